@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from config.web.palette import Destination, Folder, Waiting
+from config.web.palette import Badge, Destination, Folder
 from dashboard.daemon import Views, read
 
 
@@ -26,9 +26,9 @@ def destinations() -> Iterator[Destination]:
                 yield Destination(link["name"], "bookmark", link["url"], hint, link["url"])
 
 
-def waiting() -> Waiting:
+def waiting() -> Badge:
     count = read(Views.attention)
-    return Waiting(count, "app needs attention" if count == 1 else "apps need attention")
+    return Badge(count, "app needs attention" if count == 1 else "apps need attention")
 
 
 def folders() -> Iterator[Folder]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from config.web.palette import Destination, Folder, Waiting
+from config.web.palette import Badge, Destination, Folder
 from review import projects
 from review.stacks import listing
 from review.stacks.worktree import looks
@@ -28,11 +28,11 @@ def destinations() -> Iterator[Destination]:
         yield Destination(title, "commit", _path(project.slug, repo, sha), hint, sha)
 
 
-def waiting() -> Waiting:
+def waiting() -> Badge:
     """Threads of projects that are not archived."""
     shown = [one for one in listing.project_list()["projects"] if not one["archived"]]
     count = sum(one["unresolved"] for one in shown)
-    return Waiting(count, "unresolved thread" if count == 1 else "unresolved threads")
+    return Badge(count, "unresolved thread" if count == 1 else "unresolved threads")
 
 
 def folders() -> Iterator[Folder]:

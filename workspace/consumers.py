@@ -20,7 +20,7 @@ from config.web.http import threads
 from workspace.access import discovery, proxies
 from workspace.access.audit import LEDGER
 from workspace.access.clients import management
-from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, Stopped
+from workspace.access.gate import FOREIGN_PAGE, NOT_FOUND, Gate, GateRefusal
 from workspace.access.principals import Agent, Client, Helper
 from workspace.chats.turns import jobs, tokens
 from workspace.mcp.catalogue import REGISTRY
@@ -52,7 +52,7 @@ class ManagementEndpoint(McpConsumer):
 
     async def admit(self) -> Principal | Refusal:
         found = gate().admit(self.scope)
-        if not isinstance(found, Stopped):
+        if not isinstance(found, GateRefusal):
             return found
         if found.reason != "disabled":
             self._refused(found.reason)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
-from config.web.palette import Destination, Folder, Waiting
+from config.web.palette import Badge, Destination, Folder
 from workspace.chats import unread
 from workspace.chats.turns import questions
 from workspace.models import Chat, Project, TriggerState
@@ -41,12 +41,12 @@ def destinations() -> Iterator[Destination]:
     yield from _chats(names)
 
 
-def waiting() -> Waiting:
+def waiting() -> Badge:
     asking = len({one["sessionId"] for one in questions.everywhere()})
     if asking:
-        return Waiting(asking, "chat needs you" if asking == 1 else "chats need you", urgent=True)
+        return Badge(asking, "chat needs you" if asking == 1 else "chats need you", urgent=True)
     count = sum(unread.counts().values())
-    return Waiting(count, "unread chat" if count == 1 else "unread chats")
+    return Badge(count, "unread chat" if count == 1 else "unread chats")
 
 
 def folders() -> Iterator[Folder]:

@@ -12,7 +12,7 @@ from bench.figures import Figure, bounded, percentile
 from dashboard import models
 from dashboard.history import store
 from dashboard.history.hours import Hour
-from dashboard.history.states import Kept
+from dashboard.history.states import StoredState
 from dashboard.history.timeline import HOUR
 from dashboard.history.windows import history
 
@@ -67,8 +67,8 @@ def _hour(number: int, rnd: random.Random) -> Any:
     """An app that was asked every 30 s, and failed twice."""
     hour = Hour(number)
     start = number * HOUR
-    hour.spend(Kept.UP, start, start + HOUR - 60_000)
-    hour.spend(Kept.DOWN, start + HOUR - 60_000, start + HOUR)
+    hour.spend(StoredState.UP, start, start + HOUR - 60_000)
+    hour.spend(StoredState.DOWN, start + HOUR - 60_000, start + HOUR)
     for _ in range(118):
         hour.check(True, int(rnd.lognormvariate(9, 0.6)))
     hour.check(False, None)

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     oid: str
 
 
-class Found(NamedTuple):
+class EntryContent(NamedTuple):
     """An entry with its bytes, and its permissions as the file system has them."""
 
     entry: Entry
@@ -66,13 +66,13 @@ def _make(part: str, folder: int) -> None:
         return
 
 
-def find(folder: int, name: str, *, sha256: bool) -> Found | None:
+def find(folder: int, name: str, *, sha256: bool) -> EntryContent | None:
     """The file or link that is there, or None. Odd for what is kept by no tree."""
     try:
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if modes.S_ISLNK(there.st_mode):
             data = os.fsencode(os.readlink(name, dir_fd=folder))
-            return Found(Entry(LINK, oid(data, sha256=sha256)), data, 0)
+            return EntryContent(Entry(LINK, oid(data, sha256=sha256)), data, 0)
         if modes.S_ISDIR(there.st_mode):
             return None  # to git a folder is its files
         if not modes.S_ISREG(there.st_mode):
@@ -82,7 +82,7 @@ def find(folder: int, name: str, *, sha256: bool) -> Found | None:
         return None
 
 
-def _file(folder: int, name: str, sha256: bool) -> Found:
+def _file(folder: int, name: str, sha256: bool) -> EntryContent:
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(name, flags, dir_fd=folder)
     with os.fdopen(fd, "rb") as file:
@@ -93,10 +93,10 @@ def _file(folder: int, name: str, sha256: bool) -> Found:
         if len(data) != os.fstat(fd).st_size:
             raise Odd(name)
     mode = PROGRAM if there.st_mode & 0o100 else FILE
-    return Found(Entry(mode, oid(data, sha256=sha256)), data, modes.S_IMODE(there.st_mode))
+    return EntryContent(Entry(mode, oid(data, sha256=sha256)), data, modes.S_IMODE(there.st_mode))
 
 
-def at(root: str, path: str, *, sha256: bool) -> Found | None:
+def at(root: str, path: str, *, sha256: bool) -> EntryContent | None:
     """The same by the path below a root; None also where its folder is not there."""
     try:
         with folder_of(root, path) as (folder, name):

@@ -28,7 +28,7 @@ WAIT_S = 20.0  # for git to move a ref
 LARGEST = 1 << 30  # bytes of an index
 
 
-class Refused(Exception):
+class HandoverRefused(Exception):
     """Nothing was changed. `why`: locked, index (it changed), moved (a file did), ref, disk."""
 
     def __init__(self, why: str, text: str = "") -> None:
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def run(job: Mapping[str, Any]) -> None:
-    """Do the job in a process of its own, and wait for it. Refused, with nothing changed.
+    """Do the job in a process of its own, and wait for it. HandoverRefused, with nothing changed.
 
     `index`: {path, new, was}, the file, what it becomes, the `mark` of what it was, or null.
     `files`: of {path, was, mode, source} below `root`: (mode, oid) that is there or null, and the
@@ -54,11 +54,11 @@ def run(job: Mapping[str, Any]) -> None:
     try:
         why, text = json.loads(told)
     except ValueError:
-        raise Refused(
+        raise HandoverRefused(
             "disk", f"the process that was to do it ended with {child.returncode}"
         ) from None
     if why:
-        raise Refused(why, text)
+        raise HandoverRefused(why, text)
 
 
 def mark(path: str | Path) -> str:
@@ -80,7 +80,7 @@ def main() -> None:
     try:
         _Job(job).do()
         told = ("", "")
-    except Refused as refused:
+    except HandoverRefused as refused:
         told = (refused.why, refused.text)
     except OSError as error:
         told = ("disk", os.strerror(error.errno) if error.errno else str(error))
@@ -101,7 +101,7 @@ class _Job:
         lock = self._lock() if self.index else None
         try:
             if self.index and mark(self.index["path"]) != self.index["was"]:
-                raise Refused("index")
+                raise HandoverRefused("index")
             placing.sweep(self.root, [change["path"] for change in self.files])
             for change in self.files:
                 self._place(change)
@@ -123,7 +123,7 @@ class _Job:
         try:
             fd = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         except FileExistsError:
-            raise Refused("locked") from None
+            raise HandoverRefused("locked") from None
         try:
             with os.fdopen(fd, "wb") as file:
                 with contextlib.suppress(FileNotFoundError):
@@ -141,7 +141,7 @@ class _Job:
         try:
             found = entries.at(self.root, path, sha256=self.sha256)
             if (found.entry if found else None) != (Entry(*was) if was else None):
-                raise Refused("moved", path)
+                raise HandoverRefused("moved", path)
             wanted = None
             if change["mode"] is not None:
                 source = opening.contents(change["source"], limit=LARGEST)
@@ -149,8 +149,8 @@ class _Job:
             elif found is None:
                 return
             placing.place(self.root, path, found, wanted, sha256=self.sha256)
-        except (placing.Moved, entries.Odd):
-            raise Refused("moved", path) from None
+        except (placing.PathChanged, entries.Odd):
+            raise HandoverRefused("moved", path) from None
         if wanted is None:
             placing.tidy(self.root, path)  # at once: a file may come where its folder was
         self.placed.append((path, found, b"" if wanted is None else wanted[1]))
@@ -158,7 +158,7 @@ class _Job:
     def _back(self) -> None:
         """What was placed is taken away again; whatever was written since stays."""
         for path, before, data in reversed(self.placed):
-            with contextlib.suppress(OSError, placing.Moved, entries.Odd):
+            with contextlib.suppress(OSError, placing.PathChanged, entries.Odd):
                 found = entries.at(self.root, path, sha256=self.sha256)
                 if (found.data if found else b"") == data:
                     wanted = (before.entry.mode, before.data) if before else None
@@ -171,10 +171,12 @@ class _Job:
                 capture_output=True, timeout=WAIT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise Refused("ref", f"git took more than {WAIT_S:g} seconds") from None
+            raise HandoverRefused("ref", f"git took more than {WAIT_S:g} seconds") from None
         if done.returncode:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
-            raise Refused("ref", lines[0].removeprefix("fatal: ") if lines else "git failed")
+            raise HandoverRefused(
+                "ref", lines[0].removeprefix("fatal: ") if lines else "git failed"
+            )
 
 
 if __name__ == "__main__":

@@ -15,27 +15,32 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from config.git import entries
-from config.git.entries import LINK, PROGRAM, Found, Odd
+from config.git.entries import LINK, PROGRAM, EntryContent, Odd
 from config.storage import displaced, drafts, syscalls
-from config.storage.displaced import Left
+from config.storage.displaced import DisplacedFile
 from config.storage.drafts import PREFIX, Draft, Folder, draft_name
 
 
-class Moved(Exception):
+class PathChanged(Exception):
     """The path holds something else by now; it was left as it is."""
 
 
 def place(
-    root: str, path: str, was: Found | None, wanted: tuple[str, bytes] | None, *, sha256: bool
+    root: str,
+    path: str,
+    was: EntryContent | None,
+    wanted: tuple[str, bytes] | None,
+    *,
+    sha256: bool,
 ) -> None:
-    """Make the path hold (mode, bytes), or nothing. Moved unless it holds `was`; OSError."""
+    """Make the path hold (mode, bytes), or nothing. PathChanged unless it holds `was`; OSError."""
     try:
         with entries.folder_of(root, path, make=wanted is not None) as (fd, name):
             folder = Folder(Path(root, path).parent, fd)
             _Placing(folder, name, was, sha256).run(wanted)
             folder.sync()
     except (FileNotFoundError, NotADirectoryError, FileExistsError, Odd):
-        raise Moved(path) from None
+        raise PathChanged(path) from None
 
 
 def tidy(root: str, path: str) -> None:
@@ -73,7 +78,7 @@ def _sum(data: bytes) -> str:
 class _Placing:
     """One exchange in one open folder."""
 
-    def __init__(self, folder: Folder, name: str, was: Found | None, sha256: bool) -> None:
+    def __init__(self, folder: Folder, name: str, was: EntryContent | None, sha256: bool) -> None:
         self.folder, self.name, self.was, self.sha256 = folder, name, was, sha256
 
     def run(self, wanted: tuple[str, bytes] | None) -> None:
@@ -96,13 +101,13 @@ class _Placing:
         self.folder.move(self.name, spare)
         if not self._is(spare, self.was):
             self._return(spare)
-            raise Moved(self.name)
+            raise PathChanged(self.name)
         self.folder.remove(spare)  # at once: its folder may have to make room
 
     def _swap(self, draft: str, wanted: tuple[str, bytes]) -> None:
         assert self.was is not None
         if not self._is(self.name, self.was):
-            raise Moved(self.name)
+            raise PathChanged(self.name)
         self.folder.swap(draft, self.name)
         if self._is(draft, self.was):
             self._leave(draft)
@@ -112,7 +117,7 @@ class _Placing:
         if found is None or found.data != wanted[1]:  # and a second one landed on ours
             self.folder.swap(draft, self.name)
             self.folder.keep(draft, self.name)
-        raise Moved(self.name)
+        raise PathChanged(self.name)
 
     def _draft(self, mode: str, data: bytes) -> str:
         old = _sum(self.was.data) if self.was else ""
@@ -143,10 +148,10 @@ class _Placing:
             if found is not None and found.data == data:
                 self.folder.remove(draft)
 
-    def _find(self, name: str) -> Found | None:
+    def _find(self, name: str) -> EntryContent | None:
         return entries.find(self.folder.fd, name, sha256=self.sha256)
 
-    def _is(self, name: str, wanted: Found) -> bool:
+    def _is(self, name: str, wanted: EntryContent) -> bool:
         try:
             found = self._find(name)
         except Odd:
@@ -166,4 +171,6 @@ class _Placing:
             self.folder.remove(spare)
             return
         path = self.folder.path
-        displaced.watch(Left(path / spare, path / self.name, self.was.data, lambda _late: False))
+        displaced.watch(
+            DisplacedFile(path / spare, path / self.name, self.was.data, lambda _late: False)
+        )

@@ -37,7 +37,7 @@ from pydantic import ValidationError
 from config import __version__, jsonio
 from config.errors import Denied, SvcError, translate
 from config.mcp import arguments, jsonrpc, revisions
-from config.mcp.jsonrpc import Message, Refused
+from config.mcp.jsonrpc import Message, RequestRefused
 from config.mcp.operations import Operation, Principal, Registry
 from config.mcp.results import Result, mistyped, outcome_of, tool, tool_error, tool_result
 from config.web.answers import Receive, Refusal, Send, refuse
@@ -105,7 +105,7 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             return
         try:
             await self._exchange(caller)
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.answer.status != 405:
                 self.done(caller, "", "invalid")
             await refuse(send, refused.answer)
@@ -118,7 +118,7 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             text = "Method not allowed: send POST"
             jsonrpc.refuse(405, jsonrpc.TRANSPORT_ERROR, text, None, (b"allow", b"POST"))
         if self.registry is None:
-            raise Refused(UNAVAILABLE)
+            raise RequestRefused(UNAVAILABLE)
         jsonrpc.check_headers(headers)
         message = jsonrpc.parse(await self._body())
         stateless = revisions.stateless(headers, message)
@@ -143,7 +143,7 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
             await self.send_body(await exchange.event(message))
             return
         await self.send_body(b"", more_body=True)
-        async with Waiting(self.send_body):
+        async with KeepAlive(self.send_body):
             event = await exchange.event(message)
         await self.send_body(event)
 
@@ -160,7 +160,7 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         self.record(Call(caller, operation, outcome, elapsed, **more))
 
 
-class Waiting:
+class KeepAlive:
     """A comment on the stream every so often, so that no proxy takes a slow tool for a dead one."""
 
     def __init__(self, send: Callable[..., Awaitable[None]]) -> None:

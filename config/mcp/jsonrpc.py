@@ -22,7 +22,7 @@ TRANSPORT_ERROR = -32000
 Id = int | str | None
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The request stops here; `answer` is what the client gets."""
 
     def __init__(self, answer: Refusal) -> None:
@@ -56,7 +56,9 @@ def refuse(
     *headers: Header,
     data: Any = None,
 ) -> Never:
-    raise Refused(Refusal(status, error(code, jsonio.clean(text), _printable(id), data), headers))
+    raise RequestRefused(
+        Refusal(status, error(code, jsonio.clean(text), _printable(id), data), headers)
+    )
 
 
 def _printable(id: Id) -> Id:  # noqa: A002

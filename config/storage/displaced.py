@@ -27,7 +27,7 @@ ROUNDS = 5
 
 
 @dataclass(slots=True)
-class Left:
+class DisplacedFile:
     """One displaced file: where it lies, what it held, and how to merge a late save."""
 
     spare: Path
@@ -39,11 +39,11 @@ class Left:
 
 _changed = threading.Condition()
 _looking = threading.Lock()  # held from the choice of a file to the end of its look
-_waiting: deque[tuple[float, Left]] = deque()
+_waiting: deque[tuple[float, DisplacedFile]] = deque()
 _thread: threading.Thread | None = None
 
 
-def watch(left: Left) -> None:
+def watch(left: DisplacedFile) -> None:
     """Look at it in 200 ms."""
     global _thread  # noqa: PLW0603 - one thread per process is the point
     with _changed:
@@ -85,7 +85,7 @@ def _look_at_next(until: float) -> bool:
         return True
 
 
-def _look(left: Left) -> None:
+def _look(left: DisplacedFile) -> None:
     try:
         with Folder.open(left.spare.parent) as folder:
             _resolve(folder, left)
@@ -97,7 +97,7 @@ def _look(left: Left) -> None:
         log.exception("displaced file not merged", extra={"file": str(left.spare)})
 
 
-def _resolve(folder: Folder, left: Left) -> None:
+def _resolve(folder: Folder, left: DisplacedFile) -> None:
     stat = os.stat(left.spare.name, dir_fd=folder.fd, follow_symlinks=False)
     data = folder.contents(left.spare.name)
     if data == left.was:

@@ -42,7 +42,7 @@ class CannotWrite(Unavailable):
     """The disk refused; the file is as it was."""
 
 
-class _Moved(Exception):
+class _FileChanged(Exception):
     """The file changed under the writer; what it holds now is the new starting point."""
 
 
@@ -149,7 +149,7 @@ class _Change:
                 return before
             try:
                 return self._commit(before, after)
-            except _Moved:
+            except _FileChanged:
                 continue
         raise Conflict("The file keeps changing; try again")
 
@@ -194,7 +194,7 @@ class _Change:
             try:
                 self.folder.move(draft.name, self.name)
             except FileExistsError:
-                raise _Moved from None
+                raise _FileChanged from None
             draft.gone()
             self.folder.sync()
             return _written(draft)
@@ -204,10 +204,10 @@ class _Change:
         try:
             self.folder.move(self.name, spare)
         except FileNotFoundError:
-            raise _Moved from None
+            raise _FileChanged from None
         if self._bytes(spare) != before.data:
             self._return(spare)
-            raise _Moved
+            raise _FileChanged
         self._leave(spare, before.data, None)
         self.folder.sync()
 
@@ -224,11 +224,11 @@ class _Change:
             try:
                 self.folder.swap(draft.name, self.name)
             except FileNotFoundError:
-                raise _Moved from None
+                raise _FileChanged from None
             draft.gone()  # its name holds what was displaced
             if self._bytes(draft.name) != before.data:
                 self._put_back(draft.name, after)
-                raise _Moved
+                raise _FileChanged
             self._leave(draft.name, before.data, after)
             self.folder.sync()
             return _written(draft)
@@ -247,7 +247,7 @@ class _Change:
         """Look at the displaced file once more, behind the answer, then remove it."""
         target = self.folder.path / self.name
         merge = partial(_merge_late, target, self.edit, after)
-        displaced.watch(displaced.Left(self.folder.path / spare, target, was, merge))
+        displaced.watch(displaced.DisplacedFile(self.folder.path / spare, target, was, merge))
 
     def _read(self, name: str) -> Snapshot | None:
         try:
@@ -269,7 +269,7 @@ def _merge_late(target: Path, edit: Edit, ours: bytes | None, late: bytes) -> bo
 
     def redo(now: bytes | None) -> bytes | None:
         if now != ours:
-            raise _Moved
+            raise _FileChanged
         return edit(late)
 
     try:

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
-Told = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
+RowStamp = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
 LEADS_OUT = "cannot be read: a link leads out of the project; put the file itself there"
 CHUNK = 200  # rows of one query: SQLite bounds its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
@@ -143,12 +143,12 @@ class Mirror(Generic[M]):
     def _rows(self) -> models.QuerySet[M]:
         return self.model._default_manager.all()
 
-    def _rows_as_told(self, *keys: str) -> dict[str, Told]:
+    def _rows_as_told(self, *keys: str) -> dict[str, RowStamp]:
         rows = self._rows().filter(pk__in=keys) if keys else self._rows()
         told = rows.values_list("pk", "path", "stat", "etag", "error", "home")
         return {row[0]: row[1:] for row in told}
 
-    def _settle(self, key: str, row: Told | None) -> Change | None:
+    def _settle(self, key: str, row: RowStamp | None) -> Change | None:
         found = self._look(key)
         if found is None:
             self.forget(key)
@@ -242,7 +242,7 @@ class Mirror(Generic[M]):
             return {}
         return row[0] if row else {}
 
-    def _bring_up(self, found: list[Mirrored], rows: Mapping[str, Told]) -> list[Mirrored]:
+    def _bring_up(self, found: list[Mirrored], rows: Mapping[str, RowStamp]) -> list[Mirrored]:
         """Write the rows that lag; the files again, those marked whose row is another home's."""
         fresh = [one for one in found if not _of_others(rows.get(one.key))]
         fresh = [one for one in fresh if not _says(rows.get(one.key), one)]
@@ -254,7 +254,7 @@ class Mirror(Generic[M]):
             _lags(fresh, error)
         return [self._marked(one, rows.get(one.key)) for one in found]
 
-    def _marked(self, found: Mirrored, row: Told | None) -> Mirrored:
+    def _marked(self, found: Mirrored, row: RowStamp | None) -> Mirrored:
         taken = row[4] if row and _of_others(row) else ""
         if taken != found.taken:
             found = self._known[found.key] = replace(found, taken=taken)
@@ -298,12 +298,12 @@ def _prepared(row: models.Model, fields: Iterable[models.Field[Any, Any]]) -> li
     return [field.get_db_prep_save(value, connection) for field, value in values]
 
 
-def _says(row: Told | None, found: Mirrored) -> bool:
+def _says(row: RowStamp | None, found: Mirrored) -> bool:
     """Whether the row already says the same as the file."""
     return row == (str(found.path), found.stat, found.etag, found.error, homes.home())
 
 
-def _of_others(row: Told | None) -> bool:
+def _of_others(row: RowStamp | None) -> bool:
     """Whether the row belongs to another home."""
     return row is not None and bool(homes.home()) and row[4] not in ("", homes.home())
 

@@ -24,7 +24,7 @@ POLL_S = 5.0
 BLIND_S = 1.0  # between two polls where the system notifies of nothing
 
 Folders = Callable[[], Iterable[Path]]
-Seen = dict[Path, str]
+FileStamps = dict[Path, str]
 
 
 class Watcher:
@@ -44,7 +44,7 @@ class Watcher:
         self._again = Wake()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: Seen = {}
+        self._seen: FileStamps = {}
 
     def start(self) -> None:
         """Returns when changes from now on are seen."""
@@ -140,8 +140,8 @@ class Watcher:
             log.exception("a change of files was not handled")
 
 
-def _look(folders: Iterable[Path]) -> Seen:
-    seen: Seen = {}
+def _look(folders: Iterable[Path]) -> FileStamps:
+    seen: FileStamps = {}
     for folder in folders:
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:

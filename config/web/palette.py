@@ -51,7 +51,7 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Badge:
     """How many things of a part wait for a person; `label` follows the number.
 
     `urgent`: something stands still until a person acts."""
@@ -256,9 +256,9 @@ def _offered(part: str, what: str, *about: Any) -> list[Any]:
         return []
 
 
-def _waiting(part: str) -> Waiting | None:
+def _waiting(part: str) -> Badge | None:
     try:
-        waiting: Waiting = _providers()[part].waiting()
+        waiting: Badge = _providers()[part].waiting()
     except Unavailable:
         return None
     except Exception:

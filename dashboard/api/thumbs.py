@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from dashboard.api import bodies, pictures
 from dashboard.api.base import ViewSet, documented, fields
 from dashboard.operations import thumbs
-from dashboard.operations.thumbs import Taken
+from dashboard.operations.thumbs import RefreshResult
 
 
 @extend_schema(tags=["apps"])
@@ -23,7 +23,7 @@ class ThumbViewSet(ViewSet):
         found = thumbs.thumb(slug=slug)
         return pictures.answer(request, found, {"X-Thumb-Kind": found.kind})
 
-    @documented(Taken, body=bodies.Refresh, errors=(404, 409))
+    @documented(RefreshResult, body=bodies.Refresh, errors=(404, 409))
     def refresh(self, request: Request) -> Response:
         """Take new screenshots now; answers when they are taken."""
         return Response(thumbs.refresh_thumbs(**fields(request, "slug")))

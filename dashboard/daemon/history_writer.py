@@ -17,7 +17,7 @@ from django.db import DatabaseError, connections
 
 from dashboard.files.entries import FileError
 from dashboard.files.schema.config import Config
-from dashboard.health.record import Known, Reason, State
+from dashboard.health.record import LastKnown, Reason, State
 from dashboard.history.recorder import Recorder
 
 log = logging.getLogger(__name__)
@@ -63,14 +63,14 @@ class HistoryWriter:
         else:
             self._waiting.append(lambda recorder: write(recorder, *args, **kwargs))
 
-    def last_known(self, slug: str) -> Known | None:
+    def last_known(self, slug: str) -> LastKnown | None:
         """What the app was when the last run of the daemon ended; None when that is not stored."""
         standing = self.recorder.known(slug)
         if standing is None or not standing.state or standing.since is None:
             return None
         said = standing.reason if standing.reason in _REASONS else Reason.NEW
         since = (standing.since + 0.5) / 1000  # within its millisecond, also as a float
-        return Known(State(standing.state), since, Reason(said))
+        return LastKnown(State(standing.state), since, Reason(said))
 
     async def written(self, slug: str) -> None:
         """Have its changes of state on disk; not for long, and not while that does not work."""

@@ -14,7 +14,7 @@ from dashboard.health.target import Target
 from dashboard.listeners import scan
 from dashboard.listeners.identity import Answer
 from dashboard.listeners.observed import Changes, Observed, Sighting
-from dashboard.registry.look import Seen, same
+from dashboard.registry.look import CompletedScan, same
 from dashboard.rendering import favicon
 from dashboard.services.system import processes
 from dashboard.services.system.processes import Family
@@ -40,7 +40,7 @@ class ScanRequest:
 class ScanResult:
     """What the loop takes over. `due`: to be asked now; `pids`: of each living service."""
 
-    seen: Seen
+    seen: CompletedScan
     pids: Pids
     changes: Changes
     due: tuple[Sighting, ...] = ()
@@ -54,7 +54,7 @@ class Sightings:
     _observed: Observed = field(init=False)
     _copies: dict[str, Sighting] = field(default_factory=dict)
     _made_of: tuple[object, ...] = ()
-    _last: Seen = field(default_factory=Seen)
+    _last: CompletedScan = field(default_factory=CompletedScan)
     _families: tuple[Mapping[str, Family], float, Pids] = ({}, 0.0, {})
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class Sightings:
         said = answer(result, one.listener.port) if one is not None else None
         return said is not None and self._observed.answered(id_, said)
 
-    def _seen(self, request: ScanRequest) -> Seen:
+    def _seen(self, request: ScanRequest) -> CompletedScan:
         """The copies; the same object as long as nothing of a listener but its times changes, and
         the same tuple of them as long as none changes."""
         made_of = (self._observed.version, request.taken, request.bound)

@@ -22,7 +22,7 @@ from dashboard.health.runner import Report
 from dashboard.registry import records
 from dashboard.registry.app import App
 
-Told = Literal["down", "up", "crash_loop"]
+Announced = Literal["down", "up", "crash_loop"]
 Standing = Literal["down", "up", "crash_loop", "stopped", ""]
 STATES: dict[State, Standing] = {State.UP: "up", State.DOWN: "down", State.STOPPED: "stopped"}
 ENDED = (Reason.EXITED, Reason.CRASH_LOOP)  # of a service that was started and is not stopped
@@ -91,7 +91,7 @@ class Standings:
         if now != "stopped" and now and not same:
             self._say(app, now, reason, before)
 
-    def _say(self, app: App, now: Told, reason: Reason, before: Standing) -> None:
+    def _say(self, app: App, now: Announced, reason: Reason, before: Standing) -> None:
         expected = app.policy.alarm or reason in ENDED or app.slug in self._missed
         if now != "up" and expected:
             self._missed.add(app.slug)

@@ -31,7 +31,7 @@ from dashboard.pictures import Gallery
 from dashboard.pictures import World as GalleryWorld
 from dashboard.reboot import Lost
 from dashboard.registry.census import App, Census, census
-from dashboard.registry.look import Seen
+from dashboard.registry.look import CompletedScan
 from dashboard.services.environment import LoginOnce
 from dashboard.services.state import Change, Limits
 from dashboard.services.state import World as ServicesWorld
@@ -67,7 +67,7 @@ class DaemonState:
         self.port, self.own_ports = port, own_ports
         self.faults: Callable[[], list[FileError]] = list
         self.files: Files | None = None
-        self.seen = Seen()
+        self.seen = CompletedScan()
         self.members: Pids = {}
         self.census = Census({})
         self.results: dict[str, Result] = {}
@@ -187,7 +187,7 @@ class DaemonState:
         before, scanning = self.census, self.config.scan.enabled
         self.census = census(
             self.loaded,
-            self.seen if scanning else Seen(),
+            self.seen if scanning else CompletedScan(),
             pids=translation.pids(self.services.families(), self.members),
             processes=translation.processes(self.services.running()),
             local_scan=scanning,

@@ -31,7 +31,7 @@ from dashboard.listeners.observed import Sighting
 from dashboard.pictures import PicturedApp
 from dashboard.reboot import Listening
 from dashboard.registry.census import App, Census
-from dashboard.registry.look import Seen
+from dashboard.registry.look import CompletedScan
 from dashboard.services import ready
 from dashboard.services.state import ALIVE, Change, ServiceState
 from dashboard.services.supervise import Supervisor
@@ -121,7 +121,7 @@ class Remembered:
     _served: frozenset[str] = frozenset()
     _last: tuple[Listening, ...] = ()
 
-    def of(self, census: Census, seen: Seen) -> tuple[Listening, ...]:
+    def of(self, census: Census, seen: CompletedScan) -> tuple[Listening, ...]:
         """The very tuple of the time before while nothing has changed."""
         served = frozenset(self.services.families())
         of = (census.apps, census.ignored, seen.sightings, seen.hidden)
@@ -130,7 +130,9 @@ class Remembered:
             self._last = tuple(self._listening(census, seen, served))
         return self._last
 
-    def _listening(self, census: Census, seen: Seen, families: Set[str]) -> list[Listening]:
+    def _listening(
+        self, census: Census, seen: CompletedScan, families: Set[str]
+    ) -> list[Listening]:
         owner = {app.sighting.id: app for app in census.apps.values() if app.sighting}
         ignored = {one.id for one in census.ignored}
         before, self._made = self._made, {}

@@ -56,13 +56,13 @@ class State(TypedDict):
     counts: dict[str, int]
 
 
-Shown = tuple[Sighting, str, bool, Observed]  # a listener and what its record was made of
+ListenerRecord = tuple[Sighting, str, bool, Observed]  # a listener and what its record was made of
 
 
 @dataclass(slots=True, eq=False)
 class Views:
     now: state.DaemonState
-    _observed: dict[str, Shown] = field(default_factory=dict)
+    _observed: dict[str, ListenerRecord] = field(default_factory=dict)
 
     def app(self, slug: str, config: records.WithConfig) -> records.App | None:
         """The record App; None when there is no such app."""
@@ -205,7 +205,7 @@ class Views:
             "restartNeeded": self._restart_needed(),
         }
 
-    def _listener(self, one: Sighting, before: dict[str, Shown]) -> Observed:
+    def _listener(self, one: Sighting, before: dict[str, ListenerRecord]) -> Observed:
         """Its record, whose costly part is made once; a present one was last seen just now."""
         census, at = self.now.census, self.now.seen.at
         slug, hidden = census.slugs.get(one.id, ""), one.id in census.hidden

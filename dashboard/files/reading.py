@@ -36,13 +36,13 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ReadFile:
     stat: str
     entry: Entry
     settled: bool
 
 
-_known: dict[str, _Known] = {}  # by path: text, for all of them are looked at every few seconds
+_known: dict[str, _ReadFile] = {}  # by path: text, for all of them are looked at every few seconds
 _since: dict[tuple[str, str], FileError] = {}
 _guard = threading.Lock()
 
@@ -87,7 +87,7 @@ def remember(place: DashboardFile, snapshot: files.Snapshot) -> Entry:
     path = place.path
     known = _known.get(str(path))
     entry = _entry(place, snapshot.data, known.entry if known else None)
-    _keep(path, _Known(snapshot.stat, entry, settled=False))
+    _keep(path, _ReadFile(snapshot.stat, entry, settled=False))
     return entry
 
 
@@ -126,7 +126,7 @@ def _listed(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> dict
     return found
 
 
-def _read(place: DashboardFile, path: Path, known: _Known | None) -> Entry | None:
+def _read(place: DashboardFile, path: Path, known: _ReadFile | None) -> Entry | None:
     """Read a file that is new or changed; a half-finished save gets a moment to be finished."""
     before = known.entry if known else None
     deadline = time.monotonic() + files.SETTLE_S
@@ -144,20 +144,20 @@ def _read(place: DashboardFile, path: Path, known: _Known | None) -> Entry | Non
     return found.entry
 
 
-def _once(place: DashboardFile, path: Path, before: Entry | None) -> _Known | None:
+def _once(place: DashboardFile, path: Path, before: Entry | None) -> _ReadFile | None:
     unread = Entry(place, place.file, None)
     try:
         snapshot = files.read(path, limit=LIMIT)
     except OSError as error:
         reason = f"the file cannot be read: {error.strerror}"
-        return _Known("0:0:0", entries.broken(unread, reason, before=before), settled=False)
+        return _ReadFile("0:0:0", entries.broken(unread, reason, before=before), settled=False)
     if snapshot is None and not os.path.lexists(path):
         return None
     if snapshot is None:
         reason = "the file is a symlink to nothing"
-        return _Known("0:0:0", entries.broken(unread, reason, before=before), settled=False)
+        return _ReadFile("0:0:0", entries.broken(unread, reason, before=before), settled=False)
     entry = _entry(place, snapshot.data, before)
-    return _Known(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
+    return _ReadFile(snapshot.stat, entry, settled=_age_s(snapshot.stat) > RACY_S)
 
 
 def _entry(place: DashboardFile, data: bytes, before: Entry | None) -> Entry:
@@ -176,7 +176,7 @@ def _stat(path: str) -> str | None:
     return f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
 
 
-def _half(found: _Known, known: _Known | None) -> bool:
+def _half(found: _ReadFile, known: _ReadFile | None) -> bool:
     """What a save looks like half-way: broken, or truncated and not yet filled."""
     if known is not None and known.entry.etag == found.entry.etag:
         return False
@@ -187,7 +187,7 @@ def _age_s(stat: str) -> float:
     return time.time() - int(stat.split(":", 1)[0]) / 1e9
 
 
-def _keep(path: Path, known: _Known) -> None:
+def _keep(path: Path, known: _ReadFile) -> None:
     with _guard:
         _known[str(path)] = known
 

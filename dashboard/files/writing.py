@@ -24,7 +24,7 @@ Now = bytes | None
 Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
-class _Taken(Exception):
+class _NameTaken(Exception):
     """Another removed file has this name."""
 
 
@@ -151,7 +151,7 @@ def keep(place: DashboardFile, data: bytes) -> Path:
     for path in layout.stamped(folder, place.name):
         try:
             files.change(path, lambda now: _fresh(now, data))
-        except _Taken:
+        except _NameTaken:
             continue
         return path
     raise errors.read_only("no free name among the removed files")
@@ -159,7 +159,7 @@ def keep(place: DashboardFile, data: bytes) -> Path:
 
 def _fresh(now: Now, data: bytes) -> bytes:
     if now is not None:
-        raise _Taken
+        raise _NameTaken
     return data
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dashboard.health.clock import Moment
 from dashboard.health.judgement import since_move
-from dashboard.health.record import Known, Policy, Reason, Record, State
+from dashboard.health.record import LastKnown, Policy, Reason, Record, State
 
 # Reasons a failing probe does not talk over: what is known is more than "it does not answer".
 KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
@@ -41,7 +41,7 @@ def moved(
     )
 
 
-def goes_on(record: Record, state: State) -> Known | None:
+def goes_on(record: Record, state: State) -> LastKnown | None:
     """The state of the daemon's run before, when that is what is found first now."""
     known = record.last_known
     if record.state is not State.UNKNOWN or known is None or known.reason is None:

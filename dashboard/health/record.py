@@ -82,7 +82,7 @@ class Policy:
         return self.always or self.should_run
 
 
-class Known(NamedTuple):
+class LastKnown(NamedTuple):
     """`lastKnown`: the state before this daemon run (or before a long sleep), at Unix seconds.
 
     `reason`: of the run before, whose state goes on when it is found again; None after a sleep.
@@ -100,7 +100,7 @@ class Ask(NamedTuple):
     spread: float = 0.0
 
 
-class Held(NamedTuple):
+class BeforeSleep(NamedTuple):
     """What the app said before the machine slept, until there is evidence again (T15)."""
 
     reason: Reason
@@ -133,7 +133,7 @@ class Record:
     born: float
     fresh: float  # a probe that began before this says nothing about the present state
     moves: int = 0  # rows of the table taken so far
-    last_known: Known | None = None
+    last_known: LastKnown | None = None
     port: Port = Port.UNSEEN
     empty_scans: int = 0
     tally: Tally = Tally()
@@ -144,7 +144,7 @@ class Record:
     grace_until: float | None = None
     steady: float = STEADY_S  # how long a process must live, when that is all it can show
     undecided: bool = False  # a stop failed: the next probe tells the state (T12)
-    held: Held | None = None
+    held: BeforeSleep | None = None
     changes: tuple[float, ...] = ()  # the last six changes that count as flapping
     settled: State | None = None  # the last of up, degraded, down, stopped
     flapping: bool = False
@@ -163,7 +163,7 @@ class Record:
 
 
 def born(
-    now: Moment, policy: Policy, known: Known | None = None, *, spread: float = FIRST_SPREAD_S
+    now: Moment, policy: Policy, known: LastKnown | None = None, *, spread: float = FIRST_SPREAD_S
 ) -> Record:
     """A record without evidence: after a daemon start, or for a new app (then `known` is None)."""
     return Record(

@@ -18,7 +18,7 @@ from dashboard.health import clock, schedule, states
 from dashboard.health.evidence import Changed, Event, Evidence, Probed, Scanned, Tick, Woke
 from dashboard.health.gates import CONNECTING, OPEN, Gate
 from dashboard.health.probe import probe
-from dashboard.health.record import FIRST_SPREAD_S, Known, Policy, Port, Record, State, born
+from dashboard.health.record import FIRST_SPREAD_S, LastKnown, Policy, Port, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.health.target import Target
 
@@ -69,7 +69,7 @@ class Runner:
         self.asked: Counter[str] = Counter()  # probes since it was made, by what they found
 
     def watch(
-        self, slug: str, target: Target, policy: Policy, known: Known | None = None
+        self, slug: str, target: Target, policy: Policy, known: LastKnown | None = None
     ) -> Record:
         """Take an app up, or take its new words over; its state carries on. Returns the record."""
         app = self._apps.get(slug)

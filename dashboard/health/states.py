@@ -33,8 +33,8 @@ from dashboard.health.record import (
     AGAIN_STEADY_S,
     STEADY_S,
     Ask,
-    Held,
-    Known,
+    BeforeSleep,
+    LastKnown,
     Policy,
     Port,
     Reason,
@@ -139,7 +139,7 @@ def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Re
 def _later(record: Record, now: Moment, policy: Policy) -> Record:
     """T4 and the end of T15's patience."""
     if record.held is not None and now.mono >= record.held.deadline:
-        known = Known(record.state, now.wall)
+        known = LastKnown(record.state, now.wall)
         record = moved(record, State.UNKNOWN, Reason.RESUMED, now, message="no result since sleep")
         return replace(record, last_known=known)
     grace = record.grace_until
@@ -164,7 +164,7 @@ def _woken(record: Record, now: Moment, policy: Policy) -> Record:
     if record.state in {State.UNKNOWN, State.STOPPING}:
         return record
     deadline = now.mono + WAKE_SPREAD_S + max(policy.interval, WAKE_PATIENCE_S)
-    before = record.held or Held(record.reason, record.message, deadline)
+    before = record.held or BeforeSleep(record.reason, record.message, deadline)
     return replace(
         record, held=before._replace(deadline=deadline), reason=Reason.RESUMED, message=""
     )

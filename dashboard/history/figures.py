@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypedDict
 
 from dashboard.history.hist import Histogram
-from dashboard.history.states import COUNTED, Kept
+from dashboard.history.states import COUNTED, StoredState
 from dashboard.history.summary import ratio
 from dashboard.history.units import milliseconds, moment
 
@@ -90,7 +90,7 @@ class Exact:
 class Figures:
     """Milliseconds per state, checks, those that failed, latency of those that passed."""
 
-    spent: dict[Kept, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    spent: dict[StoredState, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     checks: int = 0
     failed: int = 0
     latency: Latencies = Exact(())
@@ -107,17 +107,20 @@ class Figures:
 
     @property
     def uptime(self) -> float | None:
-        return ratio(self.spent[Kept.UP] + self.spent[Kept.DEGRADED], self.spent[Kept.DOWN])
+        return ratio(
+            self.spent[StoredState.UP] + self.spent[StoredState.DEGRADED],
+            self.spent[StoredState.DOWN],
+        )
 
     @property
     def seconds(self) -> Seconds:
         spent = self.spent
         return {
-            "up": spent[Kept.UP] / 1000,
-            "degraded": spent[Kept.DEGRADED] / 1000,
-            "down": spent[Kept.DOWN] / 1000,
-            "stopped": spent[Kept.STOPPED] / 1000,
-            "unknown": spent[Kept.UNKNOWN] / 1000,
+            "up": spent[StoredState.UP] / 1000,
+            "degraded": spent[StoredState.DEGRADED] / 1000,
+            "down": spent[StoredState.DOWN] / 1000,
+            "stopped": spent[StoredState.STOPPED] / 1000,
+            "unknown": spent[StoredState.UNKNOWN] / 1000,
         }
 
     def bucket(self, ts: int) -> Bucket:

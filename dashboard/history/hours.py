@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboard import models
 from dashboard.history.hist import Histogram, unpack
-from dashboard.history.states import COLUMNS, COUNTED, Kept
+from dashboard.history.states import COLUMNS, COUNTED, StoredState
 from dashboard.history.timeline import HOUR, pieces
 
 HALF = HOUR // 2
@@ -26,15 +26,15 @@ class Hour:
 
     number: int
     whole: bool = False
-    spent: dict[Kept, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+    spent: dict[StoredState, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     checks: int = 0
     failed: int = 0
     latency: Histogram = field(default_factory=Histogram)
-    halves: list[Kept] = field(default_factory=lambda: [Kept.OFF, Kept.OFF])
-    lasted: list[dict[Kept, int]] = field(default_factory=lambda: [{}, {}])
+    halves: list[StoredState] = field(default_factory=lambda: [StoredState.OFF, StoredState.OFF])
+    lasted: list[dict[StoredState, int]] = field(default_factory=lambda: [{}, {}])
     until: int = 0
 
-    def spend(self, state: Kept, start: int, end: int) -> None:
+    def spend(self, state: StoredState, start: int, end: int) -> None:
         """Account for the time from `start` to `end`; an hour never holds more than an hour."""
         self.until = max(self.until, end)
         self._add(state, end - start)
@@ -42,12 +42,12 @@ class Hour:
             spent = self.lasted[half]
             spent[state] = spent.get(state, 0) + done - begin
 
-    def see(self, state: Kept, ts: int) -> None:
+    def see(self, state: StoredState, ts: int) -> None:
         """`state` was there at `ts`, however shortly."""
         self.lasted[(ts % HOUR) // HALF].setdefault(state, 0)
 
     @property
-    def letters(self) -> list[Kept]:
+    def letters(self) -> list[StoredState]:
         """Of each half, the worst state that lasted for a share of it."""
         return [max(pair) for pair in zip(self.halves, map(_lasting, self.lasted), strict=True)]
 
@@ -69,16 +69,16 @@ class Hour:
         self.until = max(self.until, stored.until)
         self.whole = True
 
-    def _add(self, state: Kept, passed: int) -> None:
+    def _add(self, state: StoredState, passed: int) -> None:
         self.spent[state] += min(passed, HOUR - sum(self.spent.values()))
 
     @property
     def good(self) -> int:
-        return self.spent[Kept.UP] + self.spent[Kept.DEGRADED]
+        return self.spent[StoredState.UP] + self.spent[StoredState.DEGRADED]
 
     @property
     def bad(self) -> int:
-        return self.spent[Kept.DOWN]
+        return self.spent[StoredState.DOWN]
 
     def row(self) -> dict[str, Any]:
         """The whole row by the names of its columns, of no app yet."""
@@ -97,9 +97,11 @@ class Hour:
         }
 
 
-def _lasting(spent: dict[Kept, int]) -> Kept:
+def _lasting(spent: dict[StoredState, int]) -> StoredState:
     enough = SHARE * sum(spent.values())
-    return max((state for state, passed in spent.items() if passed >= enough), default=Kept.OFF)
+    return max(
+        (state for state, passed in spent.items() if passed >= enough), default=StoredState.OFF
+    )
 
 
 def of_row(row: models.Hour) -> Hour:
@@ -112,6 +114,6 @@ def of_row(row: models.Hour) -> Hour:
         checks=row.n,
         failed=row.failed,
         latency=Histogram(counts, row.us_sum, row.us_min, row.us_max),
-        halves=[Kept(row.first_half), Kept(row.second_half)],
+        halves=[StoredState(row.first_half), StoredState(row.second_half)],
         until=row.until,
     )

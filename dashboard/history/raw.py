@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dashboard import models
 from dashboard.history.figures import Exact, Figures
-from dashboard.history.states import OFF, Kept, counts, kept
+from dashboard.history.states import OFF, StoredState, counts, kept
 from dashboard.history.timeline import Point, pieces, verdict
 from dashboard.history.track import SLOT
 
@@ -45,7 +45,7 @@ def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> li
             found[number].spent[state] += right - left
     latencies: list[list[int]] = [[] for _ in range(count)]
     for sample in samples:
-        if counts(sample.ok, Kept(sample.state)) and sample.ts >= start:
+        if counts(sample.ok, StoredState(sample.state)) and sample.ts >= start:
             number = (sample.ts - start) // size
             found[number].checks += 1
             found[number].failed += not sample.ok
@@ -61,14 +61,16 @@ def points(samples: Sequence[Stored], changes: Sequence[Change]) -> list[Point]:
     times = [change.ts for change in changes]
     seen = [Point(change.ts, kept(change.after)) for change in changes]
     for sample in samples:
-        state = Kept(sample.state)
-        if state is not Kept.OFF:
+        state = StoredState(sample.state)
+        if state is not StoredState.OFF:
             state = _settled(sample, state, changes, times)
         seen.append(Point(sample.ts, state))
     return sorted(seen)
 
 
-def _settled(sample: Stored, state: Kept, changes: Sequence[Change], times: Sequence[int]) -> Kept:
+def _settled(
+    sample: Stored, state: StoredState, changes: Sequence[Change], times: Sequence[int]
+) -> StoredState:
     """The state at the sample's own moment, where a change in its ten seconds tells."""
     slot = sample.ts // SLOT
     after = bisect_right(times, sample.ts)
@@ -79,14 +81,14 @@ def _settled(sample: Stored, state: Kept, changes: Sequence[Change], times: Sequ
     return state
 
 
-def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[Kept, int, int]]:
+def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[StoredState, int, int]]:
     """What the app was from when to when; the time in which it was not watched is left out.
 
     However often the app is probed, a sample comes once in a slot: no word until then is no gap.
     """
-    for point, following in pairwise([*seen, Point(now, Kept.OFF)] if seen else []):
+    for point, following in pairwise([*seen, Point(now, StoredState.OFF)] if seen else []):
         state = verdict(point.state, following.ts - point.ts, max(interval, SLOT))
-        if state is not Kept.OFF:
+        if state is not StoredState.OFF:
             yield state, point.ts, following.ts
 
 

@@ -20,7 +20,7 @@ from django.db import DatabaseError, connection
 from dashboard.history import scope, store
 from dashboard.history.hours import Hour
 from dashboard.history.pruning import prune
-from dashboard.history.states import OFF, Kept, kept
+from dashboard.history.states import OFF, StoredState, kept
 from dashboard.history.store import Batch, Key, Move, Past, Standing
 from dashboard.history.summary import Summary, summary
 from dashboard.history.timeline import HOUR, Point
@@ -70,7 +70,7 @@ class Recorder:
         points = [track.last for track in self._tracks.values() if track.last]
         alive = min(max((point.ts for point in points), default=0) + 1, _ms(now))
         for slug, track in self._tracks.items():
-            if track.last is not None and track.last.state is not Kept.OFF:
+            if track.last is not None and track.last.state is not StoredState.OFF:
                 self._unwatched(slug, track, alive)
 
     def _load_hours(self, ts: int) -> dict[str, int]:
@@ -198,7 +198,7 @@ class Recorder:
         """The last flush of a run: from `now` on the apps are not watched."""
         with self._lock:
             for slug, track in self._tracks.items():
-                if track.last is not None and track.last.state is not Kept.OFF:
+                if track.last is not None and track.last.state is not StoredState.OFF:
                     self._unwatched(slug, track, _ms(now))
         return self.flush(now)
 
@@ -322,8 +322,8 @@ def _last(past: Past, until: int) -> Point | None:
     """The last word of the run before about an app."""
     standing, since = past.standing, past.standing.since or 0
     ts = max(past.last_ts or 0, since, until)
-    if ts == past.last_ts and past.last_state == Kept.OFF:
-        return Point(ts, Kept.OFF)
+    if ts == past.last_ts and past.last_state == StoredState.OFF:
+        return Point(ts, StoredState.OFF)
     if standing.state:
         return Point(ts, kept(standing.state))
-    return None if past.last_state is None else Point(ts, Kept(past.last_state))
+    return None if past.last_state is None else Point(ts, StoredState(past.last_state))

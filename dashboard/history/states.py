@@ -8,7 +8,7 @@ from typing import Literal, get_args
 OFF = "off"  # the reason of a change to unknown: this service did not run
 
 
-class Kept(IntEnum):
+class StoredState(IntEnum):
     """What an app was. OFF: the daemon did not run, so nothing is known and nothing is counted."""
 
     OFF = 0
@@ -20,23 +20,23 @@ class Kept(IntEnum):
 
 
 Column = Literal["unknown", "stopped", "up", "degraded", "down"]
-COUNTED = tuple(Kept)[1:]
-COLUMNS: dict[Kept, Column] = dict(zip(COUNTED, get_args(Column), strict=True))
+COUNTED = tuple(StoredState)[1:]
+COLUMNS: dict[StoredState, Column] = dict(zip(COUNTED, get_args(Column), strict=True))
 LETTERS = "--sugd"  # of `bar24`, by number
 
-_KEPT = {"starting": Kept.UNKNOWN, "stopping": Kept.STOPPED} | {
+_KEPT = {"starting": StoredState.UNKNOWN, "stopping": StoredState.STOPPED} | {
     name: kept for kept, name in COLUMNS.items()
 }
 
 
-_MEANT_TO_RUN = frozenset({Kept.UP, Kept.DEGRADED, Kept.DOWN})
+_MEANT_TO_RUN = frozenset({StoredState.UP, StoredState.DEGRADED, StoredState.DOWN})
 
 
-def counts(ok: bool | None, state: Kept) -> bool:
+def counts(ok: bool | None, state: StoredState) -> bool:
     """Whether it is a check; what fails while an app starts or is stopped tells nothing of it."""
     return ok is not None and (ok or state in _MEANT_TO_RUN)
 
 
-def kept(state: str) -> Kept:
+def kept(state: str) -> StoredState:
     """The number of an AppState: `starting` counts as unknown, `stopping` as stopped."""
     return _KEPT[state]

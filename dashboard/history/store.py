@@ -17,7 +17,7 @@ from django.db.models import F, Model, OuterRef, Q, QuerySet, Subquery, Sum
 from dashboard import models
 from dashboard.history import scope
 from dashboard.history.hours import Hour, of_row
-from dashboard.history.states import Kept
+from dashboard.history.states import StoredState
 from dashboard.history.track import RECENT, Reading, Recent, check
 
 HOUR_BITS = 24  # of an id: hours until the year 3883
@@ -178,7 +178,7 @@ def recent(app_id: int) -> list[Recent]:
     rows = models.Sample.objects.filter(app=app_id, ok__isnull=False).order_by("-ts")
     found = rows.values_list("ts", "ok", "us", "status", "state")[:RECENT]
     return [
-        check(ts, bool(ok), us, status, Kept(state))
+        check(ts, bool(ok), us, status, StoredState(state))
         for ts, ok, us, status, state in reversed(found)
     ]
 

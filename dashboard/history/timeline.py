@@ -9,33 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dashboard.history.states import Kept
+from dashboard.history.states import StoredState
 
 HOUR, DAY = 3_600_000, 86_400_000
 INTERVALS = 3  # as many may pass without a word
 HOLD = 300_000  # how often a state that is not probed is said again
 
-PROBED = frozenset({Kept.UP, Kept.DEGRADED, Kept.DOWN})
+PROBED = frozenset({StoredState.UP, StoredState.DEGRADED, StoredState.DOWN})
 
 
 class Point(NamedTuple):
     ts: int
-    state: Kept
+    state: StoredState
 
 
-def limit(state: Kept, interval: int) -> int:
+def limit(state: StoredState, interval: int) -> int:
     """How long `state` is believed without another word."""
     return INTERVALS * (interval if state in PROBED else max(interval, HOLD))
 
 
-def verdict(state: Kept, passed: int, interval: int) -> Kept:
+def verdict(state: StoredState, passed: int, interval: int) -> StoredState:
     """What an app was while `passed` milliseconds went by after it was seen to be `state`.
 
     A silence of more than a day counts as OFF: the machine was off, or its clock was set.
     """
-    if state is Kept.OFF or passed <= limit(state, interval):
+    if state is StoredState.OFF or passed <= limit(state, interval):
         return state
-    return Kept.UNKNOWN if passed <= DAY else Kept.OFF
+    return StoredState.UNKNOWN if passed <= DAY else StoredState.OFF
 
 
 def pieces(start: int, end: int, step: int) -> Iterator[tuple[int, int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from dashboard.history.hours import HALF, Hour
-from dashboard.history.states import COLUMNS, LETTERS, Column, Kept, counts
+from dashboard.history.states import COLUMNS, LETTERS, Column, StoredState, counts
 from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
 from dashboard.history.units import milliseconds, moment
 
@@ -31,7 +31,7 @@ class Recent(TypedDict):
     state: Column
 
 
-def check(ts: int, ok: bool, us: int | None, status: int | None, state: Kept) -> Recent:
+def check(ts: int, ok: bool, us: int | None, status: int | None, state: StoredState) -> Recent:
     """One probe, put into words once: `/api/state` shows it every time."""
     shown = COLUMNS[state]
     return {"at": moment(ts), "ok": ok, "ms": milliseconds(us), "status": status, "state": shown}
@@ -42,7 +42,7 @@ class Reading:
     """A sample to be kept: the worst of its ten seconds, at the time of the first."""
 
     ts: int
-    state: Kept
+    state: StoredState
     us: int | None = None
     status: int | None = None
     ok: bool | None = None
@@ -72,13 +72,13 @@ class Track:
     edge_ts: int = 0
     idle: bool = False
     hours: dict[int, Hour] = field(default_factory=dict)
-    halves: dict[int, Kept] = field(default_factory=dict)
+    halves: dict[int, StoredState] = field(default_factory=dict)
     recent: deque[Recent] = field(default_factory=lambda: deque(maxlen=RECENT))
 
-    def counted(self, state: Kept) -> Kept:
-        return Kept.UNKNOWN if self.idle and state is Kept.DOWN else state
+    def counted(self, state: StoredState) -> StoredState:
+        return StoredState.UNKNOWN if self.idle and state is StoredState.DOWN else state
 
-    def point(self, ts: int, state: Kept) -> set[int]:
+    def point(self, ts: int, state: StoredState) -> set[int]:
         """The app is `state` at `ts`. Returns the numbers of the hours that changed.
 
         A clock that was set back makes the account wait until it has caught up.
@@ -89,12 +89,12 @@ class Track:
             if begin - TURNED_BACK <= ts <= begin:
                 ts = begin
             before = verdict(before, ts - begin, self.interval)
-            if before is not Kept.OFF:
+            if before is not StoredState.OFF:
                 for number, start, end in pieces(begin, ts, HOUR):
                     self.hour(number).spend(before, start, end)
                     changed.add(number)
         self.last = Point(ts, state)
-        if state is not Kept.OFF:
+        if state is not StoredState.OFF:
             self.hour(ts // HOUR).see(state, ts)
             changed.add(ts // HOUR)
         for number in changed:
@@ -124,11 +124,15 @@ class Track:
             if ts <= told < ts + SLOT:
                 ts = told + 1
         self.fold = None
-        return Reading(ts, Kept.OFF), self.point(ts, Kept.OFF)
+        return Reading(ts, StoredState.OFF), self.point(ts, StoredState.OFF)
 
     def held(self, ts: int) -> bool:
         """Whether the state has to be said again: it lasts, and no probe says so."""
-        if self.last is None or self.last.state in {Kept.OFF, Kept.UP, Kept.DEGRADED}:
+        if self.last is None or self.last.state in {
+            StoredState.OFF,
+            StoredState.UP,
+            StoredState.DEGRADED,
+        }:
             return False
         after = self.interval * 3 // 2
         if self.last.state not in PROBED:
@@ -137,7 +141,7 @@ class Track:
 
     def hour(self, number: int) -> Hour:
         if number not in self.hours:
-            known = [self.halves.get(number * 2 + half, Kept.OFF) for half in (0, 1)]
+            known = [self.halves.get(number * 2 + half, StoredState.OFF) for half in (0, 1)]
             self.hours[number] = Hour(number, halves=known)
         return self.hours[number]
 
@@ -150,7 +154,7 @@ class Track:
         """`bar24`: 48 half hours up to the one of `ts`, oldest first."""
         newest = ts // HALF
         halves = range(newest - HALVES + 1, newest + 1)
-        return "".join(LETTERS[self.halves.get(half, Kept.OFF)] for half in halves)
+        return "".join(LETTERS[self.halves.get(half, StoredState.OFF)] for half in halves)
 
     def forget(self, hour: int, waiting: set[int]) -> None:
         """Drop the hours before `hour` that do not wait to be written, and halves out of view."""

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import PurePath
 
 from dashboard.listeners import procfs
-from dashboard.listeners.procfs import Held
+from dashboard.listeners.procfs import OpenDescriptor
 from dashboard.listeners.sockets import Socket
 
 RETRY_S = 30.0
@@ -31,8 +31,8 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    held: Held
+class _KnownOwner:
+    held: OpenDescriptor
     owner: Owner
 
 
@@ -42,7 +42,7 @@ class Owners:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.walks = 0
         self._clock = clock
-        self._seen: dict[int, _Seen | None] = {}
+        self._seen: dict[int, _KnownOwner | None] = {}
         self._walked = self._checked = float("-inf")
 
     def of(self, sockets: Iterable[Socket]) -> dict[int, Owner | None]:
@@ -58,7 +58,7 @@ class Owners:
         """Forget what is no longer so: one socket of each process is looked at, all every 30 s."""
         if thorough := self._clock() - self._checked >= RETRY_S:
             self._checked = self._clock()
-        kept: dict[int, _Seen | None] = {}
+        kept: dict[int, _KnownOwner | None] = {}
         lives: dict[int, bool] = {}
         for inode, seen in self._seen.items():
             if inode not in uids:
@@ -86,11 +86,11 @@ class Owners:
         owner = cache(_owner)
         for inode in unknown:
             known = ((owner(held.pid), held) for held in found.get(inode, ()))
-            alive = [_Seen(held, one) for one, held in known if one]
+            alive = [_KnownOwner(held, one) for one, held in known if one]
             self._seen[inode] = min(alive, key=_age, default=None)
 
 
-def _age(seen: _Seen) -> tuple[float, int]:
+def _age(seen: _KnownOwner) -> tuple[float, int]:
     return seen.owner.started, seen.owner.pid
 
 

@@ -18,7 +18,7 @@ LISTEN = "0A"
 _DELETED = " (deleted)"
 
 
-class Held(NamedTuple):
+class OpenDescriptor(NamedTuple):
     """A process has the socket open as descriptor `fd`."""
 
     pid: int
@@ -51,14 +51,14 @@ def _packed(digits: str) -> bytes:
     return b"".join(part.to_bytes(4, sys.byteorder) for part in parts)
 
 
-def holders(inodes: set[int]) -> dict[int, list[Held]]:
+def holders(inodes: set[int]) -> dict[int, list[OpenDescriptor]]:
     """Who holds these sockets: a walk over all descriptors this user may see (30 ms and more)."""
     names = {f"socket:[{inode}]": inode for inode in inodes}
-    found: dict[int, list[Held]] = {}
+    found: dict[int, list[OpenDescriptor]] = {}
     for pid in filter(str.isdigit, os.listdir(PROC)):
         for fd, name in _descriptors(f"{PROC}/{pid}/fd"):
             if (inode := names.get(name)) is not None:
-                found.setdefault(inode, []).append(Held(int(pid), int(fd)))
+                found.setdefault(inode, []).append(OpenDescriptor(int(pid), int(fd)))
     return found
 
 
@@ -80,7 +80,7 @@ def _descriptors(folder: str) -> Iterator[tuple[str, str]]:
         os.close(opened)
 
 
-def holds(held: Held, inode: int) -> bool:
+def holds(held: OpenDescriptor, inode: int) -> bool:
     """Whether that descriptor of that process still is this socket: one system call."""
     try:
         found = os.stat(f"{PROC}/{held.pid}/fd/{held.fd}")

@@ -17,7 +17,7 @@ from dashboard.listeners.owners import Owner, Owners
 from dashboard.listeners.sockets import Scope, Socket, scope
 
 Address = tuple[str, int]
-Held = tuple[Socket, Owner | None]
+OwnedSocket = tuple[Socket, Owner | None]
 _EVERY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not bound
 
 
@@ -61,7 +61,7 @@ class Scanner:
     def __init__(self, owners: Owners | None = None) -> None:
         self.owners = owners or Owners()
         self._lock = threading.Lock()
-        self._last: tuple[list[Held], tuple[Listener, ...]] = ([], ())
+        self._last: tuple[list[OwnedSocket], tuple[Listener, ...]] = ([], ())
 
     def scan(self) -> Scan:
         at = datetime.now(UTC)
@@ -78,7 +78,7 @@ class Scanner:
             )
         return Scan(listeners, at, (time.perf_counter() - began) * 1000, lacking)
 
-    def _held(self) -> tuple[list[Held], tuple[str, ...]]:
+    def _held(self) -> tuple[list[OwnedSocket], tuple[str, ...]]:
         for listening in (netlink.listening, procfs.listening):
             try:
                 sockets = listening()
@@ -116,16 +116,16 @@ def former_id(port: int, exe: str, cwd: str) -> str:
     return "o-" + hashlib.sha256(key).hexdigest()[:12]
 
 
-def merged(held: Iterable[Held]) -> tuple[Listener, ...]:
+def merged(held: Iterable[OwnedSocket]) -> tuple[Listener, ...]:
     """Sockets of the same port, program and directory as one listener, ordered by port."""
-    groups: dict[tuple[int, str, str], list[Held]] = {}
+    groups: dict[tuple[int, str, str], list[OwnedSocket]] = {}
     for socket, owner in held:
         key = (socket.port, owner.exe, owner.cwd) if owner else (socket.port, "", "")
         groups.setdefault(key, []).append((socket, owner))
     return tuple(_listener(key, groups[key]) for key in sorted(groups))
 
 
-def _listener(key: tuple[int, str, str], held: list[Held]) -> Listener:
+def _listener(key: tuple[int, str, str], held: list[OwnedSocket]) -> Listener:
     port, exe, cwd = key
     oldest = min(
         (owner for _, owner in held if owner), key=lambda o: (o.started, o.pid), default=None

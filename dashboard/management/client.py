@@ -20,7 +20,7 @@ KINDS = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnectio
 Body = dict[str, Any]
 
 
-class Refused(Exception):
+class ServiceRefused(Exception):
     """The service said no; `body` is its answer."""
 
     def __init__(self, body: Body) -> None:
@@ -83,7 +83,7 @@ class Client:
             if status < 400:
                 return answer
             if answer.get("code") != "starting" or time.monotonic() > last:
-                raise Refused(answer)
+                raise ServiceRefused(answer)
             time.sleep(PAUSE_S)
 
     def _exchange(self, method: str, target: str, body: Body | None) -> tuple[int, Body]:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.management.client import Body, Client, Refused
+from dashboard.management.client import Body, Client, ServiceRefused
 from dashboard.management.printing import pairs, plain, table, terminal
 
 AT_ONCE = 8
@@ -111,7 +111,9 @@ def open_page(client: Client, options: Options) -> Output:
     app = client.get("apps", options["slug"])
     url = app["url"]
     if not url:
-        raise Refused({"error": f'App "{app["slug"]}" has no address.', "code": "no_address"})
+        raise ServiceRefused(
+            {"error": f'App "{app["slug"]}" has no address.', "code": "no_address"}
+        )
     answer = {"url": url, "opened": webbrowser.open(url)}
     if answer["opened"]:
         return Output(answer, [plain(url)])
@@ -151,7 +153,7 @@ def _stopped(client: Client, slug: str) -> Output:
     """One refusal keeps no other service running."""
     try:
         return _acted(client, slug, "stop")
-    except Refused as refused:
+    except ServiceRefused as refused:
         return Output(refused.body, failure=[f"{slug}: {refused}"])
 
 

@@ -15,7 +15,7 @@ from dashboard.history.windows import History
 from dashboard.listeners.records import Observed
 from dashboard.operations.apps import AppList
 from dashboard.operations.common import directory
-from dashboard.operations.finding import Found, Waited
+from dashboard.operations.finding import FoundApps, Waited
 from dashboard.registry.records import App
 
 Brief = dict[str, Any]
@@ -38,7 +38,7 @@ def apps(
     return {"count": len(found["apps"]), "apps": shown, **more, "fileErrors": found["fileErrors"]}
 
 
-def matches(found: Found, *, fields: Sequence[str] = (), limit: int | None = None) -> Brief:
+def matches(found: FoundApps, *, fields: Sequence[str] = (), limit: int | None = None) -> Brief:
     """`find_app`: apps and listeners."""
     both = [*_apps(found["apps"], fields), *_listeners(found["observed"], fields)]
     rows = brief.picked(both, fields, tuple(dict.fromkeys((*APP, *OBSERVED))))

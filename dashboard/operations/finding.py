@@ -40,7 +40,7 @@ class Own(TypedDict):
     message: str
 
 
-class Found(TypedDict):
+class FoundApps(TypedDict):
     apps: list[App]
     observed: list[Observed]
     own: list[Own]
@@ -51,7 +51,9 @@ class Waited(TypedDict):
     app: App
 
 
-def find_app(*, port: int | None = None, url: str | None = None, cwd: str | None = None) -> Found:
+def find_app(
+    *, port: int | None = None, url: str | None = None, cwd: str | None = None
+) -> FoundApps:
     """The apps and the observed listeners at a port, an address, or in a directory; `own` says
     which part of this service holds the port, as no list does."""
     given = [
@@ -118,7 +120,7 @@ def _found(
     listeners: Iterable[Observed],
     fits: Callable[[Any], bool],
     own: Sequence[Own] = (),
-) -> Found:
+) -> FoundApps:
     return {
         "apps": [app for app in apps if fits(app)],
         "observed": [one for one in listeners if fits(one)],

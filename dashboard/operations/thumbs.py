@@ -13,7 +13,7 @@ from dashboard.rendering.icons import Icon
 from dashboard.rendering.thumbs import Picture
 
 
-class Taken(TypedDict):
+class RefreshResult(TypedDict):
     taken: int
 
 
@@ -24,7 +24,7 @@ def thumb(*, slug: str) -> Picture:
     return daemon.wait(daemon.state.gallery.picture, slug)
 
 
-def refresh_thumbs(*, slug: Any = None) -> Taken:
+def refresh_thumbs(*, slug: Any = None) -> RefreshResult:
     """Take new screenshots of one app, or of every app that is up; how many were taken."""
     if slug is not None:
         known_app(slug=text("slug", slug))

@@ -18,7 +18,7 @@ from dashboard.daemon import Views, current, read
 from dashboard.files import errors, layout
 from dashboard.operations import finding, services
 from dashboard.operations.common import Record, app_record
-from dashboard.operations.finding import Found, Waited
+from dashboard.operations.finding import FoundApps, Waited
 from dashboard.operations.services import Action
 from dashboard.registry.records import App
 from dashboard.services import logs
@@ -44,7 +44,7 @@ class Reach:
         return any(real.is_relative_to(os.path.realpath(one)) for one in self.directories)
 
 
-def find_app(reach: Reach, *, port: int | None = None) -> Found:
+def find_app(reach: Reach, *, port: int | None = None) -> FoundApps:
     """The apps and listeners within reach, those at one port where one is given."""
     seen = read(Views.observed)
     listeners = [*seen["observed"], *seen["ignored"]]

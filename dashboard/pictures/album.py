@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from dashboard.files import errors
 from dashboard.pictures.app import PicturedApp
 from dashboard.pictures.due import Due
-from dashboard.rendering.thumbs import Held, Kept, Kind
+from dashboard.rendering.thumbs import CachedImage, CachedImages, Kind
 
 
 @dataclass(slots=True)
-class Entry:
+class AlbumEntry:
     """One app: as it was last told, when its pictures are due, and the commit they show."""
 
     shown: PicturedApp
@@ -28,28 +28,28 @@ class Album:
 
     def __init__(self, changed: Callable[[str], object]) -> None:
         self._changed = changed
-        self._entries: dict[str, Entry] = {}
-        self._kept: dict[str, Kept] = {}
+        self._entries: dict[str, AlbumEntry] = {}
+        self._kept: dict[str, CachedImages] = {}
         self._screenshots = False
 
-    def __iter__(self) -> Iterator[tuple[str, Entry]]:
+    def __iter__(self) -> Iterator[tuple[str, AlbumEntry]]:
         return iter(self._entries.items())
 
-    def get(self, slug: str) -> Entry | None:
+    def get(self, slug: str) -> AlbumEntry | None:
         return self._entries.get(slug)
 
-    def need(self, slug: str) -> Entry:
+    def need(self, slug: str) -> AlbumEntry:
         """The app. NotFound when there is none of that name."""
         entry = self._entries.get(slug)
         if entry is None:
             raise errors.not_found("apps", slug)
         return entry
 
-    def put(self, slug: str, shown: PicturedApp) -> Entry:
+    def put(self, slug: str, shown: PicturedApp) -> AlbumEntry:
         entry = self._entries.get(slug)
         if entry is None:
-            kept = self._kept.get(slug, Kept())
-            entry = self._entries[slug] = Entry(
+            kept = self._kept.get(slug, CachedImages())
+            entry = self._entries[slug] = AlbumEntry(
                 shown, Due(last=_moment(kept.screenshot)), Due(last=_moment(kept.favicon))
             )
         elif entry.shown != shown:
@@ -57,10 +57,10 @@ class Album:
                 entry.shown = shown
         return entry
 
-    def drop(self, slug: str) -> Entry | None:
+    def drop(self, slug: str) -> AlbumEntry | None:
         return self._entries.pop(slug, None)
 
-    def load(self, kept: Mapping[str, Kept]) -> None:
+    def load(self, kept: Mapping[str, CachedImages]) -> None:
         """What lies in the cache at the start; apps told of before learn of it here."""
         for slug, one in kept.items():
             self.keep(slug, one)
@@ -68,7 +68,7 @@ class Album:
                 entry.screenshot.last = entry.screenshot.last or _moment(one.screenshot)
                 entry.favicon.last = entry.favicon.last or _moment(one.favicon)
 
-    def keep(self, slug: str, kept: Kept) -> None:
+    def keep(self, slug: str, kept: CachedImages) -> None:
         """What the cache has of the app from now on."""
         with self._telling(slug):
             self._kept[slug] = kept
@@ -102,7 +102,7 @@ class Album:
     def choice(self, slug: str) -> tuple[Kind, str]:
         """The kind of image shown and its entity tag. NotFound for no app."""
         shown = self.need(slug).shown
-        return self._kept.get(slug, Kept()).choice(
+        return self._kept.get(slug, CachedImages()).choice(
             shown.subject(slug), shown.thumb.kind, screenshots=self._screenshots
         )
 
@@ -114,6 +114,6 @@ class Album:
             self._changed(slug)
 
 
-def _moment(held: Held | None) -> float | None:
+def _moment(held: CachedImage | None) -> float | None:
     """When the image was made, on the clock of turns; one from the future counts as new."""
     return None if held is None else time.monotonic() - max(0.0, time.time() - held.at)

@@ -12,7 +12,7 @@ from typing import Any
 from config.storage.files import CannotWrite
 from dashboard.files.schema.group import Group
 from dashboard.health.record import State
-from dashboard.pictures.album import Album, Entry
+from dashboard.pictures.album import Album, AlbumEntry
 from dashboard.pictures.app import PicturedApp, World
 from dashboard.pictures.rounds import Pace, Rounds
 from dashboard.pictures.switch import Switch
@@ -186,7 +186,7 @@ class Gallery:
         await self._reread(slug, entry)
         return ICON_CPU_S
 
-    async def _reread(self, slug: str, entry: Entry) -> None:
+    async def _reread(self, slug: str, entry: AlbumEntry) -> None:
         """Learn what the cache has of the app now, unless it went while its picture was made."""
         if self._album.get(slug) is None and entry.shown.declared:
             await asyncio.to_thread(thumbs.forget, slug)

@@ -19,7 +19,7 @@ from zlib import crc32
 from config.waits import happened
 from dashboard.health.record import State
 from dashboard.pictures import commits
-from dashboard.pictures.album import Album, Entry
+from dashboard.pictures.album import Album, AlbumEntry
 from dashboard.pictures.app import PicturedApp, World
 from dashboard.pictures.due import Allowance
 from dashboard.pictures.switch import Switch
@@ -131,12 +131,12 @@ class Rounds:
             self._has_favicon,
         )
 
-    def _shown(self) -> list[tuple[str, Entry]]:
+    def _shown(self) -> list[tuple[str, AlbumEntry]]:
         """The apps whose pictures are made: all while a page is open, else the declared ones."""
         clients = self._world.clients()
         return [(slug, entry) for slug, entry in self._album if clients or entry.shown.declared]
 
-    def _has_favicon(self, slug: str, entry: Entry) -> bool:
+    def _has_favicon(self, slug: str, entry: AlbumEntry) -> bool:
         shown = entry.shown
         kind = shown.thumb.kind in {"auto", "favicon"} and shown.url is not None
         page = shown.state is State.UP and shown.html is not False
@@ -183,7 +183,7 @@ def _page(shown: PicturedApp) -> tuple[object, ...]:
 
 
 def _first(
-    candidates: Iterable[tuple[Entry, float, str]], wanted: Callable[[str, Entry], bool]
+    candidates: Iterable[tuple[AlbumEntry, float, str]], wanted: Callable[[str, AlbumEntry], bool]
 ) -> tuple[float, str] | None:
     """Of those that are due a declared one, else the one that is due first.
 

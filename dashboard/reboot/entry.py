@@ -45,7 +45,7 @@ class Listening:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One listener as the journal has it.
 
     `withheld` says why its command cannot be run again; `argv` is then for people, masked.
@@ -65,7 +65,7 @@ class Entry:
     withheld: str | None = None
 
     @classmethod
-    def of(cls, one: Listening, at: datetime) -> Entry:
+    def of(cls, one: Listening, at: datetime) -> JournalEntry:
         """What may be kept of it."""
         shown = tuple(masked_argv(one.argv))
         withheld = _withheld(one)
@@ -107,7 +107,7 @@ class Entry:
         }
 
     @classmethod
-    def load(cls, value: Mapping[str, Any]) -> Entry:
+    def load(cls, value: Mapping[str, Any]) -> JournalEntry:
         """The inverse of `stored`. ValueError, TypeError or KeyError for anything else."""
         port, identity = value["port"], value["identity"]
         if type(port) is not int or not isinstance(identity, dict | None):

@@ -9,7 +9,7 @@ from typing import Any
 
 from config.logs import timestamp
 from dashboard.reboot import stored
-from dashboard.reboot.entry import Entry, moment, text
+from dashboard.reboot.entry import JournalEntry, moment, text
 
 FILE = "running.json"
 MOST = 1000
@@ -22,9 +22,9 @@ class Journal:
 
     boot: str
     written: datetime
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
 
-    def running(self) -> list[Entry]:
+    def running(self) -> list[JournalEntry]:
         """What counts as running when it was written: at a shutdown some end before the daemon."""
         return [one for one in self.entries if self.written - one.last_seen <= RECENT]
 
@@ -48,10 +48,10 @@ def remove() -> None:
     stored.remove(FILE)
 
 
-def _newest(entries: Iterable[Entry]) -> list[Entry]:
+def _newest(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
     return sorted(entries, key=lambda one: one.last_seen, reverse=True)[:MOST]
 
 
 def _read(value: dict[str, Any]) -> Journal:
-    entries = tuple(Entry.load(one) for one in value["listeners"])
+    entries = tuple(JournalEntry.load(one) for one in value["listeners"])
     return Journal(text(value["bootId"]), moment(value["writtenAt"]), entries)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from config.errors import Conflict, NotFound, SvcError
 from dashboard.reboot import environment, journal, notice, render, restarting
-from dashboard.reboot.entry import Entry, Listening
+from dashboard.reboot.entry import JournalEntry, Listening
 from dashboard.reboot.journal import Journal
 from dashboard.reboot.notice import Item, Notice, Status
 from dashboard.reboot.restarting import Restarted
@@ -153,12 +153,12 @@ class Lost:
             raise NotFound(f'No lost app "{id_[:40]}".')
         return self._items[id_]
 
-    def _ended(self, entry: Entry) -> bool:
+    def _ended(self, entry: JournalEntry) -> bool:
         """A service that a user stopped is not lost."""
         state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
         return bool(state and state["status"] == "stopped" and state["reason"] == "user")
 
-    def _was_stopped(self, entry: Entry) -> bool:
+    def _was_stopped(self, entry: JournalEntry) -> bool:
         """Whether a user stopped it in the boot before, after the last scan that saw it."""
         state = self.world.services.state(entry.slug) if entry.slug and entry.service else None
         record = state.record if state else None
@@ -172,7 +172,7 @@ class Lost:
             self._notice.grace_is_over(self._starts_by_itself)
             self._notice_waits = True
 
-    def _starts_by_itself(self, entry: Entry) -> bool:
+    def _starts_by_itself(self, entry: JournalEntry) -> bool:
         """As its file says now; what has no file any more is as it was."""
         if entry.slug is None or not entry.service:
             return False

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from config.logs import timestamp
 from dashboard.reboot import stored
-from dashboard.reboot.entry import Entry, moment, optional, text
+from dashboard.reboot.entry import JournalEntry, moment, optional, text
 
 Status = Literal["lost", "starting", "failed"]
 FILE = "lost.json"
@@ -23,7 +23,7 @@ class Item:
     `noticed`: when this service learnt of that boot, which may be days later.
     """
 
-    entry: Entry
+    entry: JournalEntry
     booted: datetime
     noticed: datetime
     status: Status = "lost"
@@ -49,12 +49,14 @@ class Notice:
     pending: dict[str, Item] = field(default_factory=dict)
     taken: str | None = None
 
-    def take(self, boot: str, entries: Iterable[Entry], *, booted: datetime, now: datetime) -> None:
+    def take(
+        self, boot: str, entries: Iterable[JournalEntry], *, booted: datetime, now: datetime
+    ) -> None:
         """A reboot: these ran before it. What was lost already stays lost."""
         self.pending.update({one.id: Item(one, booted, now) for one in entries})
         self.taken = boot
 
-    def grace_is_over(self, starts_by_itself: Callable[[Entry], bool]) -> None:
+    def grace_is_over(self, starts_by_itself: Callable[[JournalEntry], bool]) -> None:
         """What has not come back is lost, but for services that start by themselves."""
         lost = [item for item in self.pending.values() if not starts_by_itself(item.entry)]
         ids, slugs = {item.id for item in lost}, {item.entry.slug for item in lost} - {None}
@@ -117,7 +119,7 @@ def _item(value: dict[str, Any]) -> Item:
     note = optional(value["note"])
     status: Status = "failed" if note else "lost"
     booted, noticed = moment(value["bootedAt"]), moment(value["noticedAt"])
-    return Item(Entry.load(value), booted, noticed, status, note)
+    return Item(JournalEntry.load(value), booted, noticed, status, note)
 
 
 def _read(value: dict[str, Any]) -> Notice:

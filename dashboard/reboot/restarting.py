@@ -11,7 +11,7 @@ from config.errors import Conflict, Invalid
 from dashboard.files import layout, store
 from dashboard.listeners import names
 from dashboard.reboot import block
-from dashboard.reboot.entry import Entry
+from dashboard.reboot.entry import JournalEntry
 from dashboard.reboot.notice import Item
 from dashboard.services.actions import Outcome
 from dashboard.services.definition import Service
@@ -40,7 +40,7 @@ class Restarted(TypedDict):
 
 
 async def slug_for(
-    entry: Entry, wanted: str | None, services: Supervisor, *, as_service: bool
+    entry: JournalEntry, wanted: str | None, services: Supervisor, *, as_service: bool
 ) -> str:
     """The slug it is to run under: `wanted`, else its own, else one that is free.
 
@@ -61,12 +61,12 @@ async def slug_for(
     return wanted
 
 
-async def once(entry: Entry, slug: str, services: Supervisor) -> Outcome:
+async def once(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
     """Start its service as the file has it, else the command as it ran."""
     return await _waited(services, slug, services.once(slug, _definition(entry)))
 
 
-async def as_service(entry: Entry, slug: str, services: Supervisor) -> Outcome:
+async def as_service(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
     """Write the service block, then start it. 409 `exists`, `services_off`, and of the write."""
     if not services.world.limits().enabled:
         raise services_off()
@@ -107,13 +107,13 @@ async def _waited(services: Supervisor, slug: str, start: Awaitable[Outcome]) ->
     return outcome
 
 
-def _message(entry: Entry, outcome: Outcome) -> str:
+def _message(entry: JournalEntry, outcome: Outcome) -> str:
     if outcome.status in ("starting", "running"):
         return f"Port {entry.port} is silent after {PORT_S:.0f} s; the command still runs."
     return "The command ended before its port answered; its last lines tell why."
 
 
-def _definition(entry: Entry) -> Service:
+def _definition(entry: JournalEntry) -> Service:
     return Service(
         command=entry.argv, cwd=Path(entry.cwd), env=block.environment(entry), port=entry.port
     )

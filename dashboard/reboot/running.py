@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from dashboard.reboot.entry import Entry, Listening
+from dashboard.reboot.entry import JournalEntry, Listening
 from dashboard.reboot.journal import RECENT
 
 
 @dataclass(slots=True)
-class _Known:
-    entry: Entry
+class _RunningApp:
+    entry: JournalEntry
     pid: int | None
     here: bool
     seen: float  # seconds that never go back, unlike the moment beside it
@@ -24,19 +24,20 @@ class Running:
     """Entries by id; those that are gone stay ten minutes, as a shutdown ends them one by one."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _RunningApp] = {}
         self._unread: dict[str, int] = {}
         self._last: Sequence[Listening] | None = None
         self._again: tuple[float, datetime] | None = None  # when just that was seen again
 
-    def resume(self, entries: Iterable[Entry], now: float) -> None:
+    def resume(self, entries: Iterable[JournalEntry], now: float) -> None:
         """What an earlier daemon of this boot wrote; the next scan sees most of it again."""
         self._last = self._again = None
         self._known = {
-            one.id: _Known(one, None, here=False, seen=now, at=one.last_seen) for one in entries
+            one.id: _RunningApp(one, None, here=False, seen=now, at=one.last_seen)
+            for one in entries
         }
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[JournalEntry]:
         self._catch_up()
         return [replace(known.entry, last_seen=known.at) for known in self._known.values()]
 
@@ -46,7 +47,7 @@ class Running:
         *,
         now: float,
         at: datetime,
-        ended: Callable[[Entry], bool],
+        ended: Callable[[JournalEntry], bool],
     ) -> bool:
         """Take in a scan; whether the journal now differs in more than times.
 
@@ -91,15 +92,15 @@ class Running:
         if known is not None and known.shown == one:
             was_here, known.here, known.seen, known.at = known.here, True, now, at
             return not was_here
-        entry = Entry.of(one, at)
+        entry = JournalEntry.of(one, at)
         if known is not None and known.pid in (one.pid, None):
             entry = replace(entry, env=known.entry.env)
         if one.pid is not None and (known is None or known.pid != one.pid):
             self._unread[one.id] = one.pid
-        self._known[one.id] = _Known(entry, one.pid, here=True, seen=now, at=at, shown=one)
+        self._known[one.id] = _RunningApp(entry, one.pid, here=True, seen=now, at=at, shown=one)
         return True
 
-    def _forget(self, now: float, ended: Callable[[Entry], bool]) -> bool:
+    def _forget(self, now: float, ended: Callable[[JournalEntry], bool]) -> bool:
         if all(known.here for known in self._known.values()):
             return False
         here = [known.entry for known in self._known.values() if known.here]
@@ -122,7 +123,9 @@ class Running:
 
 
 def _moved(
-    one: Entry, slugs: Collection[str | None], programs: Collection[tuple[str, tuple[str, ...]]]
+    one: JournalEntry,
+    slugs: Collection[str | None],
+    programs: Collection[tuple[str, tuple[str, ...]]],
 ) -> bool:
     """Whether the same app listens elsewhere by now."""
     return one.slug in slugs or (one.withheld is None and one.started_as in programs)

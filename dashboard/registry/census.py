@@ -18,7 +18,7 @@ from dashboard.listeners import names
 from dashboard.listeners.observed import Sighting
 from dashboard.registry import declared, discovered
 from dashboard.registry.app import App, Facts, Process
-from dashboard.registry.look import Files, Seen, same
+from dashboard.registry.look import CompletedScan, Files, same
 from dashboard.registry.matching import Listeners, Recognised
 
 __all__ = ["App", "Census", "census"]
@@ -29,7 +29,7 @@ class _Made:
     """What a census was made of."""
 
     files: Files
-    seen: Seen
+    seen: CompletedScan
     pids: Mapping[str, Set[int]]
     processes: Mapping[str, Process]
     local_scan: bool
@@ -77,7 +77,7 @@ class Census:
 
 def census(
     files: Files,
-    seen: Seen,
+    seen: CompletedScan,
     *,
     pids: Mapping[str, Set[int]],
     processes: Mapping[str, Process] | None = None,
@@ -156,7 +156,7 @@ def _ignoring(
 
 
 def _slugs(
-    left: list[Sighting], family: Mapping[str, str], seen: Seen, taken: Container[str]
+    left: list[Sighting], family: Mapping[str, str], seen: CompletedScan, taken: Container[str]
 ) -> dict[str, str]:
     """A slug for each listener, none twice and none of a declared app.
 
@@ -172,13 +172,13 @@ def _slugs(
     for one in sorted(left, key=order):
         base = family.get(one.id) or seen.slugs.get(one.id)
         base = base or names.slug(one.identity, one.listener.port)
-        found[one.id] = names.free(base, _Taken(taken, used), counted)
+        found[one.id] = names.free(base, _TakenSlugs(taken, used), counted)
         used.add(found[one.id])
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _TakenSlugs:
     declared: Container[str]
     used: Container[str]
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from dashboard.files.store import Files
 from dashboard.listeners.observed import Sighting
 
-__all__ = ["Files", "Seen", "same"]
+__all__ = ["CompletedScan", "Files", "same"]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CompletedScan:
     """One completed scan. `sightings` are copies that never change, in any order.
 
     `slugs`: the suggested one of each id; `hidden`: the ids of other users and of the system;

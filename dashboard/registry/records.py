@@ -30,7 +30,7 @@ StateName = Literal["unknown", "starting", "up", "degraded", "down", "stopped", 
 WithConfig = Literal["masked", "whole"] | None
 
 
-class Known(TypedDict):
+class LastKnown(TypedDict):
     state: StateName
     at: str | None
 
@@ -42,7 +42,7 @@ class Health(TypedDict):
     reason: str | None
     message: str | None
     since: str | None
-    lastKnown: Known | None
+    lastKnown: LastKnown | None
     stale: bool
     failing: int
     flapping: bool

@@ -34,7 +34,7 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProbePlan:
     """`trouble`: why the file's words cannot be asked, None when they can."""
 
     target: Target
@@ -78,7 +78,7 @@ def asked(
     port: int | None,
     process: Process | None,
     should_run: bool,
-) -> Asked:
+) -> ProbePlan:
     """What health does for the app while it listens on `port`; `process` is of its service."""
     health, kind = file.health, _type(file, port)
     ready = file.service.ready if file.service else None
@@ -94,16 +94,16 @@ def asked(
     )
     limit = _or(health.timeout, defaults.timeout)
     if kind in {"none", "process"}:
-        return Asked(Target(scheme="process", process=process, timeout=limit), policy)
+        return ProbePlan(Target(scheme="process", process=process, timeout=limit), policy)
     try:
-        return Asked(_target(file, kind, port, process, limit), policy)
+        return ProbePlan(_target(file, kind, port, process, limit), policy)
     except ValueError as error:
         return unasked(policy, str(error))
 
 
-def unasked(policy: Policy, why: str) -> Asked:
+def unasked(policy: Policy, why: str) -> ProbePlan:
     """Of an app that health can say nothing of."""
-    return Asked(NOTHING, replace(policy, probed=False), f"cannot be asked: {why}")
+    return ProbePlan(NOTHING, replace(policy, probed=False), f"cannot be asked: {why}")
 
 
 def _type(file: AppFile, port: int | None) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes, urljoin
 from PIL import Image
 
 from dashboard.rendering import fetch, images, svg
-from dashboard.rendering.fetch import NoAnswer, Permission, Refused, Rules
+from dashboard.rendering.fetch import AddressRefused, NoAnswer, Permission, Rules
 from dashboard.rendering.images import NoImage
 
 HEAD = 64 << 10  # bytes of a page in which its icons must be named
@@ -45,7 +45,7 @@ async def find(
 ) -> Image.Image:
     """The first icon of at least `least` pixels, else the largest, within 5 s over everything.
 
-    `url` may be a page or an image. Refused, NoAnswer or NoImage when there is none.
+    `url` may be a page or an image. AddressRefused, NoAnswer or NoImage when there is none.
     """
     try:
         async with asyncio.timeout(fetch.SECONDS):
@@ -74,7 +74,7 @@ async def _find(url: str, permission: Permission, most: int, side: int, least: i
             picture = await asyncio.to_thread(
                 images.read, await _bytes(candidate, rules), side=side
             )
-        except (NoAnswer, Refused, NoImage):
+        except (NoAnswer, AddressRefused, NoImage):
             picture = None
         if picture and max(picture.size) >= least:
             return picture
@@ -159,7 +159,7 @@ async def _listed(manifest: str, rules: Rules) -> tuple[str, ...]:
         return _sorted(
             [(_largest(str(row.get("sizes", ""))), _joined(got.url, row["src"])) for row in rows]
         )
-    except (NoAnswer, Refused, ValueError, KeyError, TypeError, RecursionError):
+    except (NoAnswer, AddressRefused, ValueError, KeyError, TypeError, RecursionError):
         return ()
 
 

@@ -14,14 +14,14 @@ from config import __version__
 from dashboard.health import connect, http
 from dashboard.health.target import Target, of_url
 from dashboard.rendering import body, reach
-from dashboard.rendering.reach import Permission, Refused
+from dashboard.rendering.reach import AddressRefused, Permission
 
 REDIRECTS = 3
 SECONDS = 5.0
 BYTES = 256 << 10
 _REDIRECTED = frozenset({301, 302, 303, 307, 308})
 
-__all__ = ["Got", "NoAnswer", "Permission", "Refused", "Rules", "get", "origin", "reachable"]
+__all__ = ["AddressRefused", "Got", "NoAnswer", "Permission", "Rules", "get", "origin", "reachable"]
 
 
 class NoAnswer(Exception):
@@ -58,7 +58,7 @@ class _Hop:
 
 
 async def get(url: str, rules: Rules) -> Got:
-    """The body of a 200 answer. NoAnswer or Refused, with a sentence, for everything else."""
+    """The body of a 200 answer. NoAnswer or AddressRefused, with a sentence, for any other."""
     try:
         async with asyncio.timeout(rules.seconds):
             return await _follow(url, rules)
@@ -69,18 +69,18 @@ async def get(url: str, rules: Rules) -> Got:
 
 
 def origin(url: str) -> str:
-    """scheme://host:port of an http(s) URL, the port always said. Refused for any other URL."""
+    """scheme://host:port of an http(s) URL, the port always said. AddressRefused for others."""
     target = _target(url)
     return f"{target.scheme}://{target.host.lower()}:{target.port}"
 
 
 async def reachable(url: str) -> None:
-    """Refused when the address of the http(s) URL is one that is never asked for anything (G9)."""
+    """AddressRefused when the address of the URL is one that is never asked for anything (G9)."""
     try:
         async with asyncio.timeout(SECONDS):
             await reach.addresses(_target(url), private=True)
     except OSError as error:  # a timeout too
-        raise Refused(f"it has no address: {error or 'no answer in time'}") from error
+        raise AddressRefused(f"it has no address: {error or 'no answer in time'}") from error
 
 
 async def _follow(url: str, rules: Rules) -> Got:
@@ -96,8 +96,8 @@ async def _follow(url: str, rules: Rules) -> Got:
         try:
             url = urljoin(url, hop.location)
         except ValueError as error:
-            raise Refused(f"it redirects to no address: {error}") from error
-    raise Refused(f"it redirects more than {REDIRECTS} times")
+            raise AddressRefused(f"it redirects to no address: {error}") from error
+    raise AddressRefused(f"it redirects more than {REDIRECTS} times")
 
 
 async def _ask(url: str, rules: Rules) -> _Hop:
@@ -138,4 +138,4 @@ def _target(url: str) -> Target:
         }
         return replace(target, headers=headers)
     except ValueError as error:
-        raise Refused(str(error)) from error
+        raise AddressRefused(str(error)) from error

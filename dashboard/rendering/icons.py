@@ -21,7 +21,7 @@ from config.storage import files
 from dashboard.files import layout
 from dashboard.files.schema.group import BookmarkLink, Group
 from dashboard.rendering import favicon, images
-from dashboard.rendering.fetch import NoAnswer, Refused
+from dashboard.rendering.fetch import AddressRefused, NoAnswer
 from dashboard.rendering.images import NoImage
 
 log = logging.getLogger(__name__)
@@ -125,7 +125,7 @@ class Icons:
             data, error = old.data if old else None, None
             try:
                 data = await asyncio.to_thread(images.png, await favicon.find(url, private=private))
-            except (Refused, NoAnswer, NoImage) as failure:
+            except (AddressRefused, NoAnswer, NoImage) as failure:
                 error = str(failure)
         digest = hashlib.sha256(data).hexdigest() if data else None
         record = Record(url, self._clock(), error is None, private, digest, error)

@@ -13,7 +13,7 @@ from dashboard.health import address
 from dashboard.health.target import EVERYWHERE, Target
 
 
-class Refused(Exception):
+class AddressRefused(Exception):
     """The address is one that icons are never fetched from, or not by these rules."""
 
 
@@ -33,24 +33,24 @@ class Permission:
 
 
 async def addresses(target: Target, *, private: bool) -> list[str]:
-    """The addresses of the target that may be connected to, in order. Refused when there is none.
+    """The addresses of the target that may be connected to, in order. AddressRefused without any.
 
     Each was checked as it stands here: connect to these, never to the name again. OSError when
     the name does not resolve.
     """
     if target.host in EVERYWHERE:
-        raise Refused(f"{target.host} is no address of a server")
+        raise AddressRefused(f"{target.host} is no address of a server")
     if target.port in SILENT_PORTS:
-        raise Refused(f"port {target.port} belongs to another protocol")
+        raise AddressRefused(f"port {target.port} belongs to another protocol")
     try:
         found = await address.addresses(target)
     except address.Itself as error:
-        raise Refused(str(error)) from error
+        raise AddressRefused(str(error)) from error
     except address.Forbidden as error:
-        raise Refused(f"{target.host} is never asked for an icon") from error
+        raise AddressRefused(f"{target.host} is never asked for an icon") from error
     allowed = [one for one in found if private or is_public(one)]
     if not allowed:
-        raise Refused(f"{target.host} is a private address, which is not allowed here")
+        raise AddressRefused(f"{target.host} is a private address, which is not allowed here")
     return allowed
 
 

@@ -45,7 +45,7 @@ class Camera:
                         return await _shot(browser, url, viewport, wait, dark)
             except TimeoutError as error:
                 raise NoShot(f"the page was not there within {SECONDS:g} s") from error
-            except (Broken, OSError, fetch.Refused) as error:
+            except (Broken, OSError, fetch.AddressRefused) as error:
                 raise NoShot(str(error)) from error
             except (KeyError, TypeError, ValueError) as error:
                 raise NoShot(f"the browser answers oddly: {error!r}") from error
@@ -111,7 +111,7 @@ class Passage:
         number, url = params["requestId"], params["request"]["url"]
         try:
             origin = fetch.origin(url)
-        except fetch.Refused:
+        except fetch.AddressRefused:
             self._answer(number, fine=False)
             return
         if origin == self._home or params["resourceType"] == "Document":
@@ -135,6 +135,6 @@ class Passage:
 async def _reachable(origin: str) -> bool:
     try:
         await fetch.reachable(origin)
-    except fetch.Refused:
+    except fetch.AddressRefused:
         return False
     return True

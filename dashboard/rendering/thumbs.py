@@ -21,7 +21,7 @@ from config.storage import files
 from dashboard.files import layout
 from dashboard.files.schema.app import ThumbKind
 from dashboard.rendering import card, favicon, images
-from dashboard.rendering.fetch import NoAnswer, Refused
+from dashboard.rendering.fetch import AddressRefused, NoAnswer
 from dashboard.rendering.images import NoImage
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedImage:
     """A kept image: its entity tag, and when it was made, in Unix seconds."""
 
     etag: str
@@ -71,11 +71,11 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedImages:
     """Which images of an app the cache has."""
 
-    screenshot: Held | None = None
-    favicon: Held | None = None
+    screenshot: CachedImage | None = None
+    favicon: CachedImage | None = None
 
     def choice(
         self, subject: Subject, kind: ThumbKind = "auto", *, screenshots: bool = True
@@ -88,12 +88,12 @@ class Kept:
         return "card", card_tag(subject)
 
 
-def kept(slug: str) -> Kept:
+def kept(slug: str) -> CachedImages:
     """What the cache has of an app. Reads and hashes up to two files: call it in a thread."""
-    return Kept(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
+    return CachedImages(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
 
 
-def all_kept() -> dict[str, Kept]:
+def all_kept() -> dict[str, CachedImages]:
     """What the cache has of every app. Reads and hashes the whole cache: call it in a thread."""
     names = {path.stem for path in _folder().glob("*") if path.suffix in _SUFFIX.values()}
     return {name: kept(name) for name in names if layout.SLUG.fullmatch(name)}
@@ -140,7 +140,7 @@ async def refresh_favicon(slug: str, url: str) -> bool:
         icon = await favicon.find(
             url, private=True, most=FAVICON_BYTES, side=2 * card.ICON, least=LEAST
         )
-    except (Refused, NoAnswer, NoImage) as error:
+    except (AddressRefused, NoAnswer, NoImage) as error:
         log.debug("no favicon", extra={"slug": slug, "why": str(error)})
         return False
     if max(icon.size) < LEAST:
@@ -164,12 +164,12 @@ def _kept(slug: str, kind: Kind) -> Picture | None:
     return Picture(kind, found.data, _quoted(found.etag))
 
 
-def _held(path: Path) -> Held | None:
+def _held(path: Path) -> CachedImage | None:
     try:
         found = files.read(path)
         if found is None or not found.data:
             return None
-        return Held(_quoted(found.etag), path.stat().st_mtime)
+        return CachedImage(_quoted(found.etag), path.stat().st_mtime)
     except OSError:
         return None
 

@@ -35,7 +35,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _QueuedAction:
     action: str
     do: Callable[[], Awaitable[Outcome]]
     done: asyncio.Future[Outcome]
@@ -47,7 +47,7 @@ class Queue:
     def __init__(self, slug: str) -> None:
         self.slug = slug
         self.crowded = asyncio.Event()  # a caller waits for the action that is being done
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_QueuedAction] = deque()
         self._worker: asyncio.Task[None] | None = None
 
     async def do(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> Outcome:
@@ -63,7 +63,7 @@ class Queue:
             return self._waiting[-1].done
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         done.add_done_callback(_seen)
-        self._waiting.append(_Waiting(action, do, done))
+        self._waiting.append(_QueuedAction(action, do, done))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work(), name=f"actions {self.slug}")
         else:

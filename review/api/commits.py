@@ -79,7 +79,7 @@ class CommitViewSet(ViewSet):
         """Change the PR record; null clears a field."""
         return Response(changes.set_pr(patch=rest.body(request), **place))
 
-    @documented(taking.Taken, body=bodies.TakeBody, errors=(404, 409))
+    @documented(taking.TakenOver, body=bodies.TakeBody, errors=(404, 409))
     def take(self, request: Request, **place: Any) -> Response:
         """Say that a gone commit became this one: its review and PR record are taken over."""
         old = rest.body(request).get("from")

@@ -31,7 +31,7 @@ from review.stacks import repo as repos
 from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
 
-Place = tuple[str, str]  # slug, repo
+RepoKey = tuple[str, str]  # slug, repo
 Look = Refs | GitError | None  # None: there is no such repo
 
 
@@ -42,10 +42,10 @@ class Background:
         self._watcher = Watcher(self.folders, self.changed)
         self._teller = Teller()
         self._projects: dict[str, Project] = {}
-        self._refs: dict[Place, Look] = {}
+        self._refs: dict[RepoKey, Look] = {}
         self._handwritten = Handwritten()
         self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
-        self._git: dict[Path, set[Place]] = {}  # which repos a folder of refs belongs to
+        self._git: dict[Path, set[RepoKey]] = {}  # which repos a folder of refs belongs to
 
     def start(self) -> None:
         sweep(_review_folders())
@@ -64,8 +64,8 @@ class Background:
 
     def folders(self) -> Iterable[Path]:
         """Every folder that is watched, each for the files directly in it."""
-        git: dict[Path, set[Place]] = {}
-        known: dict[Place, Look] = {}
+        git: dict[Path, set[RepoKey]] = {}
+        known: dict[RepoKey, Look] = {}
         for project in projects.all():
             for entry in project.repos:
                 place = (project.slug, entry.name)
@@ -128,7 +128,7 @@ class Background:
         self._seen.put(path, etag)
         return not ours and etag != before
 
-    def _look_at_refs(self, place: Place) -> None:
+    def _look_at_refs(self, place: RepoKey) -> None:
         """Tell when the refs of a repo say something else than when last looked at.
 
         A project that is not there has no refs: that it went or came is told as that.

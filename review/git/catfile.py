@@ -31,7 +31,7 @@ NO_OID = "0" * 40
 
 Info = tuple[str, int]  # kind (blob, tree, commit, tag) and size in bytes
 Object = tuple[str, bytes]  # kind and contents
-Place = tuple[Path, bool]
+ReaderKey = tuple[Path, bool]
 T = TypeVar("T")
 
 
@@ -118,7 +118,7 @@ class Reader:
         return data
 
 
-_idle: dict[Place, list[Reader]] = {}
+_idle: dict[ReaderKey, list[Reader]] = {}
 _all: set[Reader] = set()
 _lock = threading.Lock()
 _sweeper: threading.Timer | None = None
@@ -197,7 +197,7 @@ def _start(repository: Repository) -> Reader:
     return reader
 
 
-def _take(place: Place) -> Reader | None:
+def _take(place: ReaderKey) -> Reader | None:
     with _lock:
         idle = _idle.get(place, [])
         reader = idle.pop() if idle else None
@@ -207,7 +207,7 @@ def _take(place: Place) -> Reader | None:
     return reader
 
 
-def _give_back(place: Place, reader: Reader) -> None:
+def _give_back(place: ReaderKey, reader: Reader) -> None:
     reader.used = time.monotonic()
     with _lock:
         idle = _idle.setdefault(place, [])

@@ -47,7 +47,7 @@ class File(texts.Record):
 
 
 class Pr(pr_files.Record):
-    proposed: pr_files.Proposed | None
+    proposed: pr_files.ProposedRecord | None
     verdicts: list[verdicts.Given]
 
 

@@ -19,12 +19,12 @@ from review.threads.target import Target
 from review.threads.writing import writes
 
 
-class Taken(TypedDict):
+class TakenOver(TypedDict):
     review: bool
     pr: bool
 
 
-def take(project: str, repo: str, sha: str, old: Any) -> Taken:
+def take(project: str, repo: str, sha: str, old: Any) -> TakenOver:
     """Take over what commit `old` has that is not on this one yet, and tell it; what was taken.
 
     NotFound when nothing was said of `old`, Conflict when it is listed itself.

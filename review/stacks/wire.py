@@ -11,7 +11,7 @@ from review.git.commits import Commit
 from review.stacks import values
 from review.stacks.branches import Branch
 from review.stacks.folding import offers
-from review.stacks.prs.pr_files import Landed, Proposed
+from review.stacks.prs.pr_files import Landed, ProposedRecord
 from review.stacks.status import Github, Status
 from review.stacks.values import Item
 from review.threads.verdicts import Given
@@ -90,7 +90,7 @@ class CommitItem(TypedDict):  # as the project detail lists it
     github: Github | None
     status: Status
     progress: Progress
-    proposed: Proposed | None
+    proposed: ProposedRecord | None
     verdicts: list[Given]
     landed: NotRequired[Landed | None]
     tip: NotRequired[str | None]
@@ -253,7 +253,7 @@ def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = (
     return record
 
 
-def proposed(item: Item) -> Proposed | None:
+def proposed(item: Item) -> ProposedRecord | None:
     """The PR record of a gone commit that may have become this one: a person takes it over."""
     if item.proposal is None:
         return None

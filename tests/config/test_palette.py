@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from config.errors import Unavailable
 from config.web import palette, surfaces
-from config.web.palette import MOST, MOST_ALIKE, Destination, Waiting, ranked
+from config.web.palette import MOST, MOST_ALIKE, Badge, Destination, ranked
 from dashboard import palette as dashboard_palette
 from tests.review.repos import Repo
 from tests.service import Service, until
@@ -194,7 +194,7 @@ def test_where_people_sign_in_the_port_of_a_part_tells_of_that_part_alone(
     asked: Any = RequestFactory().get("/api/badges", headers={"Host": "localhost:5622"})
     asked.scope = {"server": ["127.0.0.1", 5622], "path": "/api/badges"}
     asked.surface = surfaces.REVIEW
-    monkeypatch.setattr(palette, "_waiting", lambda part: Waiting(1, part))
+    monkeypatch.setattr(palette, "_waiting", lambda part: Badge(1, part))
 
     found = [one["part"] for one in palette.badges(Request(asked))["badges"]]
 

@@ -18,7 +18,7 @@ import pytest
 from dashboard.health.probe import probe
 from dashboard.health.target import Target
 from dashboard.rendering import fetch
-from dashboard.rendering.fetch import NoAnswer, Refused, Rules
+from dashboard.rendering.fetch import AddressRefused, NoAnswer, Rules
 from tests.dashboard.health.servers import Handler, Server, answers, drips, hangs, serving
 from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
 
@@ -41,7 +41,7 @@ async def probed(host: str, port: int) -> None:
 
 
 async def fetched(host: str, port: int) -> None:
-    with contextlib.suppress(NoAnswer, Refused):
+    with contextlib.suppress(NoAnswer, AddressRefused):
         await fetch.get(f"http://{host}:{port}/", Rules(seconds=WAIT_S))
 
 

@@ -54,7 +54,7 @@ COLUMNS = tuple(field.name for field in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class FoldedRefusals:
     """The fold of gate refusals: one row per peer, minute and outcome."""
 
     time: datetime
@@ -69,8 +69,8 @@ class Ledger:
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._entries: list[Entry] = []
-        self._refused: Counter[Refused] = Counter()
-        self._request_ids: dict[Refused, str] = {}
+        self._refused: Counter[FoldedRefusals] = Counter()
+        self._request_ids: dict[FoldedRefusals, str] = {}
         self._timer: threading.Timer | None = None
 
     def call(self, call: Call, *, client: str, peer: str, request_id: str) -> None:
@@ -114,7 +114,7 @@ class Ledger:
 
     def refused(self, *, peer: str, outcome: str, request_id: str) -> None:
         """One request the gate refused."""
-        fold = Refused(datetime.now(UTC).replace(second=0, microsecond=0), peer, outcome)
+        fold = FoldedRefusals(datetime.now(UTC).replace(second=0, microsecond=0), peer, outcome)
         with self._lock:
             self._refused[fold] += 1
             self._request_ids.setdefault(fold, request_id)
@@ -201,7 +201,7 @@ def _line(entry: Entry) -> logging.LogRecord:
     return line
 
 
-def _fold(fold: Refused, count: int, request_id: str) -> None:
+def _fold(fold: FoldedRefusals, count: int, request_id: str) -> None:
     columns = asdict(fold)
     present = AuditEntry.objects.filter(homes.mine(), **columns, client="")
     if not present.update(count=F("count") + count):

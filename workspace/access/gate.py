@@ -47,7 +47,7 @@ _UNTRUSTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class GateRefusal:
     """A request the gate refused: the word for the log, and the answer."""
 
     reason: str  # disabled, foreign_origin, insecure_transport, untrusted_proxy, missing, …
@@ -62,19 +62,19 @@ class Gate:
         self._warned: set[str] = set()
         self._lock = threading.Lock()
 
-    def admit(self, scope: dict[str, Any]) -> Client | Stopped:
+    def admit(self, scope: dict[str, Any]) -> Client | GateRefusal:
         if not self.management.enabled:
-            return Stopped("disabled", NOT_FOUND)
+            return GateRefusal("disabled", NOT_FOUND)
         headers, peer = Headers(scope), proxies.peer(scope)
         if (page := headers.all(b"origin")) and not self.management.welcomes(page):
-            return Stopped("foreign_origin", FOREIGN_PAGE)
+            return GateRefusal("foreign_origin", FOREIGN_PAGE)
         if reason := self._insecure(scope, headers, peer):
-            return Stopped(reason, _insecure_answer(reason, peer))
+            return GateRefusal(reason, _insecure_answer(reason, peer))
         token, reason = _token(headers.all(b"authorization"))
         client = self._client(token) if token else None
         if client is not None:
             return Client(client.client_id, client.scope)
-        return Stopped(reason, self._unauthorized(reason))
+        return GateRefusal(reason, self._unauthorized(reason))
 
     def _insecure(self, scope: dict[str, Any], headers: Headers, peer: str) -> str:
         """ "" when the credential cannot be read on the wire, else the word for why."""

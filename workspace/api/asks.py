@@ -52,7 +52,7 @@ class Permitted(Warned):
     rule: NotRequired[Annotated[str, "what is allowed from now on, for scope chat"]]
 
 
-class Kept(TypedDict):
+class KeptWaiting(TypedDict):
     ok: bool
     until: Annotated[str | None, "when it is denied now; null when it is over"]
 
@@ -90,12 +90,12 @@ class AskViewSet(rest.ViewSet):
             shown["rule"] = rule
         return Response(rest.warned(shown, body.warnings))
 
-    @documented(Kept, errors=(403, 404))
+    @documented(KeptWaiting, errors=(403, 404))
     def keep(self, request: Request, slug: str, session_id: str, call: str) -> Response:
         """A person sees the question: it waits anew, up to `limits.askHours` in all."""
         person(request, NOT_A_PERSON)
         until = answers.keep_waiting(project=store.get(slug), chat=session_id, call=call)
-        return Response(Kept(ok=True, until=timestamp(until) if until else None))
+        return Response(KeptWaiting(ok=True, until=timestamp(until) if until else None))
 
     @documented(Revoked, query=RevokeQuery, errors=(403, 404, 409))
     def revoke(self, request: Request, slug: str, session_id: str) -> Response:

@@ -14,7 +14,7 @@ from workspace.chats import attachments
 from workspace.chats.messages import Message
 from workspace.chats.turns.queue import PROMPT_MAX, QueueRow
 from workspace.projects.schema import PERMISSION_MODES
-from workspace.worktrees.leaving import Left
+from workspace.worktrees.leaving import WorktreeLeft
 
 CHAT_KEYS = frozenset(Chat.__annotations__)
 
@@ -161,7 +161,7 @@ class Archived(Warned):
     ok: bool
     archived: bool
     changed: bool
-    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
+    worktree: NotRequired[Annotated[WorktreeLeft, "what became of its worktree, where it had one"]]
     worktreeProblem: NotRequired[Annotated[str, "why its worktree did not come back"]]
 
 
@@ -174,7 +174,7 @@ class Read(Warned):
 class Deleted(Done):
     sessionId: str
     deletedAt: str
-    worktree: NotRequired[Annotated[Left, "what became of its worktree, where it had one"]]
+    worktree: NotRequired[Annotated[WorktreeLeft, "what became of its worktree, where it had one"]]
 
 
 class TrashedChat(TypedDict):

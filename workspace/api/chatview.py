@@ -19,7 +19,7 @@ from workspace.chats.hosts import Host
 from workspace.chats.spent import Context, Usage
 from workspace.chats.turns import questions, retries
 from workspace.chats.turns.endings import SENTENCES
-from workspace.chats.turns.instructions import Told
+from workspace.chats.turns.instructions import InstructionSource
 from workspace.chats.turns.questions import Question
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.triggers.entries.schema import agent_name
@@ -107,7 +107,7 @@ class Chat(TypedDict):
     permissionMode: Annotated[str | None, "its own; null = the project's"]
     allow: NotRequired[Annotated[list[str], "what is not asked for any more in this chat"]]
     hosts: NotRequired[list[Host]]
-    instructions: NotRequired[list[Told]]
+    instructions: NotRequired[list[InstructionSource]]
     error: NotRequired[str]
     damagedLines: NotRequired[int]
 

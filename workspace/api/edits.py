@@ -13,7 +13,7 @@ from workspace.api.answers import documented
 from workspace.chats import files
 from workspace.projects import store
 from workspace.trees import edits
-from workspace.trees.edits import EditedFile, Kept, TurnEdits
+from workspace.trees.edits import EditedFile, NotUndone, TurnEdits
 from workspace.trees.undo import Way, turned
 
 
@@ -32,7 +32,7 @@ class Undone(TypedDict):
 
     ok: bool
     restored: list[str]
-    kept: list[Kept]
+    kept: list[NotUndone]
 
 
 @extend_schema(tags=["chats"])

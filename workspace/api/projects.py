@@ -304,7 +304,7 @@ def view(
 
 
 def _sharing(
-    found: project.Project, place: folders.Place, places: Mapping[Path, list[str]] | None
+    found: project.Project, place: folders.WorkingDirectory, places: Mapping[Path, list[str]] | None
 ) -> list[str]:
     """Other projects at the same path."""
     if not place.apart or place.problem:

@@ -30,7 +30,7 @@ class Places:
         self._watched = watched  # how many clients there are
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="places", daemon=True)
-        self._seen: dict[str, folders.Place] = {}
+        self._seen: dict[str, folders.WorkingDirectory] = {}
 
     def start(self) -> None:
         self._thread.start()

@@ -25,7 +25,7 @@ from workspace.models import Run, Turn
 from workspace.projects import schema, store
 from workspace.projects.project import CHANGELOG, CHARACTERS_PER_TOKEN, OVERVIEW, Project
 from workspace.worktrees import leaving, making
-from workspace.worktrees.leaving import Left
+from workspace.worktrees.leaving import WorktreeLeft
 
 
 class Sender(Protocol):
@@ -60,7 +60,7 @@ class Archived:
     why it is not back."""
 
     changed: bool
-    left: Left | None = None
+    left: WorktreeLeft | None = None
     problem: str | None = None
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from workspace.chats import files, index, transcript
-from workspace.chats.messages import Shown, Viewer
+from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.models import Chat
 from workspace.projects.project import Project
 
@@ -115,7 +115,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _speaker(shown: Shown) -> str:
+def _speaker(shown: TranscriptLine) -> str:
     """Whose words these are; empty for what has no speaker."""
     match shown.get("role"):
         case "user":
@@ -137,7 +137,7 @@ def _sender(sender: dict[str, Any]) -> str:
     return _line(form.format(sender.get(key) or "unnamed"))
 
 
-def _said(shown: Shown) -> str:
+def _said(shown: TranscriptLine) -> str:
     if shown.get("role") == "tool":
         return _call(shown)
     if shown.get("role") == "notice":
@@ -158,7 +158,7 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _call(shown: Shown) -> str:
+def _call(shown: TranscriptLine) -> str:
     """A tool's use, folded: one line, and its input and output when opened."""
     call = shown["toolCall"]
     took = f" ({call['durationMs']} ms)" if call["durationMs"] is not None else ""

@@ -30,7 +30,7 @@ FIRED = ("scheduled", "hook")
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedPrompt:
     """One prompt of a batch that started no chat, and why."""
 
     prompt: str
@@ -163,13 +163,13 @@ def batch(
     prompts: list[str],
     name_prefix: str | None = None,
     model: str | None = None,
-) -> list[Started | Failed]:
+) -> list[Started | FailedPrompt]:
     """One fork per prompt: everything is checked first, a failed one is reported in its place."""
     checked = _check_batch(prompts)
     actions.check_model(model)
     actions.check_name(name_prefix and f"{name_prefix} {len(checked)}")
     files.read(project, session_id)
-    made: list[Started | Failed] = []
+    made: list[Started | FailedPrompt] = []
     for number, prompt in enumerate(checked, 1):
         try:
             made.append(
@@ -183,9 +183,9 @@ def batch(
                 )
             )
         except SvcError as error:
-            made.append(Failed(prompt, error.text))
+            made.append(FailedPrompt(prompt, error.text))
         except OSError as error:
-            made.append(Failed(prompt, f"the chat could not be copied: {error.strerror}"))
+            made.append(FailedPrompt(prompt, f"the chat could not be copied: {error.strerror}"))
     return made
 
 

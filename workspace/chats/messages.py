@@ -17,7 +17,7 @@ from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
 from workspace.projects.project import Project
 
-Shown = Mapping[str, Any]
+TranscriptLine = Mapping[str, Any]  # a Message, or what is said of a turn or of thinking
 Role = Literal["user", "assistant", "tool", "notice"]
 ROLES: Mapping[str, Role] = {
     "user": "user",
@@ -61,7 +61,7 @@ class Viewer:
         self._path = path
         self._open: dict[str, Record] = {}
 
-    def view(self, offset: int, record: Record) -> Shown | None:
+    def view(self, offset: int, record: Record) -> TranscriptLine | None:
         """What a client sees of this line; None for a line that is not sent."""
         match record["type"]:
             case "tool_use":
@@ -132,7 +132,7 @@ def tool_line(use: Record, result: Record) -> str:
     return f"{name or 'tool'} — error: {first}"
 
 
-def _turn_line(offset: int, record: Record) -> Shown:
+def _turn_line(offset: int, record: Record) -> TranscriptLine:
     shown = {
         "type": "turn",
         "offset": offset,
@@ -158,7 +158,7 @@ def _turn_line(offset: int, record: Record) -> Shown:
     }
 
 
-def _thinking_line(offset: int, record: Record) -> Shown:
+def _thinking_line(offset: int, record: Record) -> TranscriptLine:
     return {
         "type": "thinking",
         "offset": offset,
@@ -168,7 +168,7 @@ def _thinking_line(offset: int, record: Record) -> Shown:
     }
 
 
-def _permission_line(offset: int, record: Record) -> Shown:
+def _permission_line(offset: int, record: Record) -> TranscriptLine:
     """A question has `until`, when it was to be denied, and `rule`, what *Allow in this chat* would
     keep; null where only this call can be allowed."""
     keys = ("call", "tool", "input", "state", "by", "reason")
@@ -193,7 +193,7 @@ def page(
     limit: int = 100,
     before: int | None = None,
     turns: bool = False,
-) -> tuple[list[Shown], int, int | None]:
+) -> tuple[list[TranscriptLine], int, int | None]:
     """The newest messages before an offset, oldest first: (messages, total, next `before`).
 
     With `turns`, the lines between them too, as the stream tells them: how turns began and ended,

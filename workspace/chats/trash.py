@@ -27,7 +27,7 @@ from workspace.models import Chat, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.worktrees import leaving
-from workspace.worktrees.leaving import Left
+from workspace.worktrees.leaving import WorktreeLeft
 
 FOLDER = ".chats/trash"
 SUFFIXES = (".yaml", ".jsonl", ".live")
@@ -45,7 +45,7 @@ class Deleted:
     created: str
     deleted: datetime
     folder: Path
-    left: Left | None = None
+    left: WorktreeLeft | None = None
 
 
 def delete(*, project: Project, session_id: str) -> Deleted:

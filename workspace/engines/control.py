@@ -19,7 +19,7 @@ LOOK_S = 0.2
 MEANING: dict[int, str] = {signal.SIGALRM: "timeout", signal.SIGTERM: "shutdown"}
 
 
-class Stopped(BaseException):
+class TurnStopped(BaseException):
     """Stop was asked for, with the reason user, timeout, shutdown or worker_lost.
 
     No Exception, so that nothing which catches errors takes it for one.
@@ -88,14 +88,14 @@ class Control:
     def check(self) -> None:
         """Raise when a stop has come."""
         if self.reason is not None:
-            raise Stopped(self.reason)
+            raise TurnStopped(self.reason)
 
     def __enter__(self) -> None:
         """A stretch in which a stop may interrupt at any moment."""
         self._waiting = True
         try:
             self.check()
-        except Stopped:
+        except TurnStopped:
             self._waiting = False  # what was not entered is not left
             raise
 
@@ -122,7 +122,7 @@ class Control:
         self._receive()
         if self._waiting and self.reason is not None:
             self._waiting = False
-            raise Stopped(self.reason)
+            raise TurnStopped(self.reason)
         if self.notify is not None:
             self.notify()
 

@@ -18,7 +18,7 @@ from config.mcp.arguments import truncate
 from workspace.access.principals import Principal
 from workspace.chats import actions, forks, index, listing, messages
 from workspace.chats.actions import Started
-from workspace.chats.forks import Failed
+from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import jobs
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.mcp.results import present
@@ -227,7 +227,7 @@ def fork_chat_batch(
         model=model,
         **given,
     )
-    failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, FailedPrompt)]
     if len(failed) == len(outcomes):
         raise Invalid(f"no fork was started: {failed[0].error}")
     result = {
@@ -240,8 +240,8 @@ def fork_chat_batch(
     return present(result, "model")
 
 
-def _outcome(outcome: Started | Failed) -> dict[str, Any]:
-    if isinstance(outcome, Failed):
+def _outcome(outcome: Started | FailedPrompt) -> dict[str, Any]:
+    if isinstance(outcome, FailedPrompt):
         return {"prompt": truncate(outcome.prompt), "error": outcome.error}
     started = _started(outcome)
     result = {key: started.get(key) for key in ("sessionId", "name", "prompt", "state", "warnings")}

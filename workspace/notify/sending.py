@@ -38,7 +38,7 @@ DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_AD
 NOT_INSTALLED = "apprise is not installed (make apprise)"
 
 
-class Failed(Exception):
+class NotTaken(Exception):
     """A message was not taken; the text says why."""
 
 
@@ -46,14 +46,14 @@ def send(channel: Channel, message: Mapping[str, Any]) -> str:
     """Why the channel did not take it; "" where it did."""
     try:
         if why := lacks(channel):
-            raise Failed(why)
+            raise NotTaken(why)
         if channel.kind == "command":
             _run(channel.command, message, COMMAND_S, _environment(channel))
         elif channel.kind == "url":
             _post(channel, message)
         else:
             _apprise(channel, message)
-    except Failed as error:
+    except NotTaken as error:
         return printable(scrubbed(str(error), _secrets(channel)), ERROR)
     except Exception as error:  # a channel is other people's program: whatever it does is its own
         return printable(scrubbed(f"{type(error).__name__}: {error}", _secrets(channel)), ERROR)
@@ -106,7 +106,7 @@ def _run(
     env: Mapping[str, str],
     cwd: Path | None = None,
 ) -> None:
-    """Raises Failed. Files stand for pipes, so that nothing waits for a reader."""
+    """Raises NotTaken. Files stand for pipes, so that nothing waits for a reader."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
         given.write(orjson.dumps(message) + b"\n")
         given.seek(0)
@@ -117,11 +117,11 @@ def _run(
             )  # fmt: skip
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            raise Failed(f"{argv[0]} cannot be started: {why}") from None
+            raise NotTaken(f"{argv[0]} cannot be started: {why}") from None
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise Failed(f"{argv[0]} did not end within {seconds:.0f} s") from None
+            raise NotTaken(f"{argv[0]} did not end within {seconds:.0f} s") from None
         finally:
             _end(process)
         if code:
@@ -129,7 +129,7 @@ def _run(
             said.seek(max(0, size - 4096))
             lines = said.read().decode(errors="replace").strip().splitlines()
             ended = f"exit code {code}" if code > 0 else f"signal {-code}"
-            raise Failed(f"{ended}{f': {lines[-1]}' if lines else ''}")
+            raise NotTaken(f"{ended}{f': {lines[-1]}' if lines else ''}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -140,7 +140,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _post(channel: Channel, message: Mapping[str, Any]) -> None:
-    """Raises Failed, or what the connection raised."""
+    """Raises NotTaken, or what the connection raised."""
     values = variables.passed(channel.variables)
     headers = {name: f"{before}{values[of]}" for name, (before, of) in channel.headers.items()}
     try:
@@ -148,11 +148,11 @@ def _post(channel: Channel, message: Mapping[str, Any]) -> None:
             asyncio.wait_for(_status(_address(channel), headers, orjson.dumps(message)), URL_S)
         )
     except TimeoutError:
-        raise Failed(f"no answer within {URL_S:.0f} s") from None
+        raise NotTaken(f"no answer within {URL_S:.0f} s") from None
     if 300 <= status < 400:
-        raise Failed(f"it redirects ({status}), which is not followed: write where it leads")
+        raise NotTaken(f"it redirects ({status}), which is not followed: write where it leads")
     if not 200 <= status < 300:
-        raise Failed(f"it answered {status}")
+        raise NotTaken(f"it answered {status}")
 
 
 async def _status(address: str, headers: Mapping[str, str], body: bytes) -> int:
@@ -161,7 +161,7 @@ async def _status(address: str, headers: Mapping[str, str], body: bytes) -> int:
 
     from workspace.engines.mcp.judged import Judged
     from workspace.engines.network import Network
-    from workspace.engines.proxy.rules import Refused, Rules
+    from workspace.engines.proxy.rules import ConnectionNotAllowed, Rules
 
     rules = Rules(Network(own=tuple(reach.own_ports())), anywhere=True)
     own = {"content-type": "application/json", "user-agent": f"svc/{__version__}"}
@@ -171,12 +171,12 @@ async def _status(address: str, headers: Mapping[str, str], body: bytes) -> int:
             sent = client.stream("POST", address, content=body, headers={**own, **headers})
             async with sent as answer:
                 return answer.status_code
-        except Refused as error:
-            raise Failed(
+        except ConnectionNotAllowed as error:
+            raise NotTaken(
                 str(error).replace("no turn reaches it", "nothing is sent there")
             ) from None
         except httpx2.TransportError as error:
-            raise Failed(f"no connection: {error}") from None
+            raise NotTaken(f"no connection: {error}") from None
 
 
 def _apprise(channel: Channel, message: Mapping[str, Any]) -> None:

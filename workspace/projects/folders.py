@@ -44,7 +44,7 @@ class Gone(schema.Unfit):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkingDirectory:
     """Where the agents of a project work; with a `problem` none may, and `dir` is for display.
 
     `apart`: it is a directory of the user's, in which nothing of ours is ever written."""
@@ -60,7 +60,7 @@ class Place:
         return f"{KEY}: {self.problem}" if self.problem else ""
 
 
-def of(data: Mapping[str, Any], wall: Wall | None = None) -> Place | None:
+def of(data: Mapping[str, Any], wall: Wall | None = None) -> WorkingDirectory | None:
     """The place that a project.yaml names by `path`; None when it names none."""
     if not named(data):
         return None
@@ -68,14 +68,14 @@ def of(data: Mapping[str, Any], wall: Wall | None = None) -> Place | None:
     try:
         text = schema.folder(written)
     except schema.Unfit as error:
-        return Place(Path(str(written)[:200]), str(error), apart=True)
+        return WorkingDirectory(Path(str(written)[:200]), str(error), apart=True)
     shown = _expanded(text)
     if data.get("repo"):
-        return Place(shown, BOTH, apart=True)
+        return WorkingDirectory(shown, BOTH, apart=True)
     try:
-        return Place(check(text, wall), apart=True)
+        return WorkingDirectory(check(text, wall), apart=True)
     except schema.Unfit as error:
-        return Place(shown, str(error), gone=isinstance(error, Gone), apart=True)
+        return WorkingDirectory(shown, str(error), gone=isinstance(error, Gone), apart=True)
 
 
 def named(data: Mapping[str, Any]) -> bool:

@@ -153,9 +153,9 @@ class Project:
         return bool(self.repo)
 
     @property
-    def place(self) -> folders.Place:
+    def place(self) -> folders.WorkingDirectory:
         """Where its agents work as things stand on the disk, and why they may not."""
-        return folders.of(self.data) or folders.Place(self.own_dir)
+        return folders.of(self.data) or folders.WorkingDirectory(self.own_dir)
 
     @property
     def working_dir(self) -> Path:

@@ -47,7 +47,7 @@ class Elsewhere(NotFound):
     code = "elsewhere"
 
 
-class Taken(Elsewhere):
+class SlugTaken(Elsewhere):
     """A directory is here, but a project of another home had its name first."""
 
     status = 409
@@ -55,12 +55,12 @@ class Taken(Elsewhere):
 
 
 def get(slug: str) -> Project:
-    """The project as its file is now. NotFound when there is none; Elsewhere, Taken."""
+    """The project as its file is now. NotFound when there is none; Elsewhere, SlugTaken."""
     project = _read(slug) if schema.is_slug(slug) else None
     if project is None:
         raise _missing(slug)
     if project.taken:
-        raise Taken(project.error)
+        raise SlugTaken(project.error)
     return project
 
 

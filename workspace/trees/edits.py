@@ -31,7 +31,7 @@ class EditedFile(TypedDict):
     kept: str | None
 
 
-class Kept(TypedDict):
+class NotUndone(TypedDict):
     path: str
     reason: str
 
@@ -82,7 +82,7 @@ def of_turn(project: Project, chat: str, turn: str) -> tuple[list[EditedFile], b
     return shown, record.undone is not None
 
 
-def kept(done: Done) -> list[Kept]:
+def kept(done: Done) -> list[NotUndone]:
     return [{"path": printed(path), "reason": why} for path, why in done.kept]
 
 

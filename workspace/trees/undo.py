@@ -144,11 +144,11 @@ class _Turning:
             wanted = None if entry is None else (entry.mode, self._blob(entry))
             found = entries.at(record.root, change.path, sha256=record.sha256)
             if (found.entry if found else None) != self._from(change):
-                raise placing.Moved(change.path)
+                raise placing.PathChanged(change.path)
             if found is not None and not record.git:
                 touched.copy(str(record.folder), found.entry.oid, found.data)
             placing.place(record.root, change.path, found, wanted, sha256=record.sha256)
-        except (placing.Moved, entries.Odd):
+        except (placing.PathChanged, entries.Odd):
             self._keep(change, SINCE)
         except (OSError, GitError, SvcError) as error:
             self._keep(change, f"it cannot be written: {_reason(error)}")

@@ -37,7 +37,7 @@ _READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class KnownTrigger:
     """One trigger with what is known around it; render.py shows it to clients."""
 
     project: Project
@@ -64,19 +64,19 @@ class Seen:
 class Saved:
     """The answer of put and set_trigger."""
 
-    seen: Seen
+    seen: KnownTrigger
     created: bool
 
 
-def list_triggers(project: Project) -> tuple[list[Seen], TriggerSet]:
+def list_triggers(project: Project) -> tuple[list[KnownTrigger], TriggerSet]:
     """Every usable entry, schedules of the older form last, and the set they come from."""
     entries, rows = files.read(project), _board(project)
-    return [Seen(project, one, entries, rows) for one in entries.usable], entries
+    return [KnownTrigger(project, one, entries, rows) for one in entries.usable], entries
 
 
-def get(project: Project, name: str) -> Seen:
+def get(project: Project, name: str) -> KnownTrigger:
     entries = files.read(project)
-    return Seen(project, _find(entries, name), entries, _board(project))
+    return KnownTrigger(project, _find(entries, name), entries, _board(project))
 
 
 def missing(entries: TriggerSet, name: str) -> NotFound:
@@ -188,7 +188,7 @@ def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
 def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
     entries = arming.sync(project.slug, now=clock.Clock().now())
     fresh = store.get(project.slug)
-    seen = Seen(fresh, _find(entries, name), entries, _board(fresh), warnings)
+    seen = KnownTrigger(fresh, _find(entries, name), entries, _board(fresh), warnings)
     return Saved(seen, created)
 
 
@@ -247,7 +247,7 @@ class NotStarted(Upstream):
         return f'Trigger "{self.name}" started no chat: {self.reason}'
 
 
-def convert(project: Project, name: str) -> Seen:
+def convert(project: Project, name: str) -> KnownTrigger:
     """Move a legacy schedule to `triggers` with its prompt file; grid and armed state stay."""
     found = store.writable(project.slug)
     entries = files.read(found)

@@ -12,7 +12,7 @@ from workspace.chats.spent import Usage
 from workspace.projects.project import Project
 from workspace.triggers import board, pausing
 from workspace.triggers.board import Board
-from workspace.triggers.commands import Seen
+from workspace.triggers.commands import KnownTrigger
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import TriggerBody, agent_name, record
 
@@ -190,7 +190,7 @@ def _runtime(rows: Board, name: str, type_: str, *, legacy: bool) -> Runtime:
     return entry
 
 
-def trigger(seen: Seen) -> Trigger:
+def trigger(seen: KnownTrigger) -> Trigger:
     """The record with its defaults filled, and what it is doing now."""
     found, warnings = seen.trigger, seen.warnings
     whole = record(found)
@@ -211,7 +211,7 @@ def trigger(seen: Seen) -> Trigger:
     return shown
 
 
-def flat(seen: Seen) -> dict[str, Any]:
+def flat(seen: KnownTrigger) -> dict[str, Any]:
     """The flat trigger of the tools, nulls present."""
     shown, found = trigger(seen), seen.trigger
     when, what, entry = shown["trigger"], shown["run"], shown["runtime"]

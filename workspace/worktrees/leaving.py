@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 RUNS = "a turn runs in it"
 
 
-class Left(TypedDict):
+class WorktreeLeft(TypedDict):
     """`kept`: why the worktree is still there, null when it is removed."""
 
     branch: str
@@ -34,12 +34,12 @@ class Left(TypedDict):
     kept: Annotated[str | None, "why it is still there"]
 
 
-def leave(record: ChatRecord) -> Left | None:
+def leave(record: ChatRecord) -> WorktreeLeft | None:
     """Remove the worktree of a chat that was put away; None for a chat without one."""
     tree = place.of(record)
     if tree is None:
         return None
-    left: Left = {"branch": tree.branch, "branchDeleted": False, "kept": None}
+    left: WorktreeLeft = {"branch": tree.branch, "branchDeleted": False, "kept": None}
     try:
         if not tree.top.exists():
             return left

@@ -14,7 +14,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from dashboard.management import following
-from dashboard.management.client import Client, NotReachable, Refused
+from dashboard.management.client import Client, NotReachable, ServiceRefused
 from dashboard.management.verbs import VERBS
 
 REFUSED, USAGE, NOT_REACHABLE = 1, 2, 3
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             self._end(USAGE, wrong)
         try:
             self._do(options)
-        except Refused as refused:
+        except ServiceRefused as refused:
             if options["json"]:
                 self._say(json.dumps(refused.body, ensure_ascii=False))
             self._end(REFUSED, str(refused))

@@ -21,14 +21,14 @@ from review.git.repository import Repository
 MOST = 400  # paths on one command line; of more, all are asked for
 
 Hunk = tuple[Edit, bytes]
-Found = Mapping[Changed, tuple[Hunk, ...]]
-_found: caches.Memory[tuple[Path, str, str, frozenset[str] | None], Found]
+Differences = Mapping[Changed, tuple[Hunk, ...]]
+_found: caches.Memory[tuple[Path, str, str, frozenset[str] | None], Differences]
 _found = caches.Memory(100_000, weigh=lambda found: sum(1 + len(hunks) for hunks in found.values()))
 
 
 def between(
     repository: Repository, old: str | None, new: str | None, paths: Collection[str] | None = None
-) -> Found:
+) -> Differences:
     """The files that differ, with their -U0 hunks; None is the tree without files.
 
     With `paths` those files alone, and renames among these. GitError when a commit is gone.
@@ -54,7 +54,7 @@ def forget() -> None:
     _found.clear()
 
 
-def as_commit(new: Commit, old: str | None, found: Found) -> Commit:
+def as_commit(new: Commit, old: str | None, found: Differences) -> Commit:
     """The newer commit as if the older one were its parent."""
     return replace(new, parents=(old,) if old else (), files=tuple(found), counted=True)
 

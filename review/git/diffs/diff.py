@@ -38,14 +38,14 @@ PAIR = re.compile(rb"1:\s+[0-9a-f]+ [!=] 1:")
 FEW = 200  # more paths than this are no shorter than all of them
 
 T = TypeVar("T")
-Place = tuple[Path, str, str | None]  # common dir, sha, parent
+DiffKey = tuple[Path, str, str | None]  # common dir, sha, parent
 _edits: caches.Memory[tuple[Path, str, str], tuple[Edit, ...]]
 _edits = caches.Memory(200_000, weigh=lambda found: 1 + len(found))
-_commit_edits: caches.Memory[Place, dict[str, tuple[Edit, ...]]]
+_commit_edits: caches.Memory[DiffKey, dict[str, tuple[Edit, ...]]]
 _commit_edits = caches.Memory(
     200_000, weigh=lambda found: sum(1 + len(edits) for edits in found.values())
 )
-_digests: caches.Memory[Place, dict[str, str]] = caches.Memory(50_000, weigh=len)
+_digests: caches.Memory[DiffKey, dict[str, str]] = caches.Memory(50_000, weigh=len)
 _renames: caches.Memory[tuple[Path, str, str], Mapping[str, str]] = caches.Memory(1024)
 
 

@@ -23,15 +23,15 @@ FILES = (
 )  # fmt: skip
 LOG = (*WALK, *FILES)
 
-Found = tuple[list[Commit], list[str]]
-_found: caches.Memory[tuple[object, ...], Found] = caches.Memory(
+CommitsAndWarnings = tuple[list[Commit], list[str]]
+_found: caches.Memory[tuple[object, ...], CommitsAndWarnings] = caches.Memory(
     100_000, weigh=lambda found: sum(1 + len(commit.files) for commit in found[0])
 )
 _single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
 _listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
 
 
-def commits(repository: Repository, span: Range, *, counts: bool = True) -> Found:
+def commits(repository: Repository, span: Range, *, counts: bool = True) -> CommitsAndWarnings:
     """The range's commits, oldest first, the newest 2,000 at most, and its warnings.
 
     Merges are diffed against their first parent. Nothing runs for a range that was seen. With

@@ -19,7 +19,7 @@ from review.stacks import repo as repos
 from review.stacks.asking import wall
 from review.stacks.asking.since import since
 from review.stacks.asking.states import STATES
-from review.stacks.asking.wall import Found
+from review.stacks.asking.wall import ThreadOnCommit
 from review.stacks.values import Item, Repo
 from review.threads import asked, asking, records
 
@@ -27,7 +27,7 @@ MOST_DIFF = 400_000  # characters of one answer
 LISTED, SAID = 100, 300  # threads, and characters of what was said last in each
 
 
-class Place(TypedDict):
+class CommitRef(TypedDict):
     """The commit that something stands on."""
 
     project: str
@@ -36,7 +36,7 @@ class Place(TypedDict):
     title: str
 
 
-class Row(Place):
+class Row(CommitRef):
     """A thread in a list."""
 
     thread: str
@@ -137,17 +137,17 @@ def propose_resolved(
     return _now(directory, found)
 
 
-def _agents_resolve(found: Found) -> bool:
+def _agents_resolve(found: ThreadOnCommit) -> bool:
     said = found.repo.project.agents_resolve
     return bool(settings.SVC.agents_resolve) if said is None else said
 
 
-def _wanted(found: Found, state: str) -> bool:
+def _wanted(found: ThreadOnCommit, state: str) -> bool:
     is_now = asking.state(found.thread)
     return state in ("all", is_now) or (state == "unresolved" and is_now != "resolved")
 
 
-def _row(found: Found) -> Row:
+def _row(found: ThreadOnCommit) -> Row:
     thread, last = found.thread, found.thread.comments[-1]
     return {
         "thread": thread.id,
@@ -160,7 +160,7 @@ def _row(found: Found) -> Row:
     }
 
 
-def _place(one: Repo, item: Item) -> Place:
+def _place(one: Repo, item: Item) -> CommitRef:
     return {
         "project": one.project.slug,
         "repo": one.entry.name,
@@ -175,11 +175,11 @@ def _counted(one: Repo, item: Item) -> dict[str, Any]:
     return {**title, "status": item.status, "threads": threads, "unresolved": threads - resolved}
 
 
-def _names(found: Found) -> tuple[str, str, str]:
+def _names(found: ThreadOnCommit) -> tuple[str, str, str]:
     return found.repo.project.slug, found.repo.entry.name, found.item.commit.sha
 
 
-def _now(directory: Path, found: Found) -> dict[str, Any]:
+def _now(directory: Path, found: ThreadOnCommit) -> dict[str, Any]:
     """The thread after a write."""
     again = wall.thread(directory, found.thread.id, found.repo.project.slug)
     return {

@@ -25,7 +25,7 @@ NONE = "No repository that this chat works in is under review; open it on the re
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ThreadOnCommit:
     """A thread and the commit it is shown on."""
 
     repo: Repo
@@ -72,7 +72,7 @@ def commit(directory: Path, sha: str, project: str | None = None) -> tuple[Repo,
     raise missed
 
 
-def discussed(directory: Path, project: str | None = None) -> Iterator[Found]:
+def discussed(directory: Path, project: str | None = None) -> Iterator[ThreadOnCommit]:
     """Every thread that is shown, stack by stack, bottom to top."""
     for one in loaded(directory, project):
         for stack in one.stacks:
@@ -80,12 +80,12 @@ def discussed(directory: Path, project: str | None = None) -> Iterator[Found]:
                 yield from _threads(one, one.by_sha[sha])
 
 
-def of_commit(directory: Path, sha: str, project: str | None = None) -> list[Found]:
+def of_commit(directory: Path, sha: str, project: str | None = None) -> list[ThreadOnCommit]:
     """The threads of one commit."""
     return list(_threads(*commit(directory, sha, project)))
 
 
-def thread(directory: Path, tid: str, project: str | None = None) -> Found:
+def thread(directory: Path, tid: str, project: str | None = None) -> ThreadOnCommit:
     """One thread. NotFound; Conflict where hands gave its id to several."""
     found = [one for one in discussed(directory, project) if one.thread.id == tid]
     if not found:
@@ -102,10 +102,10 @@ def thread(directory: Path, tid: str, project: str | None = None) -> Found:
     return found[0]
 
 
-def _threads(one: Repo, item: Item) -> Iterator[Found]:
+def _threads(one: Repo, item: Item) -> Iterator[ThreadOnCommit]:
     target = repos.target(one, item)
     for thread in commit_review.of(target).review.conversations:
-        yield Found(one, item, target, thread)
+        yield ThreadOnCommit(one, item, target, thread)
 
 
 def _is_theirs(path: Path, directory: Path, common: Path | None) -> bool:

@@ -15,7 +15,7 @@ from config.git.command import GitError
 from config.jsonio import clean
 from review.git.commits import Changed, Commit, shown_path
 from review.git.diffs import between
-from review.git.diffs.between import Found
+from review.git.diffs.between import Differences
 from review.git.repository import Repository
 from review.stacks import repo as repos
 from review.stacks.compared import versions
@@ -67,8 +67,8 @@ class Pair:
     old: Commit | None
     new: Commit
     commit: Commit
-    found: Found
-    base: Found
+    found: Differences
+    base: Differences
     rebased: bool = False
 
     @property

@@ -19,7 +19,7 @@ LONGEST = 200  # characters of the text that is looked for
 SHOWN, BEFORE = 240, 60  # characters of a line that are told, and of those before the text
 
 
-class Found(TypedDict):
+class FoundLine(TypedDict):
     """`line` is that of the side; `at` where the text begins in `text`, a part of the line."""
 
     path: str
@@ -33,7 +33,7 @@ class Found(TypedDict):
 class Search(TypedDict):
     query: str
     truncated: bool
-    lines: list[Found]
+    lines: list[FoundLine]
 
 
 def in_commit(project: str, repo: str, sha: str, q: Any) -> Search:
@@ -75,7 +75,7 @@ def _answer(query: str, hits: Iterable[Hit]) -> Search:
     return {"query": query, "truncated": len(found) > MOST, "lines": found[:MOST]}
 
 
-def _line(hit: Hit) -> Found:
+def _line(hit: Hit) -> FoundLine:
     start = max(0, hit.at - BEFORE)
     return {
         "path": shown_path(hit.file.path),

@@ -45,7 +45,7 @@ class Applied(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NamedSuggestion:
     """One suggestion that a caller names: by default the last one of the thread."""
 
     thread: str
@@ -53,7 +53,7 @@ class Asked:
     block: int = 0
 
 
-def asked(value: Any) -> list[Asked]:
+def asked(value: Any) -> list[NamedSuggestion]:
     """What was sent as `suggestions`. Invalid with field, reason and fix."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST:
         raise Invalid(f'"suggestions" must be a list of 1 to {MOST} of {{thread, comment, block}}')
@@ -64,7 +64,7 @@ def asked(value: Any) -> list[Asked]:
     return found
 
 
-def _asked(value: Any, at: int) -> Asked:
+def _asked(value: Any, at: int) -> NamedSuggestion:
     row = value if isinstance(value, dict) else {}
     thread, comment, block = row.get("thread"), row.get("comment"), row.get("block")
     if not isinstance(thread, str) or not thread:
@@ -72,13 +72,13 @@ def _asked(value: Any, at: int) -> Asked:
     if comment is not None and not isinstance(comment, str):
         raise Invalid(f'"suggestions[{at}].comment" must be the id of a comment')
     if block is None:
-        return Asked(thread, comment)
+        return NamedSuggestion(thread, comment)
     if isinstance(block, bool) or not isinstance(block, int) or block < 0:
         raise Invalid(f'"suggestions[{at}].block" must be a whole number from 0')
-    return Asked(thread, comment, block)
+    return NamedSuggestion(thread, comment, block)
 
 
-def apply(project: str, repo: str, sha: str, wanted: Sequence[Asked]) -> Applied:
+def apply(project: str, repo: str, sha: str, wanted: Sequence[NamedSuggestion]) -> Applied:
     """One `fixup!` commit with all of them. NotFound; Conflict, with nothing changed."""
     with grounds.held(project, repo, lambda found: _stack_of(found, sha)) as ground:
         item = repos.find(ground.found, sha)
@@ -110,7 +110,7 @@ def _stack_of(found: Repo, sha: str) -> Stack | None:
     return next((stack for stack in found.stacks if stack.n == item.stack), None)
 
 
-def _edit(ground: Ground, target: Target, wanted: Asked) -> tuple[str, Edit]:
+def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str, Edit]:
     """Path and lines of the branch as it is now. Conflict when the lines are others by now."""
     thread = commit_review.of(target).review.thread(wanted.thread)
     lines = _suggested(thread, wanted)
@@ -132,7 +132,7 @@ def _edit(ground: Ground, target: Target, wanted: Asked) -> tuple[str, Edit]:
     return there.path, Edit(first, last, lines, thread.id)
 
 
-def _suggested(thread: Thread, wanted: Asked) -> tuple[str, ...]:
+def _suggested(thread: Thread, wanted: NamedSuggestion) -> tuple[str, ...]:
     """The lines of the suggestion. NotFound when the comment has none."""
     comments = [thread.comment(wanted.comment)] if wanted.comment else thread.comments[::-1]
     for comment in comments:

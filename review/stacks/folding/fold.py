@@ -32,7 +32,7 @@ DAYS = 30  # of what a fold keeps, where checkpoints are off
 SHOWN = 10  # files of a sentence
 
 
-class Moved(TypedDict):
+class MovedBranch(TypedDict):
     branch: str
     before: str
     after: str
@@ -44,7 +44,7 @@ class Folded(TypedDict):
     id: str
     at: str | None
     folded: int
-    branches: list[Moved]
+    branches: list[MovedBranch]
 
 
 def fold(project: str, repo: str, n: int) -> Folded:

@@ -31,7 +31,7 @@ class Landed(TypedDict):
     by: str
 
 
-class Proposed(TypedDict):
+class ProposedRecord(TypedDict):
     sha: str
     by: str
     title: str | None

@@ -105,13 +105,13 @@ def handed_over(mine: Shadow, prepare: Callable[[], Mapping[str, Any]]) -> None:
         job = {"root": str(mine.root), "sha256": mine.sha256, **prepare()}
         try:
             return handover.run(job)
-        except handover.Refused as refused:
+        except handover.HandoverRefused as refused:
             if refused.why != "index" or not left:
                 raise _said(refused, mine) from None
     return None
 
 
-def _said(refused: handover.Refused, mine: Shadow) -> SvcError:
+def _said(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
     match refused.why:
         case "locked":
             return Conflict(

@@ -14,7 +14,7 @@ import pytest
 from dashboard.health import clock, connect, gates, runner
 from dashboard.health.evidence import Edge, Notice, Silenced, Started
 from dashboard.health.gates import Gate
-from dashboard.health.record import Known, Policy, Port, State
+from dashboard.health.record import LastKnown, Policy, Port, State
 from dashboard.health.result import Kind
 from dashboard.health.runner import Report, Runner
 from dashboard.health.target import Target
@@ -348,7 +348,7 @@ async def test_a_last_known_state_is_kept_until_the_first_result():
     async with serving(answers()) as server:
         watched = Watched()
         record = watched.runner.watch(
-            "shop", Target(port=server.port), Policy(), Known(State.UP, 1.0)
+            "shop", Target(port=server.port), Policy(), LastKnown(State.UP, 1.0)
         )
         task = asyncio.create_task(watched.runner.run())
         await eventually(lambda: watched.state("shop") == "up")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.health import schedule, states
 from dashboard.health.clock import Moment
 from dashboard.health.evidence import Edge, Event, Evidence, Notice, Probed, Scanned, Tick
-from dashboard.health.record import Known, Policy, Port, Reason, State, born
+from dashboard.health.record import LastKnown, Policy, Port, Reason, State, born
 from dashboard.health.result import BAD, FINE, Kind, Result
 
 START = 1_000.0
@@ -48,7 +48,7 @@ class App:
         **policy,
     ) -> None:
         self.slug, self.policy, self.now = slug, Policy(**policy), START
-        before = Known(known, EPOCH, reason) if known else None
+        before = LastKnown(known, EPOCH, reason) if known else None
         self.record = born(self.moment, self.policy, before)
         self.events: list[Event] = []
 

@@ -165,7 +165,7 @@ async def test_a_removed_app_takes_its_pictures_along_and_a_stopped_one_does_not
     gallery.know("found", None)
     gallery.know("never", None)
 
-    await eventually(lambda: thumbs.kept("shop") == thumbs.Kept())
+    await eventually(lambda: thumbs.kept("shop") == thumbs.CachedImages())
     gallery.know("shop", SHOP)
     gallery.know("found", replace(SHOP, declared=False))
     assert (gallery.shown("shop")[0], gallery.shown("found")[0]) == ("card", "screenshot")

@@ -130,7 +130,7 @@ async def test_an_app_removed_while_it_is_photographed_leaves_nothing_behind(gal
         gallery.know("shop", None)
         await asking
 
-    assert thumbs.kept("shop") == thumbs.Kept()
+    assert thumbs.kept("shop") == thumbs.CachedImages()
     assert told.thumbs == []
 
 

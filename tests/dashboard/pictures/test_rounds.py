@@ -20,7 +20,7 @@ from dashboard.pictures.album import Album
 from dashboard.pictures.rounds import UNUSED_S, Pace, Rounds
 from dashboard.pictures.switch import Switch
 from dashboard.rendering import thumbs
-from dashboard.rendering.thumbs import Held, Kept
+from dashboard.rendering.thumbs import CachedImage, CachedImages
 from tests.dashboard.health.servers import eventually
 from tests.dashboard.pictures.test_commits import commit, git
 from tests.dashboard.pictures.world import SHOP, Told
@@ -93,10 +93,10 @@ class Scene:
                 await task
 
 
-def ago(seconds: float) -> Kept:
+def ago(seconds: float) -> CachedImages:
     """What the cache has of an app whose pictures are that old."""
-    held = Held('"x"', time.time() - seconds)
-    return Kept(held, held)
+    held = CachedImage('"x"', time.time() - seconds)
+    return CachedImages(held, held)
 
 
 async def test_the_first_screenshot_is_due_three_seconds_after_the_app_is_up():
@@ -406,7 +406,7 @@ async def test_pictures_nobody_asks_for_go_after_a_week():
     scene.album.load({"gone": ago(UNUSED_S + 1), "back": ago(60), "used": ago(UNUSED_S + 1)})
 
     async with scene.running():
-        await eventually(lambda: thumbs.kept("gone") == Kept())
+        await eventually(lambda: thumbs.kept("gone") == CachedImages())
 
     assert thumbs.kept("back").favicon
     assert thumbs.kept("used").favicon

@@ -10,7 +10,7 @@ from dashboard.health.record import Port
 from dashboard.listeners.container import Container
 from dashboard.listeners.processes import Parent
 from dashboard.registry.census import census
-from dashboard.registry.look import Seen
+from dashboard.registry.look import CompletedScan
 from tests.dashboard.registry.world import SHOP, START, files, ids, listener, look, shop
 
 MATCHED = "port: 3000\nmatch: {cwd: /src/shop}\n"
@@ -318,7 +318,7 @@ def test_without_scanning_nothing_is_seen():
 
 
 def test_before_the_first_scan_nothing_is_seen():
-    found = census(files({"shop": MATCHED}), Seen(), pids={}, local_scan=True)
+    found = census(files({"shop": MATCHED}), CompletedScan(), pids={}, local_scan=True)
 
     assert found.apps["shop"].evidence is Port.UNSEEN
 
@@ -327,7 +327,7 @@ def test_before_the_first_scan_nothing_is_seen():
 def test_an_app_on_a_port_of_this_server_is_not_said_to_be_gone(port: int, evidence: Port):
     found = census(
         files({"shop": f"port: {port}\n"}),
-        replace(Seen(), at=START),
+        replace(CompletedScan(), at=START),
         pids={},
         local_scan=True,
         own_ports=frozenset({8000, 4255}),

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.files import entries
 from dashboard.files.layout import CONFIG, DashboardFile
-from dashboard.health.record import Known, Reason, Record, State, born
+from dashboard.health.record import LastKnown, Reason, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.history.summary import Summary
 from dashboard.listeners.records import observed
@@ -102,7 +102,7 @@ def test_times_are_rfc_3339_with_milliseconds():
     result = Result(began=0, at=NOW.wall, kind=Kind.OK, status=200, ms=1.5, addr="127.0.0.1")
 
     sent = told(
-        shop("port: 1\n"), result=result, last_known=Known(State.DOWN, NOW.wall - 0.5)
+        shop("port: 1\n"), result=result, last_known=LastKnown(State.DOWN, NOW.wall - 0.5)
     )  # fmt: skip
 
     assert sent["since"] == "2026-11-20T12:00:00.000Z"

@@ -20,7 +20,7 @@ from dashboard.listeners.scan import Address, Listener, observed_id
 from dashboard.listeners.sockets import scope
 from dashboard.registry.app import App
 from dashboard.registry.census import Census, census
-from dashboard.registry.look import Files, Seen
+from dashboard.registry.look import CompletedScan, Files
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = Moment(100.0, START.timestamp())
@@ -84,8 +84,8 @@ def files(
 
 def seen(
     *sightings: Sighting, slugs: Mapping[str, str] | None = None, hidden: Set[str] = frozenset()
-) -> Seen:
-    return Seen(START, 1.0, sightings, slugs or {}, (), frozenset(hidden))
+) -> CompletedScan:
+    return CompletedScan(START, 1.0, sightings, slugs or {}, (), frozenset(hidden))
 
 
 def look(

@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 from dashboard.rendering import fetch, reach
-from dashboard.rendering.fetch import NoAnswer, Permission, Refused, Rules
+from dashboard.rendering.fetch import AddressRefused, NoAnswer, Permission, Rules
 from tests.dashboard.health.servers import answers, closed_port, drips, hangs, says, serving
 
 QUICK = Rules(seconds=0.4)
@@ -32,7 +32,7 @@ def public(monkeypatch):
 
 @pytest.mark.parametrize("host", NEVER)
 async def test_no_setting_opens_metadata_link_local_multicast_or_unspecified_addresses(host):
-    with pytest.raises(Refused):
+    with pytest.raises(AddressRefused):
         await fetch.get(f"http://{host}/", Rules())
 
 
@@ -40,7 +40,7 @@ async def test_no_setting_opens_metadata_link_local_multicast_or_unspecified_add
 async def test_a_redirect_to_such_an_address_is_refused_like_the_address_itself(host):
     away = answers(302, headers=f"Location: http://{host}/latest/meta-data\r\n")
     async with serving(away) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
 
 
@@ -58,7 +58,7 @@ async def test_private_addresses_need_the_permission():
         url = f"http://127.0.0.1:{server.port}/"
 
         allowed = await fetch.get(url, Rules())
-        with pytest.raises(Refused, match="private"):
+        with pytest.raises(AddressRefused, match="private"):
             await fetch.get(url, Rules(Permission(private=False)))
 
         assert allowed.data == b"icon"
@@ -71,7 +71,7 @@ async def test_an_apps_page_reaches_no_other_server_of_the_machine():
         rules = Rules(Permission(origin=fetch.origin(own)))
 
         assert (await fetch.get(f"{own}/icon.png", rules)).data == b"hello"
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await fetch.get(f"http://127.0.0.1:{other.port}/", rules)
 
         assert other.heard == []
@@ -81,7 +81,7 @@ async def test_the_public_net_cannot_redirect_into_the_private_one(public):
     async with serving(answers(body=b"secret")) as inside:
         away = answers(302, headers=f"Location: http://127.0.0.1:{inside.port}/\r\n")
         async with serving(away, host="127.0.0.2") as outside:
-            with pytest.raises(Refused, match="private"):
+            with pytest.raises(AddressRefused, match="private"):
                 await fetch.get(f"http://127.0.0.2:{outside.port}/", Rules())
 
         assert inside.heard == []
@@ -129,7 +129,7 @@ async def test_three_redirects_are_followed_and_a_fourth_is_not():
         base = f"http://127.0.0.1:{server.port}"
 
         assert (await fetch.get(f"{base}/3", Rules())).url == f"{base}/0"
-        with pytest.raises(Refused, match="3 times"):
+        with pytest.raises(AddressRefused, match="3 times"):
             await fetch.get(f"{base}/9", Rules())
 
     assert len(hops) == 8
@@ -142,7 +142,7 @@ async def test_three_redirects_are_followed_and_a_fourth_is_not():
 )  # fmt: skip
 async def test_a_redirect_to_anything_but_plain_http_is_refused(location):
     async with serving(answers(302, headers=f"Location: {location}\r\n")) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
 
 
@@ -305,5 +305,5 @@ async def test_no_cookie_no_referrer_no_proxy_and_no_keep_alive_is_sent(monkeypa
     "url", ["mailto:a@b", "ssh://h", "file:///etc/hosts", "http://", "", "//x"]
 )
 async def test_only_http_addresses_are_fetched(url):
-    with pytest.raises(Refused):
+    with pytest.raises(AddressRefused):
         await fetch.get(url, Rules())

@@ -14,7 +14,7 @@ from config.errors import NotFound
 from dashboard.files import masks
 from dashboard.files.schema.group import BookmarkLink, Group
 from dashboard.rendering import favicon, fetch, icons
-from dashboard.rendering.fetch import NoAnswer, Refused
+from dashboard.rendering.fetch import AddressRefused, NoAnswer
 from dashboard.rendering.icons import Icons
 from dashboard.rendering.images import NoImage
 from tests.dashboard.health.servers import answers, eventually, hangs, serving
@@ -228,7 +228,7 @@ async def test_a_cache_that_was_damaged_or_deleted_is_filled_again(data: Path):
 async def test_a_redirect_to_the_metadata_address_brings_no_icon():
     away = answers(302, headers="Location: http://169.254.169.254/\r\n")
     async with serving(away) as server:
-        with pytest.raises(Refused):
+        with pytest.raises(AddressRefused):
             await favicon.find(f"http://127.0.0.1:{server.port}/", private=True)
 
 

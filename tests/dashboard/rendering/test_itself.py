@@ -8,7 +8,7 @@ import pytest
 
 from config.web import surfaces
 from dashboard.rendering import chromium, fetch
-from dashboard.rendering.fetch import Refused, Rules
+from dashboard.rendering.fetch import AddressRefused, Rules
 from dashboard.rendering.screenshot import Camera, NoShot
 from tests.dashboard.health.servers import Server, answers, hangs, serving
 from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
@@ -25,7 +25,7 @@ def written(host: str, port: int) -> str:
 
 @pytest.mark.parametrize("host", WAYS)
 async def test_nothing_is_fetched_from_it(itself: Server, host: str):  # noqa: F811
-    with pytest.raises(Refused, match="this service itself"):
+    with pytest.raises(AddressRefused, match="this service itself"):
         await fetch.get(written(host, itself.port), Rules())
 
     assert itself.heard == []
@@ -35,7 +35,7 @@ async def test_nothing_is_fetched_from_it(itself: Server, host: str):  # noqa: F
 async def test_nor_after_a_redirect(itself: Server, host: str):  # noqa: F811
     away = answers(302, headers=f"Location: {written(host, itself.port)}\r\n")
     async with serving(away) as server:
-        with pytest.raises(Refused, match="this service itself"):
+        with pytest.raises(AddressRefused, match="this service itself"):
             await fetch.get(f"http://127.0.0.1:{server.port}/", Rules())
 
     assert itself.heard == []

@@ -74,7 +74,7 @@ def test_a_foreign_file_in_the_cache_is_no_picture(data: Path):
     (data / "cache/dashboard/thumbs/empty.png").write_bytes(b"")
 
     assert thumbs.all_kept().keys() == {"shop", "empty"}
-    assert thumbs.all_kept()["empty"] == thumbs.Kept()
+    assert thumbs.all_kept()["empty"] == thumbs.CachedImages()
 
 
 async def test_the_screenshot_comes_before_the_favicon_and_that_before_the_card():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workspace.access.world import OTHER, TOKEN, URL, block, client, load, scope_of
-from workspace.access.gate import Gate, Stopped
+from workspace.access.gate import Gate, GateRefusal
 from workspace.access.principals import Client
 
 HTTPS = (("x-forwarded-proto", "https"),)
@@ -19,14 +19,14 @@ def gate(environ: dict[str, str] | None = None, **changes: Any) -> Gate:
     return Gate(load(block(**changes), environ))
 
 
-def reason(found: Client | Stopped) -> str:
-    return found.reason if isinstance(found, Stopped) else "admitted"
+def reason(found: Client | GateRefusal) -> str:
+    return found.reason if isinstance(found, GateRefusal) else "admitted"
 
 
 def test_a_disabled_surface_is_404_whoever_asks():
     found = Gate(load({})).admit(scope_of(token=TOKEN, peer="203.0.113.9"))
 
-    assert isinstance(found, Stopped)
+    assert isinstance(found, GateRefusal)
     assert (found.answer.status, found.answer.body) == (404, {"error": "not found"})
 
 
@@ -75,14 +75,14 @@ def test_a_page_is_known_or_refused_before_its_credential(method, origins, expec
     found = asked.admit(scope_of(method=method, headers=headers))
     assert reason(found) == (expected if expected == "foreign_origin" else "missing")
     if expected == "foreign_origin":
-        assert isinstance(found, Stopped)
+        assert isinstance(found, GateRefusal)
         assert (found.answer.status, found.answer.body["code"]) == (403, "origin_not_allowed")
 
 
 def test_plain_http_from_elsewhere_is_refused_with_the_peer():
     found = gate().admit(scope_of(token=TOKEN, peer="203.0.113.9"))
 
-    assert isinstance(found, Stopped)
+    assert isinstance(found, GateRefusal)
     assert found.answer.status == 403
     assert found.answer.body == {
         "error": "https required",
@@ -95,7 +95,7 @@ def test_plain_http_from_elsewhere_is_refused_with_the_peer():
 def test_forwarded_https_from_a_stranger_is_refused_with_the_setting():
     found = gate().admit(scope_of(token=TOKEN, peer="203.0.113.9", headers=HTTPS))
 
-    assert isinstance(found, Stopped)
+    assert isinstance(found, GateRefusal)
     assert found.answer.body["message"] == (
         "X-Forwarded-Proto: https from 203.0.113.9 was ignored: that peer is not a trusted proxy."
         " If it is your TLS proxy, add it to managementApi.trustedProxies (or"
@@ -158,7 +158,7 @@ def test_two_forwarded_headers_are_joined_and_the_last_decides():
 def test_a_missing_peer_prints_as_unknown():
     found = gate().admit(scope_of(token=TOKEN, peer=None))
 
-    assert isinstance(found, Stopped)
+    assert isinstance(found, GateRefusal)
     assert "Plain HTTP from unknown was refused" in found.answer.body["message"]
 
 
@@ -262,7 +262,7 @@ def test_the_challenge_names_the_document_only_while_it_is_served(
     for issuers, expected in (([], shown), (["https://a.example"], shown + more)):
         found = gate(authorizationServers=issuers).admit(scope_of(headers=sent))
 
-        assert isinstance(found, Stopped)
+        assert isinstance(found, GateRefusal)
         assert found.answer.status == 401
         assert found.answer.body == {"error": "unauthorized", "code": "auth_required"}
         assert dict(found.answer.headers)[b"www-authenticate"].decode() == expected
@@ -275,4 +275,4 @@ ONE = gate()
 def test_no_header_whatever_gets_in(values: list[bytes]):
     scope = scope_of() | {"headers": [(b"authorization", value) for value in values]}
 
-    assert isinstance(ONE.admit(scope), Stopped)
+    assert isinstance(ONE.admit(scope), GateRefusal)

@@ -12,7 +12,7 @@ from workspace.access.policy import Scope
 from workspace.access.principals import Client
 from workspace.chats import actions, files, forks, index, transcript
 from workspace.chats.actions import Started
-from workspace.chats.forks import Failed
+from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import queue
 from workspace.models import Turn
 
@@ -180,5 +180,5 @@ def test_one_failed_fork_of_a_batch_is_told_in_its_place(world: World, monkeypat
         principal=USER, project=world.project, session_id=chat, prompts=["a", "b", "c"]
     )
 
-    assert [type(one) for one in made] == [Started, Failed, Started]
-    assert made[1] == Failed("b", "no")
+    assert [type(one) for one in made] == [Started, FailedPrompt, Started]
+    assert made[1] == FailedPrompt("b", "no")

@@ -86,7 +86,7 @@ def test_pages_going_back_meet_without_gap_or_double(world: World, chat: str):
     assert total == len(whole) == 17
 
     for size in (1, 2, 3, 5, 16, 17):
-        pages: list[messages.Shown] = []
+        pages: list[messages.TranscriptLine] = []
         before: int | None = None
         while True:
             page, _, before = messages.page(world.project, chat, limit=size, before=before)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from workspace.engines.control import Control, Stopped
+from workspace.engines.control import Control, TurnStopped
 
 
 @pytest.fixture
@@ -24,13 +24,13 @@ def test_a_signal_interrupts_what_waits_and_nothing_else(control: Control) -> No
     control._woken(signal.SIGTERM, None)
 
     control.reason = None
-    with pytest.raises(Stopped, match="shutdown"), control:
+    with pytest.raises(TurnStopped, match="shutdown"), control:
         control._woken(signal.SIGTERM, None)
 
 
 def test_a_wait_that_was_not_entered_is_not_interrupted_later(control: Control) -> None:
     control.reason = "user"
-    with pytest.raises(Stopped, match="user"), control:
+    with pytest.raises(TurnStopped, match="user"), control:
         raise AssertionError("it was entered")
 
     control._woken(signal.SIGTERM, None)

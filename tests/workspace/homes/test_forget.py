@@ -62,7 +62,7 @@ def test_it_lists_what_others_have_and_deletes_all_of_it(alpha: Host, beta: Host
 
 def test_a_name_is_free_then(alpha: Host, beta: Host, lived: Any):  # noqa: F811
     with beta.here():
-        with pytest.raises(store.Taken):
+        with pytest.raises(store.SlugTaken):
             beta.write("name: Notes of beta\n", "notes")
 
         run(alpha.home)

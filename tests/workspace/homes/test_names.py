@@ -194,7 +194,7 @@ def test_of_two_that_write_the_same_name_at_once_the_first_has_it(both, monkeypa
     told = store.MIRROR._rows_as_told
     answers: Iterator[Any] = iter([{}])  # what was there before the other one wrote
     monkeypatch.setattr(store.MIRROR, "_rows_as_told", lambda *keys: next(answers, told(*keys)))
-    with alpha.here(), pytest.raises(store.Taken):
+    with alpha.here(), pytest.raises(store.SlugTaken):
         store.get("notes")
 
     row = models.Project.objects.get(slug="notes")
@@ -203,5 +203,5 @@ def test_of_two_that_write_the_same_name_at_once_the_first_has_it(both, monkeypa
 
 def test_a_project_that_is_taken_is_not_armed(both):
     alpha, _ = both
-    with alpha.here(), pytest.raises(store.Taken):
+    with alpha.here(), pytest.raises(store.SlugTaken):
         arming.sync("notes", now=alpha.clock.now())

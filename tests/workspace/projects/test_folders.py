@@ -61,7 +61,7 @@ def test_a_path_is_a_directory_from_the_root_or_from_home_on(home: Path):
     notes = home / "code" / "notes"
 
     for written in (str(notes), "~/code/notes", "~//code/notes", f" {notes}/ ", f"{notes}/."):
-        assert folders.of({"path": written}) == folders.Place(notes, apart=True)
+        assert folders.of({"path": written}) == folders.WorkingDirectory(notes, apart=True)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 
 from config.errors import NotFound
 from workspace.chats import files, index, transcript
-from workspace.chats.messages import Shown, Viewer
+from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.chats.search.folding import fold
 from workspace.models import Chat, Passage, Searched
 from workspace.projects.project import Project
@@ -31,7 +31,7 @@ PLACE_BITS = 21
 LATEST_MS = (1 << 42) - 1  # of a time written by hand: the year 2109
 
 
-def text_of(shown: Shown) -> str:
+def text_of(shown: TranscriptLine) -> str:
     """What of a message can be found; empty for what is no message."""
     if shown.get("role") == "tool":
         call = shown["toolCall"]
@@ -111,13 +111,13 @@ def _claim(row: Chat, state: Searched | None, inode: int, upto: int) -> bool:
     return bool(as_found.update(inode=inode, upto=upto))
 
 
-def _passage(row: Chat, shown: Shown) -> Passage:
+def _passage(row: Chat, shown: TranscriptLine) -> Passage:
     return Passage(
         id=_number(row.id, shown), chat_id=row.id, offset=shown["offset"], text=fold(text_of(shown))
     )
 
 
-def _number(chat: str, shown: Shown) -> int:
+def _number(chat: str, shown: TranscriptLine) -> int:
     """By time; within one millisecond by place. Of two chats, one message in two million that fall
     into the same millisecond get the same number, and the second cannot be found."""
     at = index.moment(str(shown.get("timestamp")))

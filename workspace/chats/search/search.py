@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from config.errors import Invalid, NotFound, Problem
 from workspace.chats import files, transcript
-from workspace.chats.messages import Shown, Viewer
+from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.chats.search import indexing, store
 from workspace.chats.search.folding import fold, positions
 from workspace.chats.search.store import FoundPassage
@@ -44,7 +44,7 @@ class Hit:
     """One message; `shown` as the messages of its chat show it."""
 
     found: FoundPassage
-    shown: Shown
+    shown: TranscriptLine
     snippet: list[Piece]
 
 

@@ -58,7 +58,7 @@ class Session:
 
 
 @dataclass(slots=True)
-class _Known:
+class _SeenFile:
     """A file in one state: None where it is no conversation. Until somebody is `told` its title,
     that is its first words, for a title may stand in either end."""
 
@@ -67,7 +67,7 @@ class _Known:
     told: bool = False
 
 
-_known: dict[str, _Known] = {}
+_known: dict[str, _SeenFile] = {}
 
 
 def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
@@ -157,21 +157,21 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
             continue
 
 
-def _held(path: str, stat: os.stat_result, directory: str) -> _Known | None:
+def _held(path: str, stat: os.stat_result, directory: str) -> _SeenFile | None:
     """None for one that was held elsewhere, in which nobody said anything, or cannot be read."""
     state = (stat.st_mtime_ns, stat.st_size)
     known = _known.get(path)
     if known is None or known.state != state:
         if len(_known) > 4 * MOST:
             _known.clear()
-        known = _known[path] = _Known(state, _read(path, stat))
+        known = _known[path] = _SeenFile(state, _read(path, stat))
     session = known.session
     if session and (session.directory == directory or realpath(session.directory) == directory):
         return known
     return None
 
 
-def _told(known: _Known) -> Session | None:
+def _told(known: _SeenFile) -> Session | None:
     """The session with the title that was given to it."""
     if known.session and not known.told:
         with suppress(OSError):

@@ -23,7 +23,7 @@ MOST_BYTES = 64 * 1024
 HEAD = "The project's own instructions, from the places that are named:"
 
 
-class Told(TypedDict):
+class InstructionSource(TypedDict):
     """One place of instructions: its size, how much of it this service told, why that is less."""
 
     name: str
@@ -36,11 +36,11 @@ class Instructions(NamedTuple):
     """What is told as text, and each place that has something to tell."""
 
     text: str
-    places: list[Told]
+    places: list[InstructionSource]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _InstructionFile:
     """What is there. `wrong`: why it cannot be read."""
 
     name: str
@@ -66,14 +66,16 @@ def read(project: Project, itself: Collection[str], folder: Path | None = None) 
         if text:
             texts.append(_block(place.name, text, why))
         told = place.size if text and not why else len(text.encode())
-        shown.append(Told(name=place.name, bytes=place.size, told=told, why=why or None))
+        shown.append(
+            InstructionSource(name=place.name, bytes=place.size, told=told, why=why or None)
+        )
     return Instructions("\n\n".join([HEAD, *texts]) if texts else "", shown)
 
 
-def _places(project: Project, folder: Path) -> Iterator[_Place]:
+def _places(project: Project, folder: Path) -> Iterator[_InstructionFile]:
     own = str(project.effective("instructions"))
     if own.strip():
-        yield _Place(FILE, own, len(own.encode()))
+        yield _InstructionFile(FILE, own, len(own.encode()))
     if not project.effective("readInstructions"):
         return
     for name in INSTRUCTIONS:
@@ -82,7 +84,7 @@ def _places(project: Project, folder: Path) -> Iterator[_Place]:
             yield place
 
 
-def _read(folder: Path, name: str) -> _Place | None:
+def _read(folder: Path, name: str) -> _InstructionFile | None:
     """A file as far as it could be told; None where there is none."""
     try:
         with opening.reading(folder / name, within=folder) as file:
@@ -91,15 +93,15 @@ def _read(folder: Path, name: str) -> _Place | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except opening.Outside:
-        return _Place(name, wrong="a link out of the working directory")
+        return _InstructionFile(name, wrong="a link out of the working directory")
     except OSError as error:
         odd = error.errno == errno.EINVAL
-        return _Place(name, wrong="no regular file" if odd else f"{error.strerror}")
+        return _InstructionFile(name, wrong="no regular file" if odd else f"{error.strerror}")
     # A NUL could not be passed on in an argument, and a byte that is no text takes three.
-    return _Place(name, data.decode(errors="replace").replace("\0", "\ufffd"), size)
+    return _InstructionFile(name, data.decode(errors="replace").replace("\0", "\ufffd"), size)
 
 
-def _included(places: Iterable[_Place], itself: Collection[str]) -> list[str]:
+def _included(places: Iterable[_InstructionFile], itself: Collection[str]) -> list[str]:
     """What the engine includes of itself: an @path in a file that it reads."""
     texts = [place.text for place in places if place.name in itself]
     return [
@@ -109,7 +111,7 @@ def _included(places: Iterable[_Place], itself: Collection[str]) -> list[str]:
     ]
 
 
-def _told_already(place: _Place, itself: Collection[str], known: dict[str, str]) -> str:
+def _told_already(place: _InstructionFile, itself: Collection[str], known: dict[str, str]) -> str:
     if place.name in itself:
         return "the engine reads it itself"
     same = known.get(place.text.strip())
@@ -120,7 +122,7 @@ def _cut(text: str, left: int) -> str:
     return text.encode()[:left].decode(errors="ignore")
 
 
-def _lacks(place: _Place, text: str) -> str:
+def _lacks(place: _InstructionFile, text: str) -> str:
     """What is missing of a place; the size is that of its bytes on disk."""
     if place.size <= MOST_BYTES and text == place.text:
         return ""

@@ -23,7 +23,7 @@ from workspace.engines.base import (
     ToolUse,
 )
 from workspace.engines.confinement import Confinement
-from workspace.engines.control import Control, Stopped
+from workspace.engines.control import Control, TurnStopped
 
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner
@@ -77,7 +77,7 @@ class Turn:
             end = self._refused(engine)
             if end is None and engine is not None:
                 end = self._perform(engine)
-        except Stopped as stop:
+        except TurnStopped as stop:
             end = STOPS.get(stop.reason, STOPS["shutdown"])
         except EngineError as error:
             end = End("error", error.reason, error.text)

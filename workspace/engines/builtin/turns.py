@@ -71,7 +71,7 @@ class Broken(Exception):
         self.told = told
 
 
-class Failed(Exception):
+class ModelFailed(Exception):
     """An answer of the model that cannot be gone on with."""
 
 
@@ -107,7 +107,7 @@ class Turn:
         except Spent:
             text = f"The turn stopped after {self.replies} replies, the most it may take."
             end = End("max_turns", "max_turns", text)
-        except Failed as error:
+        except ModelFailed as error:
             end = End("error", "api_error", str(error))
         except exceptions.AgentRunError as error:
             end = models.failure(error)
@@ -187,7 +187,7 @@ class Turn:
             if not isinstance(response, ModelResponse):
                 empty += 1
                 if empty > EMPTY:
-                    raise Failed("The model gave an empty answer.")
+                    raise ModelFailed("The model gave an empty answer.")
                 continue
             if not response.tool_calls:
                 return
@@ -214,7 +214,7 @@ class Turn:
             if task is None:
                 yield memory.kept(response)
         if response.finish_reason in CUT:
-            raise Failed(CUT[response.finish_reason])
+            raise ModelFailed(CUT[response.finish_reason])
 
     def _replied(self, response: ModelResponse) -> Answered:
         """Which model it was by the server's own word, and what its context holds by now."""
@@ -241,7 +241,7 @@ class Turn:
                 left_out = compaction.without(messages, self.job.message)
                 for event in memory.kept_anew(left_out) if str(big) and keep else []:
                     yield event
-                raise Failed(str(big)) if str(big) or error is None else error from None
+                raise ModelFailed(str(big)) if str(big) or error is None else error from None
             except (exceptions.AgentRunError, exceptions.UserError) as refusal:
                 blind = self.seeing.refused(refusal)
                 if blind and left:
@@ -268,7 +268,7 @@ class Turn:
                 return
             except Broken as broken:
                 if broken.told or not left:
-                    raise Failed(BROKEN) from broken
+                    raise ModelFailed(BROKEN) from broken
                 self.blocks.again()
 
     async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
@@ -317,7 +317,7 @@ class Turn:
                     async for event in talk:
                         yield event
                 output = Output(_text(inner[-1]))
-            except Failed as error:
+            except ModelFailed as error:
                 output = Output(str(error), True, 1)
         else:
             output = await self.tools.run(part.tool_name, args)

@@ -26,7 +26,7 @@ ISOLATION = "isolation is not available; leave it out"
 
 async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
     """Once more, told the earlier messages, when the conversation is not known after all."""
-    place = setup.Place(job)
+    place = setup.TurnFiles(job)
     start = memory.choose(job, io, place.store)
     async with hosting.opened(job, io) as servers:
         for notice in servers.notices:
@@ -49,7 +49,7 @@ class Attempt:
         self,
         job: Job,
         io: TurnIO,
-        place: setup.Place,
+        place: setup.TurnFiles,
         start: memory.Start,
         servers: hosting.Servers,
     ) -> None:

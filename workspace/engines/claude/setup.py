@@ -114,7 +114,7 @@ def operations(job: Job) -> list[str]:
     return [name for name in names if policy.granted(name, granted)]
 
 
-class Place:
+class TurnFiles:
     """The turn's directories and files for Claude Code, made on construction."""
 
     def __init__(self, job: Job) -> None:
@@ -200,7 +200,7 @@ class Place:
         return env
 
 
-def servers_of(place: Place, servers: Servers) -> dict[str, Any]:
+def servers_of(place: TurnFiles, servers: Servers) -> dict[str, Any]:
     """The options that give Claude Code its servers: ours by a file, which holds the bearer, and
     people's own from this process."""
     ours = str(place.servers) if place.servers else None
@@ -213,7 +213,7 @@ def servers_of(place: Place, servers: Servers) -> dict[str, Any]:
 
 
 def options(
-    job: Job, io: TurnIO, place: Place, start: Start, gate: HookCallback, *, servers: Servers
+    job: Job, io: TurnIO, place: TurnFiles, start: Start, gate: HookCallback, *, servers: Servers
 ) -> ClaudeAgentOptions:
     """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable
 import httpx2
 
 from config.process.light_typing import Any
-from workspace.engines.proxy.rules import Refused, Rules
+from workspace.engines.proxy.rules import ConnectionNotAllowed, Rules
 
 ANSWER_BYTES = 16 * 1024 * 1024
 Count = Callable[[str, int, bool], None]
@@ -55,7 +55,7 @@ class Judged(httpx2.AsyncBaseTransport):
         found = list(dict.fromkeys(str(row[4][0]) for row in rows))
         try:
             return self.rules.judged(host, port, found)[0]
-        except Refused:
+        except ConnectionNotAllowed:
             self.count(host, port, True)
             raise
 

@@ -18,7 +18,7 @@ METADATA = frozenset(
 )
 
 
-class Refused(Exception):
+class ConnectionNotAllowed(Exception):
     """A connection that is not made; the text says which setting would allow it."""
 
 
@@ -34,7 +34,7 @@ class Rules(NamedTuple):
         self, host: str, port: int, addresses: Sequence[str], *, opened: bool = False
     ) -> list[str]:
         """Those of the addresses of this host that may be connected to; `opened`: the sandbox
-        listens at this port because it is to be reached. Raises Refused."""
+        listens at this port because it is to be reached. Raises ConnectionNotAllowed."""
         name = plain(host)
         needed = opened or any(
             port == at and matches(pattern, name) for pattern, at in self.endpoints
@@ -49,20 +49,20 @@ class Rules(NamedTuple):
                 good.append(address)
             problems.append(problem)
         if not good:
-            raise Refused(next(filter(None, problems), f"{host} has no address"))
+            raise ConnectionNotAllowed(next(filter(None, problems), f"{host} has no address"))
         return good
 
     def _lists(self, name: str, addresses: Sequence[str]) -> None:
         if self.network.mode == "off":
-            raise Refused("the network is off for this turn (network: off)")
+            raise ConnectionNotAllowed("the network is off for this turn (network: off)")
         if self.network.mode == "host":
             return
         names = [name, *addresses]
         if any(matches(pattern, one) for pattern in self.network.deny for one in names):
-            raise Refused(f"{name} is denied by network.deny")
+            raise ConnectionNotAllowed(f"{name} is denied by network.deny")
         for patterns in self.network.allow:
             if not any(matches(pattern, one) for pattern in patterns for one in names):
-                raise Refused(f"{name} is not in network.allow")
+                raise ConnectionNotAllowed(f"{name} is not in network.allow")
 
     def _problem(self, name: str, port: int, address: IP, *, needed: bool) -> str | None:
         """Why this address is not connected to."""

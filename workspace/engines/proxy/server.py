@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from workspace.engines.proxy import own_tools
 from workspace.engines.proxy.gateway import PORT, PROXY
 from workspace.engines.proxy.http import HEAD_BYTES, BadRequest, Head, answer, read_head
-from workspace.engines.proxy.rules import Refused, Rules
+from workspace.engines.proxy.rules import ConnectionNotAllowed, Rules
 
 CONNECT_S, HEAD_S, BLOCK = 30.0, 60.0, 65536
 MOST = 256  # connections at once: each costs two descriptors of the turn process
@@ -72,7 +72,7 @@ class Proxy:
         names = ["127.0.0.1", "::1"] if host in ("127.0.0.1", "::1") else [host]
 
         async def forward(reader: Reader, writer: Writer) -> None:
-            with suppress(OSError, Refused, TimeoutError):
+            with suppress(OSError, ConnectionNotAllowed, TimeoutError):
                 theirs = await self._connected("localhost", port, names, opened=True)
                 await _splice(reader, writer, *theirs)
             writer.close()
@@ -87,7 +87,7 @@ class Proxy:
                 await self._answered(head, reader, writer)
         except BadRequest as error:
             writer.write(answer(400, str(error)))
-        except Refused as refused:
+        except ConnectionNotAllowed as refused:
             writer.write(answer(403, str(refused)))
         except TimeoutError:
             writer.write(answer(504, "the connection was not made in time"))
@@ -129,7 +129,7 @@ class Proxy:
         """A refusal by name comes first: it says more than that the name is unknown."""
         try:
             self.rules.judged(host, port, [])
-        except Refused as refused:
+        except ConnectionNotAllowed as refused:
             if "has no address" not in str(refused):
                 self.count(host, port, True)
                 raise
@@ -139,7 +139,7 @@ class Proxy:
     ) -> tuple[Reader, Writer]:
         try:
             good = self.rules.judged(host, port, found, opened=opened)
-        except Refused:
+        except ConnectionNotAllowed:
             self.count(host, port, True)
             raise
         failure: OSError = OSError("no address")

@@ -40,7 +40,7 @@ class Output(NamedTuple):
     raw: str | None = None
 
 
-class Place(Protocol):
+class ToolContext(Protocol):
     """Where tools act: the part of a turn they need (TurnIO of base.py gives it)."""
 
     def runner(self, tool: str, args: Args) -> Runner | None: ...
@@ -60,7 +60,7 @@ class Settings(NamedTuple):
 
 
 def run(
-    tool: str, args: Mapping[str, Any], place: Place, settings: Settings, seconds: float
+    tool: str, args: Mapping[str, Any], place: ToolContext, settings: Settings, seconds: float
 ) -> Output:
     """Run one allowed call. Modules are loaded on first use: a turn pays for what it calls."""
     try:
@@ -75,7 +75,7 @@ def run(
 
 
 def _run(
-    tool: str, args: Mapping[str, Any], place: Place, settings: Settings, seconds: float
+    tool: str, args: Mapping[str, Any], place: ToolContext, settings: Settings, seconds: float
 ) -> Output:
     match tool:
         case "Bash":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from config.process.light_typing import IO, TYPE_CHECKING, Any
-from workspace.engines.tools import Output, Place, ToolError, opening
+from workspace.engines.tools import Output, ToolContext, ToolError, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,7 @@ NO_TEXT = "not a text file"
 _LONGEST = LINE_CHARACTERS * 4
 
 
-def read(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def read(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     """Numbered lines from `offset`, `limit` of them; a text file of any length."""
     path, start = args["file_path"], args.get("offset", 1)
     stop = start + args.get("limit", LINES)
@@ -36,7 +36,7 @@ def read(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     return "\n".join(shown)
 
 
-def picture(args: Mapping[str, Any], place: Place, cwd: str) -> Output:
+def picture(args: Mapping[str, Any], place: ToolContext, cwd: str) -> Output:
     """An image as a model is shown it; its bytes are the bare output, in base64."""
     import base64
 
@@ -65,13 +65,13 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def write(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def write(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     path, data = args["file_path"], args["content"].encode(errors="replace")
     opening.replace(path, data, place, cwd)
     return f"wrote {len(data)} bytes to {path}"
 
 
-def edit(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     """Replace one text, or all of its places; every other byte stays."""
     path, old = args["file_path"], args["old_string"].encode(errors="replace")
     if not old:
@@ -89,7 +89,7 @@ def edit(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     return f"replaced {count} in {path}"
 
 
-TOOLS: dict[str, Callable[[Mapping[str, Any], Place, str], str]] = {
+TOOLS: dict[str, Callable[[Mapping[str, Any], ToolContext, str], str]] = {
     "Read": read,
     "Write": write,
     "Edit": edit,

@@ -7,12 +7,12 @@ import os
 from collections.abc import Mapping
 
 from config.process.light_typing import Any
-from workspace.engines.tools import Place, ToolError, opening
+from workspace.engines.tools import ToolContext, ToolError, opening
 
 Cell = dict[str, Any]
 
 
-def edit(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     path, mode = args["notebook_path"], args.get("edit_mode", "replace")
     data = opening.read_whole(path, place, cwd)
     if data is None:

@@ -10,7 +10,7 @@ import os
 import stat
 
 from config.storage.opening import path_of
-from workspace.engines.tools import Place, ToolError
+from workspace.engines.tools import ToolContext, ToolError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 LIMIT = 64 * 1024 * 1024
@@ -37,7 +37,7 @@ class Opened:
         os.close(self.fd)
 
 
-def reading(path: str, place: Place, cwd: str) -> Opened:
+def reading(path: str, place: ToolContext, cwd: str) -> Opened:
     """A descriptor of a regular file, open for reading."""
     target = real(path, cwd)
     with _folder(os.path.dirname(target), place, make=False) as folder:
@@ -52,7 +52,7 @@ def reading(path: str, place: Place, cwd: str) -> Opened:
     return Opened(fd)
 
 
-def listing(path: str, place: Place, cwd: str) -> Opened:
+def listing(path: str, place: ToolContext, cwd: str) -> Opened:
     """A descriptor of a folder whose names may be read."""
     target = real(path, cwd)
     folder = _folder(target, place, make=False)
@@ -64,7 +64,7 @@ def listing(path: str, place: Place, cwd: str) -> Opened:
     return folder
 
 
-def read_whole(path: str, place: Place, cwd: str) -> bytes | None:
+def read_whole(path: str, place: ToolContext, cwd: str) -> bytes | None:
     """The bytes of a file that is to be changed; None when there is none."""
     try:
         with reading(path, place, cwd) as fd:
@@ -76,7 +76,7 @@ def read_whole(path: str, place: Place, cwd: str) -> bytes | None:
         return None
 
 
-def replace(path: str, data: bytes, place: Place, cwd: str) -> None:
+def replace(path: str, data: bytes, place: ToolContext, cwd: str) -> None:
     """Put the whole file in place at once: temp file, mode kept, rename; parents are made."""
     target = real(path, cwd)
     name = os.path.basename(target)
@@ -108,7 +108,7 @@ def _mode(name: str, folder: int, path: str) -> int | None:
     return stat.S_IMODE(found.st_mode)
 
 
-def _folder(path: str, place: Place, *, make: bool) -> Opened:
+def _folder(path: str, place: ToolContext, *, make: bool) -> Opened:
     """A descriptor of the directory, walked from the nearest one that exists."""
     missing: list[str] = []
     while make and not os.path.lexists(path):
@@ -147,7 +147,7 @@ def _open(name: str, folder: int, path: str) -> int:
         raise ToolError(f"{error.strerror}: {path}") from None
 
 
-def _judge(path: str, place: Place, *, write: bool) -> None:
+def _judge(path: str, place: ToolContext, *, write: bool) -> None:
     denied = place.denial(path, write=write)
     if denied:
         raise ToolError(denied)

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 
 from config.process.light_typing import Any
-from workspace.engines.tools import Place, ToolError, opening
+from workspace.engines.tools import ToolContext, ToolError, opening
 
 PATHS, HEAD, SECONDS, FILE_BYTES = 500, 200, 20.0, 2 * 1024 * 1024
 _SKIPPED = (".git", ".chats")
 
 
-def glob(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def glob(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     """Paths that match, by name. They are written as the caller can pass them to Read."""
     pattern = _relative(args["pattern"])
     top = args.get("path") or "."
@@ -31,7 +31,7 @@ def glob(args: Mapping[str, Any], place: Place, cwd: str) -> str:
     return "\n".join([*found[:PATHS], *more]) or "No files found"
 
 
-def grep(args: Mapping[str, Any], place: Place, cwd: str) -> str:
+def grep(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     """Lines that match, in one of the three forms, at most `head_limit` lines of answer."""
     flags = re.IGNORECASE if args.get("-i") else 0
     if args.get("multiline"):
@@ -52,7 +52,7 @@ def grep(args: Mapping[str, Any], place: Place, cwd: str) -> str:
 
 
 def _matches(
-    pattern: re.Pattern[str], args: Mapping[str, Any], place: Place, cwd: str
+    pattern: re.Pattern[str], args: Mapping[str, Any], place: ToolContext, cwd: str
 ) -> Iterator[str]:
     deadline = time.monotonic() + SECONDS
     top = args.get("path") or "."
@@ -74,7 +74,9 @@ def _matches(
                 yield from _content(path, text.split("\n"), list(spans), args)
 
 
-def _files(top: str, wanted: str | None, place: Place, cwd: str, deadline: float) -> Iterator[str]:
+def _files(
+    top: str, wanted: str | None, place: ToolContext, cwd: str, deadline: float
+) -> Iterator[str]:
     """The files to look into, by name; a pattern without a slash counts at any depth."""
     if os.path.isfile(opening.real(top, cwd)):
         yield top
@@ -88,7 +90,7 @@ def _files(top: str, wanted: str | None, place: Place, cwd: str, deadline: float
             yield _named(top, path)
 
 
-def _text(path: str, place: Place, cwd: str) -> str | None:
+def _text(path: str, place: ToolContext, cwd: str) -> str | None:
     """The text of a file, None for what Grep passes over: big, binary, unreadable, not a file."""
     try:
         with opening.reading(path, place, cwd) as fd:
@@ -133,7 +135,7 @@ def _content(
         yield f"{path}{mark}{place}{lines[number][:2000]}"
 
 
-def _walk(top: str, place: Place, cwd: str, deadline: float) -> Iterator[str]:
+def _walk(top: str, place: ToolContext, cwd: str, deadline: float) -> Iterator[str]:
     """Relative paths of the files below a folder, by descriptors: no link is ever entered."""
     with opening.listing(top, place, cwd) as fd:
         for folder, folders, names, _ in os.fwalk(".", dir_fd=fd):
@@ -217,4 +219,7 @@ class _Timer:
         raise ToolError(f"the search took longer than {self.seconds:g} s")
 
 
-TOOLS: dict[str, Callable[[Mapping[str, Any], Place, str], str]] = {"Glob": glob, "Grep": grep}
+TOOLS: dict[str, Callable[[Mapping[str, Any], ToolContext, str], str]] = {
+    "Glob": glob,
+    "Grep": grep,
+}

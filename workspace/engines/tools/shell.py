@@ -11,7 +11,7 @@ import time
 
 from config.process.ending import Ending
 from workspace.engines import procs
-from workspace.engines.tools import Output, Place, Settings
+from workspace.engines.tools import Output, Settings, ToolContext
 
 CHARACTERS = 30_000
 _KEPT_BYTES = CHARACTERS * 4
@@ -19,7 +19,7 @@ TIMED_OUT = 124
 LOOK_S = 0.2
 
 
-def run(command: str, place: Place, settings: Settings, seconds: float) -> Output:
+def run(command: str, place: ToolContext, settings: Settings, seconds: float) -> Output:
     """Steps run one at a time, so what is below this process belongs to the command."""
     deadline = time.monotonic() + seconds
     read_end, write_end = os.pipe()

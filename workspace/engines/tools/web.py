@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
 
 from config.process.light_typing import Any, NamedTuple
 from workspace.engines.network import Network
-from workspace.engines.proxy.rules import Refused, Rules
+from workspace.engines.proxy.rules import ConnectionNotAllowed, Rules
 from workspace.engines.tools import Settings, ToolError
 
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
@@ -156,7 +156,7 @@ def _resolve(host: str, port: int, rules: Rules) -> str:
         raise ToolError(f"{host} is an address of this machine or its network")
     try:
         return rules.judged(host, port, addresses)[0]
-    except Refused as refused:
+    except ConnectionNotAllowed as refused:
         raise ToolError(str(refused)) from None
 
 

@@ -60,7 +60,7 @@ def _current(slug: str) -> Project | None:
     """None once its directory is gone, also when it lives in another home since."""
     try:
         return store.get(slug)
-    except store.Taken:
+    except store.SlugTaken:
         raise
     except NotFound:
         return None

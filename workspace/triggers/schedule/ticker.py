@@ -140,7 +140,7 @@ class Ticker:
         self.taken.discard(slug)
         try:
             self.entries[slug] = arming.sync(slug, now=now)
-        except store.Taken as error:
+        except store.SlugTaken as error:
             self.entries.pop(slug, None)
             self.taken.add(slug)
             if slug not in before:

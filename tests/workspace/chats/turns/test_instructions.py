@@ -11,7 +11,7 @@ import pytest
 from tests.workspace.chats.world import World
 from workspace import ids
 from workspace.chats.turns import instructions, jobs
-from workspace.chats.turns.instructions import Told
+from workspace.chats.turns.instructions import InstructionSource
 from workspace.engines import acp, claude, select
 from workspace.engines.acp import agents
 from workspace.models import Turn
@@ -29,8 +29,8 @@ def block(name: str, text: str) -> str:
     return f'<instructions from="{name}">\n{text}\n</instructions>'
 
 
-def whole(name: str, text: str) -> Told:
-    return Told(name=name, bytes=len(text), told=len(text), why=None)
+def whole(name: str, text: str) -> InstructionSource:
+    return InstructionSource(name=name, bytes=len(text), told=len(text), why=None)
 
 
 def test_the_files_and_the_words_of_the_project_are_told_in_order(world: World, folder: Path):
@@ -72,7 +72,7 @@ def test_what_stands_in_two_files_or_behind_a_link_is_told_once(
     found = instructions.read(world.project, ())
 
     assert found.text.count("Be brief.") == 1
-    same = Told(name="CLAUDE.md", bytes=10, told=0, why="the same as AGENTS.md")
+    same = InstructionSource(name="CLAUDE.md", bytes=10, told=0, why="the same as AGENTS.md")
     assert found.places == [whole("AGENTS.md", "Be brief.\n"), same]
 
 
@@ -106,8 +106,12 @@ def test_more_than_64_kib_is_cut_and_said(world: World, folder: Path):
     assert f"[AGENTS.md is cut here: {MOST} bytes of it are told]" in found.text
     assert "never told" not in found.text
     assert found.places == [
-        Told(name="AGENTS.md", bytes=2 * MOST, told=MOST, why="cut: 64 KiB are told in all"),
-        Told(name="CLAUDE.md", bytes=10, told=0, why="left out: 64 KiB are told in all"),
+        InstructionSource(
+            name="AGENTS.md", bytes=2 * MOST, told=MOST, why="cut: 64 KiB are told in all"
+        ),
+        InstructionSource(
+            name="CLAUDE.md", bytes=10, told=0, why="left out: 64 KiB are told in all"
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ STAND_IN = BASE / "tests" / "stubs" / "claude_code.py"
 # The turn is real, the SDK too; what it starts is the stand-in, and never Claude Code itself.
 PATCH = """
 from workspace.engines.claude import setup
-setup.Place.command = lambda self, io: {program!r}
+setup.TurnFiles.command = lambda self, io: {program!r}
 """
 
 

@@ -29,7 +29,7 @@ class Asked:
 
 def attempt(job: Job, io: Asked) -> Attempt:
     Path(job.run_dir).mkdir(parents=True, exist_ok=True)
-    return Attempt(job, cast("TurnIO", io), setup.Place(job), Start("Go"), Servers())
+    return Attempt(job, cast("TurnIO", io), setup.TurnFiles(job), Start("Go"), Servers())
 
 
 def test_the_gate_waits_until_the_call_is_a_record(desk: Desk):

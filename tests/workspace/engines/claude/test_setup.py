@@ -56,7 +56,7 @@ def test_the_login_of_the_host_is_used_only_when_it_is_asked_for(installed, tmp_
     assert ENGINE.probe(cfg(tmp_path, useHostLogin=True)).available
 
     own = cfg(tmp_path, KEYS, useHostLogin=True) | {"data": str(tmp_path / "data")}
-    place = setup.Place(World(tmp_path).job("Go", engine_cfg=own))
+    place = setup.TurnFiles(World(tmp_path).job("Go", engine_cfg=own))
     assert (place.config / ".credentials.json").resolve() == setup.login(own)
     assert "ANTHROPIC_API_KEY" not in place.environment()
 
@@ -102,7 +102,7 @@ def test_names_of_models_are_taken(tmp_path, model):
 def test_conversations_are_kept_where_only_the_service_user_looks(tmp_path):
     own = cfg(tmp_path) | {"data": str(tmp_path / "engines" / "claude")}
 
-    place = setup.Place(World(tmp_path).job("Go", engine_cfg=own))
+    place = setup.TurnFiles(World(tmp_path).job("Go", engine_cfg=own))
 
     assert place.store == tmp_path / "engines/claude/alpha"
     modes = [path.stat().st_mode & 0o777 for path in (place.store, place.store.parent)]
