@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from config.web import admin
+from tests.promises.rings import ring
 from tests.workspace import filling
 from tests.workspace.api.conftest import Api, projects_dir
 from workspace.access.principals import User
@@ -17,7 +18,7 @@ from workspace.triggers import runs
 
 __all__ = ("projects_dir",)  # a fixture
 
-FEW, MANY = 4000, 16_000
+FEW, MANY = ring(fast=1000, slow=4000), ring(fast=4000, slow=16_000)
 CHAT = filling.chat(1)
 LONG_AGO = (datetime.now(UTC) - timedelta(days=20)).strftime("%Y-%m-%dT%H:%M:%SZ")
 AN_HOUR_LATER = (datetime.now(UTC) - timedelta(days=19, hours=23)).strftime("%Y-%m-%dT%H:%M:%SZ")
