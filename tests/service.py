@@ -33,8 +33,9 @@ START_S, STOP_S = 40.0, 10.0
 QUIET = {"scan": {"enabled": False}, "screenshots": {"enabled": False}}
 T = TypeVar("T")
 _template: Path | None = None
-_first = 12_000 + 10_000 * (os.environ.get("PYTEST_XDIST_WORKER") == "gw1") + os.getpid() % 2_000
-_ports = iter(range(_first, _first + 8_000))
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+_first = 10_000 + 5_500 * (int(_worker or 0) % 4) + os.getpid() % 1_000
+_ports = iter(range(_first, _first + (4_500 if _worker else 20_000)))
 _numbers = itertools.count(1)  # of databases in the Redis of a run
 
 
