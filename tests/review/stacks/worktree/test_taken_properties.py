@@ -37,7 +37,9 @@ step = st.one_of(
     st.tuples(st.just("page"), path, line, word),
     st.tuples(st.just("stage"), path, line, word),
     st.tuples(st.sampled_from(("commit", "amend", "all", "discard", "undo")), path, line, word),
-    st.tuples(st.sampled_from(("killed", "look", "rename", "delete")), path, st.integers(0, 3), word),
+    st.tuples(
+        st.sampled_from(("killed", "look", "rename", "delete")), path, st.integers(0, 3), word
+    ),
 )
 
 
