@@ -10,8 +10,12 @@ import pytest
 from config.errors import Conflict, NotFound
 from config.storage import files as storage
 from review import files
+from review.files import times
 from review.stacks import changes, conversations
-from review.stacks.worktree import looks, taking_over
+from review.stacks.asking import turns
+from review.stacks.asking.since import since
+from review.stacks.worktree import looks, reviewed, taking_over
+from review.threads import asking, commenting
 from review.threads.writing import writes
 from tests.review.places import put
 from tests.review.repos import Repo
@@ -223,8 +227,6 @@ def test_what_is_said_while_a_thread_moves_is_not_lost(said: Said, monkeypatch: 
         if target.uncommitted and not late:
             late.append("said")
             monkeypatch.setattr(writes, "write", at)
-            from review.threads import commenting
-
             commenting.reply(target, tid, body="Wait", author="bob")
         return at(target, operation, **more)
 
@@ -278,3 +280,37 @@ def test_threads_of_a_repository_that_is_away_are_told_as_the_file_has_them(said
     assert (away["sha"], away["subject"], ids(away)) == ("WORKTREE", "Not committed", [tid])
     taking_over.settle("pay", "api")
     assert storage.read(files.path("pay", "reviews", "api", "WORKTREE.yaml")) is not None
+
+
+def test_a_turn_lists_and_reads_it_and_answers_also_once_it_is_committed(said: Said):
+    said.repo.write({"a.py": edited({3: "three, new"})})
+    tid, root = said.thread("a.py", 3), said.repo.path
+
+    (row,) = turns.list_threads(root, commit="WORKTREE", state="open", project=None)["threads"]
+    assert (row["thread"], row["commit"], row["title"]) == (tid, "WORKTREE", "Not committed")
+    assert turns.read_thread(root, thread=tid, project=None)["anchor_text"] == "three, new"
+    turns.reply(root, thread=tid, body="Done", author="agent:claude", project=None)
+    sha = said.repo.commit()
+    now = turns.propose_resolved(root, thread=tid, author="agent:claude", project=None)
+
+    assert now["commit"] == sha
+    (listed,) = turns.list_threads(root, commit=None, state="all", project=None)["threads"]
+    assert (listed["thread"], listed["said_last"]) == (tid, "Done")
+
+
+def test_what_changed_since_an_agent_was_asked_is_told_before_the_commit_and_after_it(said: Said):
+    said.repo.write({"a.py": edited({3: "three, new"})})
+    tid = said.thread("a.py", 3)
+    target = reviewed.at(**PLACE, sha="WORKTREE")
+    asking.mark_asked(
+        target, [tid], asking.Chat("pay", "c1"), by="ann", at=times.now_exact(), tip=None
+    )
+    said.repo.write({"a.py": edited({3: "three, new", 4: "four, new"})})
+
+    found = since(**PLACE, sha="WORKTREE", thread=tid)
+    assert (found["where"], found["to"]) == ("worktree", "WORKTREE")
+    assert "+four, new" in found["text"]
+    sha = said.commit()
+    found = since(**PLACE, sha=sha, thread=tid)
+    assert (found["where"], found["to"]) == ("commit", sha)
+    assert "+four, new" in found["text"]

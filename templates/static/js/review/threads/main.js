@@ -32,16 +32,18 @@ let latest = null;
 
 /** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
 async function draw(review) {
+  const top = !latest && !document.getElementById("main").scrollTop; // nobody has read on yet
+  const calmly = top ? (act) => act() : steady;
   latest = review;
   tellOrigin(review);
-  steady(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
+  calmly(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
   const left = review.threads.entries();
   const breathe = pace();
   for (let rest; rest !== "done"; await rest) {
-    steady(() => (rest = drawSome(left, breathe)));
+    calmly(() => (rest = drawSome(left, breathe)));
     if (latest !== review) return;
   }
-  steady(() => drawDrafts(review.drafts, review.threads, placeOf));
+  calmly(() => drawDrafts(review.drafts, review.threads, placeOf));
   walk.say();
   if (!worktree) {
     tellVerdicts(review.verdicts, review.drafts.length);
