@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from config.errors import NotFound
 from config.jsonio import visible
 from config.web.pages import Crumb, or_missing, page
-from review import projects
+from review import files, projects
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
@@ -83,7 +83,12 @@ def changes(request: HttpRequest, *, project: str, repo: str) -> HttpResponse:
     entry = projects.repo(found, repo)
     name = visible(found.title)
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (CHANGES, request.path)]
-    where = {"project": project, "repo": repo, "sha": "WORKTREE", "root": _work_tree(entry.path)}
+    where = {
+        "project": project,
+        "repo": repo,
+        "sha": files.WORKTREE,
+        "root": _work_tree(entry.path),
+    }
     return _page(request, "changes", title=f"{CHANGES} · {name}", crumbs=crumbs, **where)
 
 

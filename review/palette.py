@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from config.web.palette import Badge, Destination, Folder
-from review import projects
+from review import files, projects
 from review.stacks import listing
 from review.stacks.worktree import looks
 
@@ -51,7 +51,7 @@ def around(folder: Path) -> Iterator[Destination]:
                 if entry.path.resolve() == folder and (
                     found := looks.count(project.slug, entry.name)
                 ):
-                    path = _path(project.slug, entry.name, looks.WORD)
+                    path = _path(project.slug, entry.name, files.WORKTREE)
                     yield Destination("Changes", "changes", path, _files(found["files"]))
                 for title, hint in listing.stacks(project, entry):
                     yield Destination(title, "review", _path(project.slug), hint)

@@ -70,6 +70,8 @@ urlpatterns = [
     path(WORKTREE, worktree({"get": "retrieve"})),
     path(f"{WORKTREE}/file", worktree({"get": "file"})),
     path(f"{WORKTREE}/image", worktree({"get": "image"})),
+    path(f"{WORKTREE}/review", worktree({"get": "review"})),
+    path(f"{WORKTREE}/threads.md", worktree({"get": "threads_text"})),
     path(f"{WORKTREE}/commit", worktree({"post": "commit"})),
     path(f"{WORKTREE}/discard", worktree({"post": "discard"})),
     path(f"{WORKTREE}/discarded", worktree({"get": "discarded"})),

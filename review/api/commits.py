@@ -16,8 +16,8 @@ from review import assets
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
-from review.stacks import repo as repos
 from review.stacks.compared import comparison, finding, versions
+from review.stacks.worktree import reviewed
 from review.threads import export, records
 
 
@@ -57,7 +57,7 @@ class CommitViewSet(ViewSet):
         return tagged(
             request,
             place["project"],
-            lambda: records.review(repos.target_at(**place), html=html, mount=rest.mount(request)),
+            lambda: records.review(reviewed.at(**place), html=html, mount=rest.mount(request)),
             "review",
             str(html),
             *place.values(),
@@ -153,7 +153,7 @@ class CommitViewSet(ViewSet):
         """The threads as Markdown, with path, line and code; of one file or thread if asked."""
         asked = request.query_params
         text = export.markdown(
-            repos.target_at(**place),
+            reviewed.at(**place),
             unresolved_only=flag(request, "unresolved"),
             path=asked.get("path"),
             thread=asked.get("thread"),

@@ -18,7 +18,7 @@ from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
-from review.stacks.worktree import looks
+from review.stacks.worktree import looks, reviewed
 
 
 class Description(TypedDict):
@@ -58,6 +58,7 @@ class ProjectViewSet(ViewSet):
             lambda: conversations.conversations(project, **asked),
             "threads",
             *map(str, asked.values()),
+            reviewed.mark(project),
         )
 
     @binary(MARKDOWN, query=queries.ConversationsText, errors=(404,))

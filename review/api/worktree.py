@@ -10,11 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.web import rest
-from review import assets
+from review import assets, files
 from review.api import bodies, queries
-from review.api.base import ViewSet, binary, documented
+from review.api.base import MARKDOWN, ViewSet, binary, documented, flag
 from review.stacks.contents import files as texts
-from review.stacks.worktree import committing, discarding, looks
+from review.stacks.worktree import committing, discarding, looks, reviewed
+from review.threads import export, records
 
 
 @extend_schema(tags=["review commits"])
@@ -38,6 +39,25 @@ class WorktreeViewSet(ViewSet):
         path, side = request.query_params.get("path"), request.query_params.get("side")
         data, kind = looks.image(path=path, side=side, **place)
         return HttpResponse(data, content_type=kind, headers=IMAGE)
+
+    @documented(records.Review, query=queries.Html, errors=(404,))
+    def review(self, request: Request, **place: Any) -> Response:
+        """The threads on what is not committed, and its viewed marks."""
+        target = reviewed.at(sha=files.WORKTREE, **place)
+        html, mount = flag(request, "html"), rest.mount(request)
+        return Response(records.review(target, html=html, mount=mount))
+
+    @binary(MARKDOWN, query=queries.ThreadsText, errors=(404,))
+    def threads_text(self, request: Request, **place: Any) -> HttpResponse:
+        """These threads as Markdown, with path, line and code; of one file or thread if asked."""
+        asked = request.query_params
+        text = export.markdown(
+            reviewed.at(sha=files.WORKTREE, **place),
+            unresolved_only=flag(request, "unresolved"),
+            path=asked.get("path"),
+            thread=asked.get("thread"),
+        )
+        return HttpResponse(text, content_type=MARKDOWN)
 
     @documented(committing.Committed, status=201, body=bodies.CommitBody, errors=(404, 409))
     def commit(self, request: Request, **place: Any) -> Response:

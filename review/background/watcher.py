@@ -30,6 +30,7 @@ from review.projects import Project
 from review.stacks import repo as repos
 from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
+from review.stacks.worktree import taking_over
 
 RepoKey = tuple[str, str]  # slug, repo
 Look = Refs | GitError | None  # None: there is no such repo
@@ -53,6 +54,7 @@ class Background:
         for project in self._projects.values():
             for entry in project.repos:
                 self._keep(project.slug, entry.name)
+                self._settle(project.slug, entry.name)
         self._teller.start()
         self._watcher.start()
         self._teller.later(("folds",), partial(drop_old, list(self._projects)))
@@ -107,6 +109,10 @@ class Background:
         """Files that a hand wrote hold their commits too."""
         self._teller.later(("keep", slug, repo), partial(_hold, slug, repo))
 
+    def _settle(self, slug: str, repo: str) -> None:
+        """What is said of what was not committed goes to the commits that there are now."""
+        self._teller.later(("settle", slug, repo), partial(taking_over.settle, slug, repo))
+
     def _project(self, slug: str) -> None:
         """A project came, went, or says something else in the keys that are ours."""
         before, now = self._projects.pop(slug, None), _project(slug)
@@ -138,6 +144,7 @@ class Background:
         if before is None or now is None or _key(before) == _key(now):
             return
         slug, name = place
+        self._settle(slug, name)
         self._teller.later(("git", slug), partial(events.project, slug, "git"))
         if isinstance(before, Refs) and isinstance(now, Refs):
             moves = list(moved.moves(before, now))
@@ -220,6 +227,9 @@ def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
         project = projects.get(slug)
         found = repos.load(project, projects.repo(project, name))
     except NotFound:
+        return
+    if stem == files.WORKTREE:
+        events.review(slug, name, stem)
         return
     tell = events.review if kind == "reviews" else events.pr
     shown = [item for item in found.items if _shows(item, stem)]

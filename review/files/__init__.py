@@ -9,7 +9,9 @@ from review.files.layout import (
     KINDS,
     PROJECT,
     SLUG,
+    WORKTREE,
     Kind,
+    has_worktree,
     listed,
     name_of,
     names,
@@ -31,7 +33,7 @@ from review.files.reading import (
 from review.files.writing import arrived, change, check_whole, expect
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "Kind", "arrived", "change",
-    "check_whole", "expect", "keep", "listed", "load", "name_of", "names", "path", "read",
-    "read_all", "remembered", "root", "slugs", "stamp", "state_dir",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "WORKTREE", "Kind", "arrived",
+    "change", "check_whole", "expect", "has_worktree", "keep", "listed", "load", "name_of",
+    "names", "path", "read", "read_all", "remembered", "root", "slugs", "stamp", "state_dir",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ KINDS: tuple[Kind, ...] = ("reviews", "prs")
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 REPO = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")
 SHA_FILE = re.compile(r"([0-9a-f]{7,64})\.yaml")
+WORKTREE = "WORKTREE"  # stands where the sha of a commit stands, for what is not committed
 
 
 def path(*parts: str) -> Path:
@@ -26,7 +27,7 @@ def path(*parts: str) -> Path:
         case (slug, "project.yaml") if SLUG.fullmatch(slug):
             return root() / slug / PROJECT
         case (slug, "reviews" | "prs" as kind, repo, name) if (
-            SLUG.fullmatch(slug) and REPO.fullmatch(repo) and SHA_FILE.fullmatch(name)
+            SLUG.fullmatch(slug) and REPO.fullmatch(repo) and is_named(kind, name)
         ):
             return root() / slug / kind / repo / name
     raise UnsafePath("this names no file of a project")
@@ -56,6 +57,20 @@ def name_of(slug: str, kind: Kind, repo: str, sha: str) -> str | None:
     """The name of a commit's file: its full sha before shorter ones, None where it has none."""
     found = (name for name in names(slug, kind, repo) if sha.startswith(name))
     return max(found, key=len, default=None)
+
+
+def is_named(kind: str, name: str) -> bool:
+    """Whether a file of this kind may be called so: after its commit, or after the work tree."""
+    if SHA_FILE.fullmatch(name):
+        return True
+    return kind == "reviews" and name == f"{WORKTREE}.yaml"
+
+
+def has_worktree(slug: str, repo: str) -> bool:
+    """Whether something was said there of what is not committed."""
+    if not (SLUG.fullmatch(slug) and REPO.fullmatch(repo)):
+        return False
+    return os.path.isfile(root() / slug / "reviews" / repo / f"{WORKTREE}.yaml")  # noqa: PTH113
 
 
 def is_project(slug: str) -> bool:

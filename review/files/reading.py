@@ -16,7 +16,7 @@ from config.storage.mirror import Mirror, Mirrored
 from config.storage.paths import UnsafePath
 from review import caches
 from review.files import backups, layout
-from review.files.layout import KINDS, PROJECT, REPO, SHA_FILE
+from review.files.layout import KINDS, PROJECT, REPO
 from review.models import FileRow
 
 log = logging.getLogger(__name__)
@@ -65,8 +65,9 @@ def _keys() -> Iterator[str]:
         yield f"{slug}/{PROJECT}"
         for kind in KINDS:
             for repo in filter(REPO.fullmatch, layout.listed(layout.root() / slug / kind)):
-                for sha in layout.names(slug, kind, repo):
-                    yield f"{slug}/{kind}/{repo}/{sha}.yaml"
+                for name in layout.listed(layout.root() / slug / kind / repo):
+                    if layout.is_named(kind, name):
+                        yield f"{slug}/{kind}/{repo}/{name}"
 
 
 MIRROR = Mirror(
@@ -151,7 +152,7 @@ def stamp(slug: str, repo: str) -> str:
     for kind in KINDS if REPO.fullmatch(repo) else ():
         with contextlib.suppress(OSError), os.scandir(f"{folder}/{kind}/{repo}") as entries:
             marks += sorted(
-                _mark(entry.path, folder) for entry in entries if SHA_FILE.fullmatch(entry.name)
+                _mark(entry.path, folder) for entry in entries if layout.is_named(kind, entry.name)
             )
     return hashlib.sha256("\n".join(marks).encode()).hexdigest()
 

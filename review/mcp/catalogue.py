@@ -12,8 +12,8 @@ from review.mcp import waiting
 from review.mcp.registry import Tools
 from review.reviewer import AGENT, is_agent
 from review.stacks import changes, conversations, details, listing
-from review.stacks import repo as repos
 from review.stacks.folding import fold
+from review.stacks.worktree import reviewed
 from review.threads import records
 
 MOST_TEXT = details.AT_ONCE
@@ -21,7 +21,12 @@ PROJECT = Argument("project", "string", "Slug of the project", required=True)
 PLACE = (
     PROJECT,
     Argument("repo", "string", "Name of the repo", required=True),
-    Argument("sha", "string", "Short or full sha of the commit", required=True),
+    Argument(
+        "sha",
+        "string",
+        "Short or full sha of the commit; WORKTREE for what is not committed",
+        required=True,
+    ),
 )
 THREAD = Argument("thread", "string", "Id of the thread", required=True)
 field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over REST
@@ -68,7 +73,7 @@ def _commit(
 
 
 def _review(*, unresolved_only: bool, **place: str) -> records.Review:
-    return records.review(repos.target_at(**place), unresolved_only=unresolved_only)
+    return records.review(reviewed.at(**place), unresolved_only=unresolved_only)
 
 
 def _threads(*, project: str, unresolved_only: bool) -> conversations.Conversations:

@@ -17,6 +17,7 @@ from review.stacks import details, wire
 from review.stacks import repo as repos
 from review.stacks.folding import apply
 from review.stacks.prs import pr_files
+from review.stacks.worktree import reviewed
 from review.threads import asking, commenting, drafts, records, verdicts
 from review.threads import viewed as marks
 from review.threads.target import Target
@@ -62,11 +63,11 @@ def start_thread(
     **lines: Any,
 ) -> records.Thread:
     """A thread with its first comment; `lines` are the path, side and lines it is about."""
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.at(project, repo, sha)
     signed = me if author is None else author
     tid = commenting.create(before, body=body, author=signed, **lines)
-    events.review(project, repo, before.commit.sha)
-    made = records.thread(repos.target_at(project, repo, sha), tid)
+    events.review(project, repo, before.stem)
+    made = records.thread(reviewed.having(project, repo, sha, tid), tid)
     _tell(before, made, "opened", signed, made["comments"][0]["body"])
     return made
 
@@ -74,11 +75,11 @@ def start_thread(
 def reply(
     project: str, repo: str, sha: str, thread: str, *, me: str, body: Any = None, author: Any = None
 ) -> NewComment:
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.having(project, repo, sha, thread)
     signed = me if author is None else author
     cid = commenting.reply(before, thread, body=body, author=signed)
-    events.review(project, repo, before.commit.sha)
-    after = repos.target_at(project, repo, sha)
+    events.review(project, repo, before.stem)
+    after = reviewed.having(project, repo, sha, thread)
     found = records.comment(after, thread, cid)
     _tell(before, records.thread(after, thread), "replied", signed, found["body"])
     return {**found, "thread_id": thread}
@@ -88,11 +89,11 @@ def resolve_thread(
     project: str, repo: str, sha: str, thread: str, *, me: str, resolved: Any = True
 ) -> records.Thread:
     """Resolve the thread, or open it again."""
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.having(project, repo, sha, thread)
     changed = commenting.resolve(before, thread, resolved, by=me)
     if changed:
-        events.review(project, repo, before.commit.sha)
-    made = records.thread(repos.target_at(project, repo, sha), thread)
+        events.review(project, repo, before.stem)
+    made = records.thread(reviewed.having(project, repo, sha, thread), thread)
     if changed:
         _tell(before, made, "resolved" if resolved else "reopened", me)
     return made
@@ -100,30 +101,30 @@ def resolve_thread(
 
 def propose_resolved(project: str, repo: str, sha: str, thread: str, *, me: str) -> None:
     """Say that the thread is done; a person decides. Said once, until it is asked about again."""
-    target = repos.target_at(project, repo, sha)
+    target = reviewed.having(project, repo, sha, thread)
     if asking.propose(target, thread, by=me):
-        events.review(project, repo, target.commit.sha)
-        made = records.thread(repos.target_at(project, repo, sha), thread)
+        events.review(project, repo, target.stem)
+        made = records.thread(reviewed.having(project, repo, sha, thread), thread)
         _tell(target, made, "proposed", me)
 
 
 def edit_comment(
     project: str, repo: str, sha: str, thread: str, comment: str, *, me: str, body: Any
 ) -> records.Comment:
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.having(project, repo, sha, thread)
     if commenting.edit(before, thread, comment, body, me=me):
-        events.review(project, repo, before.commit.sha)
-    return records.comment(repos.target_at(project, repo, sha), thread, comment)
+        events.review(project, repo, before.stem)
+    return records.comment(reviewed.having(project, repo, sha, thread), thread, comment)
 
 
 def delete_comment(
     project: str, repo: str, sha: str, thread: str, comment: str, *, me: str
 ) -> Deleted:
     """Delete a comment; `thread` is what is left of its thread, None when it was the last."""
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.having(project, repo, sha, thread)
     gone = commenting.delete(before, thread, comment, me=me)
-    events.review(project, repo, before.commit.sha)
-    left = None if gone else records.thread(repos.target_at(project, repo, sha), thread)
+    events.review(project, repo, before.stem)
+    left = None if gone else records.thread(reviewed.having(project, repo, sha, thread), thread)
     return {"ok": True, "deleted": comment, "thread": left}
 
 
@@ -216,10 +217,14 @@ def mark_viewed(
     project: str, repo: str, sha: str, *, path: Any = None, viewed: Any = None
 ) -> Viewed:
     """Mark a file as viewed, or take the mark off."""
-    before = repos.target_at(project, repo, sha)
+    before = reviewed.at(project, repo, sha)
     if marks.set_viewed(before, path, viewed):
-        events.review(project, repo, before.commit.sha)
-    return {"path": path, "viewed": viewed, "progress": details.progress(project, repo, sha)}
+        events.review(project, repo, before.stem)
+    return {
+        "path": path,
+        "viewed": viewed,
+        "progress": details.progress(reviewed.at(project, repo, sha)),
+    }
 
 
 def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> details.Pr:
@@ -245,7 +250,7 @@ def _tell(
         repository=target.repository.path,
         project=target.slug,
         repo=target.repo,
-        sha=target.commit.sha,
+        sha=target.stem,
         thread=thread["id"],
         act=act,
         author=author,

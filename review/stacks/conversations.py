@@ -10,6 +10,7 @@ from review import files, projects, reviewer
 from review.stacks import repo, states, unread, wire
 from review.stacks.unread import Unreadable
 from review.stacks.values import Item, Orphan, Repo
+from review.stacks.worktree import reviewed
 from review.threads import commit_review, export, records
 from review.threads.target import Target
 
@@ -65,7 +66,7 @@ def conversations(
         "orphaned": [
             _stranded(one, orphan, records.stranded(orphan.conversations, html=html, mount=mount))
             for one in found
-            for orphan in one.orphans
+            for orphan in _orphans(one)
         ],
         "unreadable": [bad for one in found for bad in _unreadable(one)],
     }
@@ -97,14 +98,19 @@ def markdown(slug: str, *, unresolved_only: bool = False) -> str:
     return "\n".join([*told, *map(_left_out, filter(_hidden, found))]) or NONE
 
 
+def _orphans(one: Repo) -> list[Orphan]:
+    return [*one.orphans, *reviewed.stranded(one)]
+
+
 def _hidden(one: Repo) -> bool:
     """Whether threads cannot be shown because the repository cannot be read."""
-    return bool(one.errors and one.orphans)
+    return bool(one.errors and _orphans(one))
 
 
 def _left_out(one: Repo) -> str:
-    threads = sum(len(orphan.conversations) for orphan in one.orphans)
-    left = sum(orphan.unresolved for orphan in one.orphans)
+    orphans = _orphans(one)
+    threads = sum(len(orphan.conversations) for orphan in orphans)
+    left = sum(orphan.unresolved for orphan in orphans)
     return (
         f"Repo {one.entry.name} cannot be read ({visible(clean(one.errors[0]))}): "
         f"{threads} threads, "
@@ -115,7 +121,11 @@ def _left_out(one: Repo) -> str:
 def _reviewed(slug: str) -> list[Repo]:
     """The repos of the project of which there is any review file."""
     found = projects.get(slug)
-    with_files = [entry for entry in found.repos if states.stems(slug, entry.name)]
+    with_files = [
+        entry
+        for entry in found.repos
+        if states.stems(slug, entry.name) or files.has_worktree(slug, entry.name)
+    ]
     return [repo.load(found, entry) for entry in with_files]
 
 
@@ -125,7 +135,9 @@ def _items(one: Repo) -> Iterator[Item]:
 
 
 def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Where, Target]]:
-    """The commits with threads: where each is, and how reviews see it."""
+    """The commits with threads, then what is not committed: where each is, and how reviews see
+    it."""
+    uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # commits take over then
     shorts = wire.shorts([item.commit.sha for item in one.items])
     for item in _items(one):
         target = repo.target(one, item)
@@ -136,6 +148,11 @@ def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Wh
             yield {
                 "repo": one.entry.name, "sha": sha, "short": shorts[sha], "title": title,
             }, target  # fmt: skip
+    if uncommitted is not None:
+        sha = files.WORKTREE
+        yield {
+            "repo": one.entry.name, "sha": sha, "short": sha, "title": reviewed.TITLE,
+        }, uncommitted  # fmt: skip
 
 
 def _stranded(one: Repo, orphan: Orphan, threads: list[records.Thread]) -> StrandedReview:
@@ -156,6 +173,12 @@ def _unreadable(one: Repo) -> Iterator[Unreadable]:
         yield from unread.broken(one)
     for item in _items(one):
         yield from _broken(one, item)
+    slug, name = one.project.slug, one.entry.name
+    found = files.read(slug, "reviews", name, f"{files.WORKTREE}.yaml")
+    if found is not None and found.error:
+        yield {
+            "repo": name, "sha": files.WORKTREE, "file": str(found.path), "error": found.error,
+        }  # fmt: skip
 
 
 def _broken(one: Repo, item: Item) -> Iterator[Unreadable]:

@@ -184,9 +184,8 @@ def image(
     return images.of(target.repository, target.shown_commit, path, side)
 
 
-def progress(project: str, repo: str, sha: str) -> wire.Progress:
-    place = _place(project, repo, sha)
-    return wire.progress(place.item, place.counts)
+def progress(target: Target) -> wire.Progress:
+    return wire.progress(target.shown_commit, records.counts(target))
 
 
 def pr(project: str, repo: str, sha: str) -> Pr:

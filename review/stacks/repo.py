@@ -62,11 +62,16 @@ def stamp(project: Project, entry: RepoEntry) -> str:
     return _opened(project, entry)[1]
 
 
+def look_up_repo(project: str, repo: str) -> Repo:
+    """One repo as it is now. NotFound for either."""
+    listed = projects.get(project)
+    return load(listed, projects.repo(listed, repo))
+
+
 def look_up(project: str, repo: str, sha: str) -> tuple[Repo, Item]:
     """One commit of one repo as both are now. NotFound for any of the three, Invalid for a sha that
     names several commits."""
-    listed = projects.get(project)
-    found = load(listed, projects.repo(listed, repo))
+    found = look_up_repo(project, repo)
     return found, find(found, sha)
 
 
@@ -79,6 +84,11 @@ def find(repo: Repo, sha: str) -> Item:
     """The commit that a full or short sha names. Invalid when it names several, NotFound when none
     that is listed.
     """
+    if sha == files.WORKTREE:
+        raise NotFound(
+            "This is not to be had for what is not committed; commit it first",
+            code="not_committed",
+        )
     if repo.errors:
         raise _unread(repo, sha)
     wanted = sha.lower()

@@ -240,7 +240,7 @@ def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = (
         "branch": item.branch,
         "github": item.github,
         "status": item.status,
-        "progress": progress(item, counts),
+        "progress": progress(item.shown_commit, counts),
         "proposed": proposed(item),
         "verdicts": list(verdicts),
     }
@@ -268,9 +268,9 @@ def proposed(item: Item) -> ProposedRecord | None:
     }
 
 
-def progress(item: Item, counts: Counts) -> Progress:
+def progress(shown: Commit, counts: Counts) -> Progress:
     threads, resolved, _, viewed = counts
-    files = len(item.shown_commit.files)
+    files = len(shown.files)
     return {"threads": threads, "resolved": resolved, "files": files, "viewed": viewed}
 
 
@@ -293,7 +293,7 @@ def commit(item: Item, short: str, counts: Counts) -> CommitHead:
         "branch": item.branch,
         "github": item.github,
         "status": item.status,
-        "progress": progress(item, counts),
+        "progress": progress(item.shown_commit, counts),
         "landed": landed(item.landed) if item.landed else None,
         "tip": there.sha if there else None,
     }

@@ -56,7 +56,7 @@ class Read:
 
 def of(target: Target, own: ReviewFile | None = None) -> CommitReview:
     """Everything that is said of a commit. `own` replaces what its own file says."""
-    mine = _read(target, target.commit.sha)
+    mine = _read(target, target.stem)
     said = own if own is not None else (mine.review if mine else None)
     match = target.match
     sources = _sources(target, said, match)
@@ -286,8 +286,8 @@ def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
 def _deleted(target: Target, sha: str) -> set[str]:
     """The files a commit deletes; none when it is gone."""
     try:
-        same = sha == target.commit.sha
-        commit = target.commit if same else history.commit(target.repository, sha)
+        same = sha == target.stem
+        commit = target.own if same else history.commit(target.repository, sha)
     except GitError:
         return set()
     return {file.path for file in commit.files if file.new_oid is None}

@@ -30,6 +30,8 @@ def markdown(
             raise NotFound("No such thread")
     wanted = [one for one in shown if path is None or one["path"] == path]
     heading = f"# {one_line(target.commit.subject) or 'Commit'}\n\nCommit {target.commit.sha}"
+    if target.uncommitted:
+        heading = f"# Not committed\n\nOf repo {target.repo}"
     threads = [_thread(one) for one in wanted] or ["No threads."]
     return visible("\n\n".join([heading, *threads]) + "\n")
 

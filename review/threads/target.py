@@ -1,10 +1,11 @@
-"""One commit of one repo, as reviews see it; stacks/ builds it."""
+"""One commit of one repo, or what is not committed, as reviews see it; stacks/ builds it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from review import files
 from review.git.commits import Commit
 from review.threads.carry.traces import Match, Shares, Trace
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 class Target:
     """`commit` is the one listed in the range; `shown_commit` is what is diffed: the landed commit
     where it landed, else the same. `match` is the gone commit it stands for, `shares` what its
-    review has in common with other files.
+    review has in common with other files. `uncommitted`: not a commit, but what differs from
+    `commit`, which is HEAD then; `shown_commit` is a look at the work tree.
     """
 
     slug: str
@@ -27,8 +29,19 @@ class Target:
     match: Match | None
     trace: Trace
     shares: Shares = field(default_factory=Shares)
+    uncommitted: bool = False
+
+    @property
+    def stem(self) -> str:
+        """What stands where the sha of a commit stands: its own, or WORKTREE."""
+        return files.WORKTREE if self.uncommitted else self.commit.sha
+
+    @property
+    def own(self) -> Commit:
+        """The commit that the review file is about."""
+        return self.shown_commit if self.uncommitted else self.commit
 
     @property
     def parts(self) -> tuple[str, str, str, str]:
         """Its review file, as parts below the projects directory."""
-        return (self.slug, "reviews", self.repo, f"{self.commit.sha}.yaml")
+        return (self.slug, "reviews", self.repo, f"{self.stem}.yaml")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from config.errors import Invalid
@@ -27,7 +27,7 @@ def valid(target: Target, shown: CommitReview) -> tuple[list[str], list[str]]:
     """
     if not shown.review.viewed:
         return [], []
-    now = _digests(target, target.shown_commit)
+    now = digests(target, target.shown_commit)
     marks = _by_path(target, shown)
     paths = [path for path in now if path in marks]
     holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
@@ -44,7 +44,7 @@ def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
     for sha in past(target, shown):
         try:
             commit = history.commit(target.repository, sha)
-            if mark and _digests(target, commit).get(mark.path) == digest:
+            if mark and digests(target, commit).get(mark.path) == digest:
                 return commit.sha
         except GitError:
             continue
@@ -53,7 +53,7 @@ def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
 
 def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
     """Mark a file of the commit, or take its mark away; False when it was so already."""
-    digest = _digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
+    digest = digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
     if digest is None:
         raise Invalid('"path" is not a file changed by this commit')
     if not isinstance(viewed, bool):
@@ -66,12 +66,21 @@ def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
             return False
         if held is not None and mark is not None and _digest(target, held) == digest:
             return False
-        marks = _marks(target, page)
-        document.put(marks, path, document.mark(mark) if mark else None)
-        page.set("viewed", marks)
+        kept = marks_of(target, page)
+        document.put(kept, path, document.mark(mark) if mark else None)
+        page.set("viewed", kept)
         return True
 
     return writes.write(target, operation)
+
+
+def take(target: Target, page: Page, new: Sequence[Mark]) -> bool:
+    """Add marks of other files of the commit; one that it bears already stays."""
+    known = {one.path for one in page.review.viewed}
+    added = {one.path: document.mark(one) for one in new if one.path not in known}
+    if added:
+        page.set("viewed", marks_of(target, page) | added)
+    return bool(added)
 
 
 def _by_path(target: Target, shown: CommitReview) -> dict[str, Mark]:
@@ -86,7 +95,7 @@ def _by_path(target: Target, shown: CommitReview) -> dict[str, Mark]:
     return marks
 
 
-def _marks(target: Target, page: Page) -> Tree:
+def marks_of(target: Target, page: Page) -> Tree:
     """The mapping of marks in the file; a list of paths becomes one."""
     found = page.tree.get("viewed")
     if isinstance(found, Mapping):
@@ -103,15 +112,15 @@ def _digest(target: Target, mark: Mark) -> str | None:
         return mark.diff
     for commit in (target.shown_commit, target.commit):
         if commit.sha == mark.of:
-            return _digests(target, commit).get(mark.path)
+            return digests(target, commit).get(mark.path)
     try:
         commit = history.commit(target.repository, mark.of)
-        return _digests(target, commit).get(mark.path)
+        return digests(target, commit).get(mark.path)
     except GitError:
         return None
 
 
-def _digests(target: Target, commit: Commit) -> dict[str, str]:
+def digests(target: Target, commit: Commit) -> dict[str, str]:
     """The hash of each file's diff, by its path as answers show it."""
     found = diff.hunk_digests(target.repository, commit)
     return {shown_path(path): digest for path, digest in found.items()}

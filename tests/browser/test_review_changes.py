@@ -104,3 +104,47 @@ def test_a_project_of_the_workspace_has_its_changes_at_its_side(
     expect(row).to_contain_text("3 files")
     row.get_by_role("link", name="Changes").click()
     expect(page.get_by_role("heading", name="Not committed")).to_be_visible()
+
+
+def test_a_comment_on_an_uncommitted_line_stands_on_the_line_of_the_commit_made_of_it(
+    page: Page, commit: Commit
+) -> None:
+    lines = [f"line {n} of the file, new" if n == 5 else f"line {n} of the file" for n in range(41)]
+    commit.repo.write({"a.py": "".join(f"{line}\n" for line in lines[1:])})
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    expect(page.get_by_role("button", name="No threads: list")).to_be_enabled()
+
+    row = file(page, "a.py").locator("tr.ln", has_text="line 5 of the file, new")
+    expect(row.locator("mark")).to_be_visible()
+    row.locator("td.n").last.click()
+    page.keyboard.press("c")
+    box = page.get_by_label("New comment on line 5 of a.py")
+    box.fill("Is this new?")
+    expect(page.get_by_role("button", name="Save as a draft")).to_have_count(0)
+    box.press("Control+Enter")
+    card = page.locator(".thread", has_text="Is this new?")
+    expect(card).to_contain_text("line 5")
+    expect(file(page, "a.py").locator(".thread")).to_have_count(1)
+    expect(file(page, "a.py").get_by_text("1 open")).to_be_visible()
+    seen = file(page, "a.py").get_by_role("button", name="Viewed a.py")
+    seen.click()
+    expect(seen).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(seen).to_have_attribute("aria-pressed", "true")
+
+    page.goto(f"/review/p/{commit.slug}")
+    listed = page.get_by_role("region", name="Open threads")
+    expect(listed).to_contain_text("on what is not committed · a.py:5")
+    listed.get_by_role("link", name="Is this new?").click()
+    expect(card).to_be_focused()
+    message = page.get_by_label("Message of the commit")
+    message.fill("Say it anew")
+    message.press("Control+Enter")
+    expect(card).to_have_count(0)
+
+    page.locator(".toast", has_text="Say it anew").get_by_role("button", name="Open").click()
+    expect(page.get_by_role("heading", name="Say it anew")).to_be_visible()
+    expect(file(page, "a.py").get_by_role("checkbox", name="Viewed a.py")).to_be_checked()
+    file(page, "a.py").get_by_role("button", name="Unfold a.py").click()
+    expect(file(page, "a.py").locator(".thread")).to_contain_text("Is this new?")
+    expect(file(page, "a.py").locator(".thread")).to_contain_text("line 5")

@@ -137,9 +137,7 @@ def _wish(found: Sequence[OnCommit], letter: Letter, desks: Desks) -> Wish:
 def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested | None:
     """The chat whose branch they are on, else the one that was last asked about one of these
     stacks, if it can still be continued."""
-    branches = {
-        stack.branch for one in found for stack in one.repo.stacks if stack.n == one.item.stack
-    }
+    branches = {stack.branch for one in found for stack in one.repo.stacks if stack.n == one.stack}
     for place in places:
         for chat in place["chats"]:
             if branches == {chat.get("branch", "")}:
@@ -153,8 +151,9 @@ def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested |
 
 
 def _asked(found: Sequence[OnCommit]) -> Iterator[Asked]:
-    """What was asked before, anywhere in the stacks of these commits."""
-    stacks = {(id(one.repo), one.item.stack): one.repo for one in found}
+    """What was asked before, of these threads and anywhere in the stacks of these commits."""
+    yield from (thread.asked for one in found for thread in one.threads if thread.asked)
+    stacks = {(id(one.repo), one.stack): one.repo for one in found}
     for (_, stack), repo in stacks.items():
         for item in repo.items:
             if item.stack == stack:
@@ -165,7 +164,7 @@ def _asked(found: Sequence[OnCommit]) -> Iterator[Asked]:
 def _marked(found: Sequence[OnCommit], chat: Chat, at: str) -> Iterator[Unmarked]:
     """Commits whose file cannot be written; the message is on its way by now."""
     for one in found:
-        slug, name, sha = one.repo.project.slug, one.repo.entry.name, one.item.commit.sha
+        slug, name, sha = one.repo.project.slug, one.repo.entry.name, one.target.stem
         head = one.repo.range.head_sha if one.repo.range else None
         tids = [thread.id for thread in one.threads]
         try:
@@ -196,7 +195,7 @@ def _worktrees(repository: Repository) -> Iterator[Path]:
 
 def _meant(found: Sequence[OnCommit]) -> list[Meant]:
     return [
-        {"repo": one.repo.entry.name, "sha": one.item.commit.sha, "thread": thread.id}
+        {"repo": one.repo.entry.name, "sha": one.target.stem, "thread": thread.id}
         for one in found
         for thread in one.threads
     ]
@@ -204,6 +203,6 @@ def _meant(found: Sequence[OnCommit]) -> list[Meant]:
 
 def _name(found: Sequence[OnCommit]) -> str:
     """Of a new chat: the commit it is about, or the first of several."""
-    title = " ".join(found[0].item.title.split())
+    title = " ".join(found[0].title.split())
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return f"Review: {title[: NAME - len(more)]}{more}"

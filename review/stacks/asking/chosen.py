@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from config.errors import Invalid, NotFound, printable
-from review import projects
+from review import files, projects
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo, Stack
+from review.stacks.worktree import reviewed
 from review.threads import commit_review
 from review.threads.schema import Thread
 from review.threads.target import Target
@@ -29,10 +30,11 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class OnCommit:
-    """The threads that are meant on one commit."""
+    """The threads that are meant on one commit, or on what is not committed: in no stack."""
 
     repo: Repo
-    item: Item
+    title: str
+    stack: int | None
     target: Target
     threads: tuple[Thread, ...]
 
@@ -58,15 +60,24 @@ def chosen(choice: Choice) -> list[OnCommit]:
 
 def _chosen(choice: Choice) -> Iterator[OnCommit]:
     for one in _repos(choice):
-        for item in _items(one, choice):
-            target = repos.target(one, item)
+        for title, stack, target in _places(one, choice):
             threads = tuple(
                 thread
                 for thread in commit_review.of(target).review.conversations
                 if (thread.id in choice.threads if choice.threads else not thread.resolved)
             )
             if threads:
-                yield OnCommit(one, item, target, threads)
+                yield OnCommit(one, title, stack, target, threads)
+
+
+def _places(one: Repo, choice: Choice) -> Iterator[tuple[str, int | None, Target]]:
+    """Each commit that is meant, then what is not committed."""
+    left = reviewed.discussed(one)  # commits take over what is theirs first
+    if choice.sha != files.WORKTREE:
+        for item in _items(one, choice):
+            yield item.title, item.stack, repos.target(one, item)
+    if left and (choice.sha == files.WORKTREE or (choice.sha is None and choice.stack is None)):
+        yield reviewed.TITLE, None, left
 
 
 def _repos(choice: Choice) -> Sequence[Repo]:

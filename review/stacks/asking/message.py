@@ -24,15 +24,25 @@ for. Where nothing is to change, say why. Answer every thread with the tool \
 `mcp__svc_review__reply` (its id is named above), in a sentence or two that say what you did, and \
 where you think that it is done, say so with `mcp__svc_review__propose_resolved`."""
 
+LEFT = """\
+The threads under "Not committed" are about changes in the work tree that are in no commit yet: \
+change the files there, and do not commit them."""
+
 
 def message(found: Sequence[OnCommit]) -> str:
     """The message about these threads, as Markdown."""
     parts = [_opening(found)]
     for one in found:
-        sha, title = one.item.commit.sha, export.one_line(one.item.title)
-        parts.append(f"## Commit {sha[:SHORT]} {title}".rstrip())
+        parts.append(_heading(one))
         parts += _threads(one)
-    return visible("\n\n".join([*parts, WANTED]) + "\n")
+    wanted = [WANTED, *([LEFT] if any(one.target.uncommitted for one in found) else [])]
+    return visible("\n\n".join([*parts, *wanted]) + "\n")
+
+
+def _heading(one: OnCommit) -> str:
+    if one.target.uncommitted:
+        return f"## {one.title}"
+    return f"## Commit {one.target.stem[:SHORT]} {export.one_line(one.title)}".rstrip()
 
 
 def _opening(found: Sequence[OnCommit]) -> str:

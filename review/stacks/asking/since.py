@@ -7,21 +7,24 @@ that is not folded yet), in the work tree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 from config.errors import NotFound
 from config.git.command import GitError
 from config.jsonio import clean
+from review import files
 from review.git import objects
 from review.git.diffs import diff
 from review.git.diffs.diff import Edit
 from review.git.repository import Repository
 from review.stacks import repo as repos
-from review.stacks.worktree import looks
+from review.stacks.worktree import looks, reviewed
 from review.threads import commit_review
 from review.threads.asked import Asked
 from review.threads.placement.shift import Shift
+from review.threads.target import Target
 
 NEAR, CONTEXT, MOST = 10, 3, 400  # lines around the thread's, of context, and in one answer
 
@@ -57,36 +60,48 @@ def since(project: str, repo: str, sha: str, thread: str) -> Since:
     `where` is null, and `text` "", when nothing there changed. NotFound when nobody asked, or the
     commit it was asked about is gone.
     """
-    found, item = repos.look_up(project, repo, sha)
-    target = repos.target(found, item)
+    target = reviewed.having(project, repo, sha, thread)
     asked = commit_review.of(target).review.thread(thread).asked
     if asked is None or asked.sha is None:
         raise NotFound("No agent was asked about this thread")
-    if not objects.exists(target.repository, asked.sha):
-        raise NotFound("The commit that was asked about is no longer in the repository")
+    there = _holding(target, asked.sha)
     answer: Since = {
         "from": asked.sha, "to": None, "where": None, "path": asked.path, "text": "",
         "truncated": False,
     }  # fmt: skip
     if asked.path is None:
         return answer
-    head = found.range.head_sha if found.range else None
-    for where, old, new in _steps(target.repository, asked, target.shown_commit.sha, head):
+    span = repos.look_up_repo(project, repo).range
+    head = span.head_sha if span else None
+    for where, old, new in _steps(there, target, asked, head):
         lines = _changed(where, asked, old, new)
         if lines:
             shown, cut = "\n".join(lines[:MOST]), len(lines) > MOST
-            to = looks.WORD if where == "worktree" else new.sha
+            to = files.WORKTREE if where == "worktree" else new.sha
             answer |= {"to": to, "where": where, "text": clean(shown), "truncated": cut}
             return answer
     return answer
 
 
+def _holding(target: Target, sha: str) -> Repository:
+    """Where the state is that was asked about: what was not committed then is known to looks."""
+    if objects.exists(target.repository, sha):
+        return target.repository
+    with suppress(NotFound, GitError):
+        there = looks.look_at(target.repository.path).repository
+        if objects.exists(there, sha):
+            return there
+    raise NotFound("The commit that was asked about is no longer in the repository")
+
+
 def _steps(
-    repository: Repository, asked: Asked, shown: str, head: str | None
+    repository: Repository, target: Target, asked: Asked, head: str | None
 ) -> Iterator[tuple[Where, _Version, _Version]]:
     """The pairs of states to compare, each made only when the one before told nothing."""
-    first = _Version(repository, asked.sha or "")
-    yield "commit", first, _Version(repository, shown)
+    first, now = _Version(repository, asked.sha or ""), target.shown_commit.sha
+    yield "worktree" if target.uncommitted else "commit", first, _Version(repository, now)
+    if target.uncommitted:
+        return
     if head and asked.tip and objects.exists(repository, asked.tip):
         yield "stack", _Version(repository, asked.tip), _Version(repository, head)
     try:

@@ -28,7 +28,7 @@ LISTED, SAID = 100, 300  # threads, and characters of what was said last in each
 
 
 class CommitRef(TypedDict):
-    """The commit that something stands on."""
+    """The commit that something stands on; WORKTREE for what is not committed."""
 
     project: str
     repo: str
@@ -67,14 +67,14 @@ def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[st
     """One thread with the lines it is about, and what changed there since it was asked about."""
     found = wall.thread(directory, thread, project)
     record: dict[str, Any] = {
-        **_place(found.repo, found.item),
+        **_place(found.repo, found.target.stem, found.title),
         **records.thread(found.target, thread),
     }
     if found.thread.asked is None:
         return record
     slug, repo = found.repo.project.slug, found.repo.entry.name
     try:
-        return record | {"since_asked": since(slug, repo, found.item.commit.sha, thread)}
+        return record | {"since_asked": since(slug, repo, found.target.stem, thread)}
     except NotFound:  # the commit is gone that it was asked about
         return record
 
@@ -95,7 +95,7 @@ def read_diff(
             f"The diff is larger than {MOST_DIFF:,} characters; read one file with `path`"
         )
     return {
-        **_place(one, item),
+        **_place(one, item.commit.sha, item.title),
         "message": clean(f"{shown.subject}\n\n{shown.body}".strip()),
         "diff": clean(objects.text(data)[0]),
     }
@@ -152,7 +152,7 @@ def _row(found: ThreadOnCommit) -> Row:
     return {
         "thread": thread.id,
         "state": asking.state(thread),
-        **_place(found.repo, found.item),
+        **_place(found.repo, found.target.stem, found.title),
         "path": thread.path,
         "line": thread.line,
         "said_last": clean(last.body[:SAID]),
@@ -160,12 +160,12 @@ def _row(found: ThreadOnCommit) -> Row:
     }
 
 
-def _place(one: Repo, item: Item) -> CommitRef:
+def _place(one: Repo, sha: str, title: str) -> CommitRef:
     return {
         "project": one.project.slug,
         "repo": one.entry.name,
-        "commit": item.commit.sha,
-        "title": clean(item.title),
+        "commit": sha,
+        "title": clean(title),
     }
 
 
@@ -176,7 +176,7 @@ def _counted(one: Repo, item: Item) -> dict[str, Any]:
 
 
 def _names(found: ThreadOnCommit) -> tuple[str, str, str]:
-    return found.repo.project.slug, found.repo.entry.name, found.item.commit.sha
+    return found.repo.project.slug, found.repo.entry.name, found.target.stem
 
 
 def _now(directory: Path, found: ThreadOnCommit) -> dict[str, Any]:
@@ -185,5 +185,5 @@ def _now(directory: Path, found: ThreadOnCommit) -> dict[str, Any]:
     return {
         "thread": again.thread.id,
         "state": asking.state(again.thread),
-        **_place(again.repo, again.item),
+        **_place(again.repo, again.target.stem, again.title),
     }

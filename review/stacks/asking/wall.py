@@ -12,11 +12,12 @@ from pathlib import Path
 
 from config.errors import Conflict, NotFound, printable
 from config.git.command import GitError
-from review import projects
+from review import files, projects
 from review.git import repository
 from review.projects import Project, RepoEntry
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo
+from review.stacks.worktree import reviewed
 from review.threads import commit_review
 from review.threads.schema import Thread
 from review.threads.target import Target
@@ -26,10 +27,10 @@ NONE = "No repository that this chat works in is under review; open it on the re
 
 @dataclass(frozen=True, slots=True)
 class ThreadOnCommit:
-    """A thread and the commit it is shown on."""
+    """A thread and what it is shown on: a commit, or what is not committed."""
 
     repo: Repo
-    item: Item
+    title: str
     target: Target
     thread: Thread
 
@@ -73,15 +74,19 @@ def commit(directory: Path, sha: str, project: str | None = None) -> tuple[Repo,
 
 
 def discussed(directory: Path, project: str | None = None) -> Iterator[ThreadOnCommit]:
-    """Every thread that is shown, stack by stack, bottom to top."""
+    """Every thread that is shown, stack by stack, bottom to top, then what is not committed."""
     for one in loaded(directory, project):
+        left = list(_uncommitted(one))  # commits take over what is theirs first
         for stack in one.stacks:
             for sha in stack.commits:
                 yield from _threads(one, one.by_sha[sha])
+        yield from left
 
 
 def of_commit(directory: Path, sha: str, project: str | None = None) -> list[ThreadOnCommit]:
-    """The threads of one commit."""
+    """The threads of one commit, or of what is not committed."""
+    if sha == files.WORKTREE:
+        return [found for one in loaded(directory, project) for found in _uncommitted(one)]
     return list(_threads(*commit(directory, sha, project)))
 
 
@@ -105,7 +110,15 @@ def thread(directory: Path, tid: str, project: str | None = None) -> ThreadOnCom
 def _threads(one: Repo, item: Item) -> Iterator[ThreadOnCommit]:
     target = repos.target(one, item)
     for thread in commit_review.of(target).review.conversations:
-        yield ThreadOnCommit(one, item, target, thread)
+        yield ThreadOnCommit(one, item.title, target, thread)
+
+
+def _uncommitted(one: Repo) -> Iterator[ThreadOnCommit]:
+    target = reviewed.discussed(one)
+    if target is None:
+        return
+    for thread in commit_review.of(target).review.conversations:
+        yield ThreadOnCommit(one, reviewed.TITLE, target, thread)
 
 
 def _is_theirs(path: Path, directory: Path, common: Path | None) -> bool:

@@ -18,7 +18,7 @@ from config.git.index import Index, user_index
 from config.git.shadow import Shadow
 from review import events
 from review.git.commits import Changed, shown_path
-from review.stacks.worktree import looks, repositories
+from review.stacks.worktree import looks, repositories, taking_over
 from review.stacks.worktree.looks import Look
 
 LONGEST = 65_536  # characters of a message
@@ -54,6 +54,7 @@ def commit(
         repositories.refuse_filtered(mine, repositories.touched(taken))
         making = _Making(mine, found, taken, text)
         repositories.handed_over(mine, making.prepared)
+    taking_over.settle(project, repo)
     looks.forget(project, repo)
     events.project(project, "worktree")
     return {

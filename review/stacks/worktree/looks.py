@@ -18,7 +18,7 @@ from config.git import shadow, snapshot
 from config.git.command import GitError
 from config.git.shadow import Shadow
 from config.storage import files as storage
-from review import caches, projects
+from review import caches, files, projects
 from review.git import refs, underway
 from review.git.commits import SUBMODULE, Changed, Commit, shown_path
 from review.git.log import history
@@ -28,7 +28,6 @@ from review.stacks.contents import files as texts
 from review.stacks.contents import images
 
 COUNTED_S = 2.0  # pages that are kept up ask often
-WORD = "WORKTREE"  # stands where the sha of a commit stands
 MOST = 200  # files with texts in one answer
 FRESH_S = 86_400  # objects of looks are thrown away after a day
 
@@ -93,7 +92,7 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
     most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
     most = min(most, MOST)
     return {
-        "sha": WORD,
+        "sha": files.WORKTREE,
         "look": found.commit.sha,
         "blocked": found.blocked,
         "head": found.pointers.head,
@@ -210,7 +209,9 @@ def look_at(path: Path) -> Look:
         taken = snapshot.take(view)
         parents = [pointers.head] if pointers.head else []
         # of one branch at one commit: a look at another one is another look
-        sha = snapshot.commit(view, taken.tree, f"{WORD} {pointers.head_ref or ''}", *parents)
+        sha = snapshot.commit(
+            view, taken.tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents
+        )
     mine = Repository(
         view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
     )

@@ -44,7 +44,7 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
         return document.signed(page.text(), page.tree, target)
 
     files.change(target.parts, edit)
-    if changed:
+    if changed and not target.uncommitted:
         keeping.hold(target.repository, [target.commit.sha])
     return changed
 
@@ -64,7 +64,7 @@ def _page(target: Target, data: bytes | None) -> Page:
 def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
     etag = hashlib.sha256(data).hexdigest()
-    review = commit_review.parsed(target, texts, etag, target.commit.sha)
+    review = commit_review.parsed(target, texts, etag, target.stem)
     return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
 

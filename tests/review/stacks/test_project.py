@@ -7,6 +7,7 @@ import pytest
 from config.git import command
 from config.git.command import GitError
 from review.stacks import details, items, listing
+from review.stacks import repo as repos
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
 
@@ -235,7 +236,7 @@ def test_a_project_that_breaks_goes_on_showing_what_was_read_last(
     assert before["parse_error"] is None
     assert after["parse_error"].startswith("line 2, column 1")
     assert after | {"parse_error": None} == before
-    assert details.progress("pay", "api", feature[0])["files"] == 1
+    assert details.progress(repos.target_at("pay", "api", feature[0]))["files"] == 1
 
 
 def test_nothing_is_asked_of_git_again_while_nothing_changes(

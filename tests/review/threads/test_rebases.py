@@ -7,6 +7,7 @@ import pytest
 from config.errors import Conflict
 from review import caches
 from review.stacks import details, wire
+from review.stacks import repo as repos
 from review.threads import commenting, commit_review, viewed
 from tests.review.threads.desk import LINES, ME, Desk, bodies, changed, ids, source, text
 from tests.review.world import World
@@ -293,7 +294,7 @@ def test_a_thread_whose_file_left_is_counted_until_the_file_is_back_and_then_in_
     (thread,) = desk.review(without)["threads"]
     assert (thread["id"], thread["placement"], thread["line"]) == (tid, "none", None)
     assert (thread["outdated"], thread["path"], thread["original_line"]) == (True, "a.py", 20)
-    assert details.progress("pay", "api", without)["threads"] == 1
+    assert details.progress(repos.target_at("pay", "api", without))["threads"] == 1
     assert details.project("pay")["repos"][0]["commits"][0]["unresolved"] == 1
 
     back = desk.git.amend({"a.py": changed(20, "reworded"), "c.py": text(LINES)})

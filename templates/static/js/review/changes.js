@@ -1,6 +1,6 @@
 // The page of what is not committed: the diff of a commit, whose files are ticked for one.
 
-import { get, post } from "../kit/api.js";
+import { get, post, put } from "../kit/api.js";
 import { button, fill, h, icon, settle } from "../kit/dom.js";
 import { meter } from "../kit/bars.js";
 import { draft } from "../kit/drafts.js";
@@ -14,11 +14,13 @@ import { tellFound, tellTrouble } from "./commit/moved.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
 import { size } from "./diff/notes.js";
-import { current, goTo, serve, show, viewOf } from "./diff/view.js";
+import { all, current, goTo, serve, show, viewOf } from "./diff/view.js";
 import { live } from "./live.js";
 import { loadRail } from "./rail.js";
+import { begin, reloaded } from "./readers.js";
 import { pageOf } from "./route.js";
 import { at, state } from "./state.js";
+import { load as loadReview, onReview } from "./threads/review.js";
 import { drawTree, markCurrent, onTick, tell } from "./tree.js";
 
 const FIRST = 8; // files whose contents come at once
@@ -96,11 +98,13 @@ async function load() {
   tellHead();
   await Promise.all([drawTree(), show(found.files)]);
   tellChosen();
+  if (first) begin(found);
+  else reloaded("commit");
 }
 
 /** A file of a new answer, with the contents of the one that is known when they are the same. */
 function merged(known, file) {
-  const own = { viewed: false, changed_since_viewed: false, chosen: !left.has(file.path) };
+  const own = { ...marksOf(file), chosen: !left.has(file.path) };
   const same = ["old_oid", "new_oid", "new_mode"].every((key) => known?.[key] === file[key]);
   return Object.assign(known && same ? known : file, own);
 }
@@ -119,7 +123,7 @@ function tellHead() {
   if (!form.isConnected) fill(node("message"), form);
   form.hidden = !files.length;
   const words = blocked && h("div", {}, `${blocked}.`);
-  fill(node("carried"), words && h("div", { class: "banner warn" }, icon("alert"), words));
+  fill(node("blocked"), words && h("div", { class: "banner warn" }, icon("alert"), words));
 }
 
 function tellChosen() {
@@ -150,6 +154,37 @@ function pick(files, on) {
   }
   tellChosen();
 }
+
+// -- what was viewed -----------------------------------------------------------------------------
+
+let marked = { viewed: [], viewed_stale: [] };
+
+const marksOf = ({ path }) => ({
+  viewed: marked.viewed.includes(path),
+  changed_since_viewed: marked.viewed_stale.includes(path),
+});
+
+function tellMarks(review) {
+  marked = review;
+  for (const view of all()) {
+    Object.assign(view.file, marksOf(view.file));
+    view.say();
+  }
+  if (state.commit) tell();
+}
+
+/** Shown at once, and as the service has it afterwards. */
+async function see(view, viewed) {
+  const { path } = view;
+  Object.assign(view.file, { viewed, changed_since_viewed: false });
+  view.fold(viewed);
+  view.say();
+  tell();
+  await attempt(null, () => put(at("viewed"), { path, viewed }));
+  await loadReview();
+}
+
+// -- commit, discard -----------------------------------------------------------------------------
 
 async function commit(event) {
   if (press.disabled || press.getAttribute("aria-busy")) return;
@@ -220,8 +255,10 @@ function start() {
     counted: tell,
     menu: (view) => fileMenu(view, () => thrown(view)),
     discard,
+    seen: see,
   });
   onTick(pick);
+  onReview(tellMarks);
   listKeys((view) => view && pick([view.file], !view.file.chosen));
   late(node("files"), "rows");
   const notice = settle(80, () => markCurrent(current()?.path));
@@ -229,11 +266,11 @@ function start() {
   document.addEventListener("focusin", notice);
   addEventListener("focus", reload);
   live(
-    () => Promise.all([reload(), loadRail()]),
+    () => Promise.all([reload(), loadRail(), loadReview()]),
     ({ type, project }) => type === "projects" || project === state.project,
   );
   const [path] = decodeURIComponent(location.hash.slice(1)).split(/:(?=L|RIGHT)/);
-  if (path) turn.then(() => goTo(path));
+  if (path && !path.startsWith("thread-")) turn.then(() => goTo(path));
   keepLooking();
 }
 

@@ -1,26 +1,20 @@
-// The page of one commit. Threads are drawn into it by threads/main.js, which uses diff/view.js and
-// what is exported here:
-//
-// state        {project, repo, sha, commit, review}: the API's records, kept up by events
-// ready        a promise of the first commit record
-// reload(what) read again: "commit" (with its review and PR record), "review" or "project"
-// onReload(cb) cb(what) after each of them
-// onEvent(cb)  every event of the stream that names this project
-// threadsOf(m) open threads by path (a Map), shown in the tree and the headers; counts(path)
+// The page of one commit. Threads are drawn into it by threads/main.js, which uses diff/view.js,
+// the records in state.js and what readers.js tells.
 
 import { call } from "../kit/api.js";
 import { settle } from "../kit/dom.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
-import { all, current, goTo, serve, show } from "./diff/view.js";
+import { current, goTo, serve, show } from "./diff/view.js";
 import { tellHead } from "./commit/head.js";
 import { listKeys } from "./commit/keys.js";
 import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail } from "./rail.js";
+import { begin, countOpen, reloaded } from "./readers.js";
 import { route } from "./route.js";
-import { at, open, state } from "./state.js";
+import { at, state } from "./state.js";
 import { drawOnward } from "./commit/onward.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
@@ -30,30 +24,6 @@ import { drawTree, markCurrent, tell } from "./tree.js";
 
 const FIRST = 8; // files whose contents come with the commit
 const scroller = document.getElementById("main");
-const watchers = new Set();
-let given = false; // whether someone else counts the open threads
-let began;
-export const ready = new Promise((done) => (began = done));
-
-export const onReload = (callback) => watchers.add(callback);
-
-export function threadsOf(map) {
-  given = true;
-  tellOpen(map);
-}
-
-function tellOpen(map) {
-  open.counts = map;
-  tell();
-  for (const view of all()) view.say();
-}
-
-function openThreads({ threads }) {
-  const map = new Map();
-  for (const { path, resolved, comments } of threads)
-    if (path && !resolved && comments.length) map.set(path, (map.get(path) ?? 0) + 1);
-  return map;
-}
 
 const turns = { commit: Promise.resolve(), project: Promise.resolve() };
 
@@ -67,7 +37,7 @@ function reload(what = "commit") {
 async function read(what) {
   if (what === "project") await loadRail();
   else await load(state.commit ? "none" : FIRST);
-  for (const callback of watchers) callback(what);
+  reloaded(what);
 }
 
 /** Read the commit. Contents that are here stay: they never change for the same objects. */
@@ -95,10 +65,10 @@ async function load(contents) {
   Object.assign(state, { commit: found, review: found.review, sha: found.sha });
   tellHead();
   tellStepper();
-  if (!given) open.counts = openThreads(found.review);
+  countOpen(found.review);
   tellMarks();
   await Promise.all([drawTree(), show(found.files)]);
-  if (first) began(found);
+  if (first) begin(found);
 }
 
 /** A file of a new answer, with the contents of the one that is known when they are the same. */

@@ -10,8 +10,11 @@ const { project, repo, sha } = document.body.dataset;
  */
 export const state = { project, repo, sha, commit: null, review: null, compare: null };
 
+/** Stands where the sha of a commit stands. */
+export const WORKTREE = "WORKTREE";
+
 /** Whether this is the page of what is not committed: the same files, ticked for a commit. */
-export const worktree = sha === "WORKTREE";
+export const worktree = sha === WORKTREE;
 
 /** What the box of a file says, and whether it is ticked. */
 export const tick = worktree
@@ -34,7 +37,7 @@ export function asked(what, query) {
 export const pageAt = ({ repo: other = repo, sha: commit }, hash = "") =>
   pageOf(project, other, commit) + hash;
 
-/** Unresolved threads by path, as drawn by what draws threads; see threadsOf() in commit.js. */
+/** Unresolved threads by path, as drawn by what draws threads; see threadsOf() in readers.js. */
 export const open = { counts: new Map(), watchers: new Set() };
 
 /** How many open threads a file has. */

@@ -45,7 +45,7 @@ function say() {
   else if (view) comment({ path: view.path, side: null, start: null, end: null });
 }
 
-/** `ticked(view)` in place of what a review does with a file and its lines. */
+/** `ticked(view)` in place of what a review does with a file. */
 export function listKeys(ticked = null) {
   key(["J", "Alt+ArrowDown"], "Commit below", () => move(1), COMMITS);
   key(["K", "Alt+ArrowUp"], "Commit above", () => move(-1), COMMITS);
@@ -53,7 +53,8 @@ export function listKeys(ticked = null) {
   key("[", "Previous file", () => file(-1), COMMITS);
   key("t", "Filter the files", focusFiles, COMMITS);
   if (ticked) key("v", "For the commit, or not", () => ticked(current()), COMMITS);
-  else listReview();
+  else listMarks();
+  key("c", "Comment on the line or lines", say, DIFF);
   key("u", "Up to the project", () => location.assign(pageOf(state.project)), COMMITS);
   key("/", "Search", () => document.getElementById("palette").click(), COMMITS);
   key("n", "Next change", () => hunk(1, start()), DIFF);
@@ -78,10 +79,9 @@ export function listKeys(ticked = null) {
   action("Filter the files of this commit", focusFiles, { icon: "filter", key: "t" });
 }
 
-function listReview() {
+function listMarks() {
   key("v", "Viewed, and on to the next", () => viewedKey(current(), { stay: false }), COMMITS);
   key("V", "Viewed, and stay", () => viewedKey(current(), { stay: true }), COMMITS);
-  key("c", "Comment on the line or lines", say, DIFF);
 }
 
 function focusFiles() {

@@ -68,11 +68,12 @@ export class FileView {
       old && old !== path
         ? [h("span", { class: "quiet" }, broken(old)), " → ", broken(path)]
         : broken(path);
-    const own = worktree
-      ? { icon: "trash", title: "Discard", "aria-label": `Discard the changes of ${path}` }
-      : { icon: "say", "aria-label": `Comment on the file ${path}` };
-    const act = () => (worktree ? this.page.discard(this) : this.page.comment(this));
-    const say = button("", { kind: "ghost s only file-say", ...own, onclick: act });
+    const say = button("", {
+      kind: "ghost s only file-say",
+      icon: "say",
+      "aria-label": `Comment on the file ${path}`,
+      onclick: () => this.page.comment(this),
+    });
     const label = h(
       "label",
       { class: "tick viewed" },
@@ -80,6 +81,7 @@ export class FileView {
       tick.word,
       h("span", { class: "sr" }, ` ${path}`),
     );
+    this.seen = worktree && this.seenButton();
     this.more = button("", {
       kind: "ghost s only",
       icon: "more",
@@ -96,21 +98,51 @@ export class FileView {
         h("h2", { class: "mono cut", title: path }, h("bdi", {}, name)),
         this.facts,
       ),
-      h("span", { class: "push line" }, say, label, this.more),
+      h(
+        "span",
+        { class: "push line" },
+        worktree && this.discarding(),
+        say,
+        this.seen,
+        label,
+        this.more,
+      ),
     );
     this.say();
     return head;
   }
 
+  /** Where the box is for the commit. */
+  seenButton() {
+    return button("", {
+      kind: "ghost s only",
+      icon: "eye",
+      title: "Viewed",
+      "aria-label": `Viewed ${this.path}`,
+      onclick: () => this.page.seen(this, !this.file.viewed),
+    });
+  }
+
+  discarding() {
+    return button("", {
+      kind: "ghost s only file-say",
+      icon: "trash",
+      title: "Discard",
+      "aria-label": `Discard the changes of ${this.path}`,
+      onclick: () => this.page.discard(this),
+    });
+  }
+
   /** What may change while the file stays: counts, open threads, marks. */
   say() {
-    const { additions, deletions, changed_since_viewed: stale, generated } = this.file;
+    const { additions, deletions, viewed, changed_since_viewed: stale, generated } = this.file;
     const ticked = tick.of(this.file);
     const open = counts(this.path);
-    const said = JSON.stringify([additions, deletions, ticked, stale, generated, open]);
+    const said = JSON.stringify([additions, deletions, ticked, viewed, stale, generated, open]);
     if (said === this.said) return;
     this.said = said;
     this.box.checked = ticked;
+    if (this.seen) this.seen.setAttribute("aria-pressed", String(viewed));
     this.box.parentElement?.toggleAttribute("hidden", Boolean(this.file.foreign));
     fill(
       this.facts,
@@ -123,6 +155,7 @@ export class FileView {
   }
 
   since() {
+    if (worktree) return h("span", { class: "badge warn" }, "Changed since you viewed");
     const words = ["Changed since you viewed", h("span", { class: "sr" }, ` ${this.path}`)];
     const onclick = () => showSince(this.path);
     return h("button", { type: "button", class: "badge warn since", onclick }, words);

@@ -33,6 +33,7 @@ const hooks = {
   counted: () => {},
   menu: () => {},
   discard: () => {},
+  seen: () => {},
   address: asked,
 };
 const views = new Map();
@@ -45,7 +46,9 @@ export const onFile = (callback) => {
 export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
-/** What the page does: viewed(view, wanted), counted(view), menu(view), discard(view), address(what, query). */
+/**
+ * What the page does: viewed(view, wanted), seen(view, wanted), counted(view), menu(view),
+ * discard(view), address(what, query). */
 export const serve = (given) => Object.assign(hooks, given);
 
 /** What is said in place of files where there is none. */
@@ -69,6 +72,7 @@ const page = {
   address: (...given) => hooks.address(...given),
   menu: (...given) => hooks.menu(...given),
   discard: (...given) => hooks.discard(...given),
+  seen: (...given) => hooks.seen(...given),
 };
 
 const near = new IntersectionObserver(

@@ -5,6 +5,7 @@ import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { calm } from "../live.js";
 import { pageOf, route } from "../route.js";
+import { WORKTREE } from "../state.js";
 import { following } from "../threads/order.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
 import { readButton } from "./warnings.js";
@@ -117,9 +118,8 @@ function row(project, one) {
   const [first] = one.comments;
   const author = first.author_name ?? "unknown";
   const moved = one.state !== "open" && one.state;
-  const place = [moved, one.short, one.outdated && "outdated", address(one)]
-    .filter(Boolean)
-    .join(" · ");
+  const on = one.sha === WORKTREE ? "on what is not committed" : one.short;
+  const place = [moved, on, one.outdated && "outdated", address(one)].filter(Boolean).join(" · ");
   return h(
     "li",
     { class: [one.outdated && "outdated", moved].filter(Boolean).join(" ") },

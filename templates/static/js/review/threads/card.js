@@ -8,6 +8,7 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
+import { worktree } from "../state.js";
 import { asMarkdown, askAbout, draftReply, place, reply, resolve } from "./review.js";
 import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
@@ -83,7 +84,7 @@ export class Card {
         return textOf({ ...this.thread, start: start ?? line });
       },
       send: (text) => reply(this.id, text),
-      keep: (text) => draftReply(this.id, text),
+      keep: worktree ? null : (text) => draftReply(this.id, text),
       leave: () => this.node.focus({ preventScroll: true }),
     });
   }

@@ -5,12 +5,12 @@ import { get } from "../../kit/api.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { goTo } from "../diff/view.js";
 import { route } from "../route.js";
-import { state } from "../state.js";
+import { state, worktree } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, onPage, stand, viewOf } from "./places.js";
 import { create, place, saveDraft } from "./review.js";
 import { textOf } from "./suggest.js";
-import { isOld, lines } from "./words.js";
+import { isOld, lines, whole } from "./words.js";
 
 const NEW = "new ";
 const LAST = 1e6; // of the order at a place: after every thread
@@ -50,7 +50,7 @@ function opened(meta, at, note) {
     lines: at.line && !isOld(at.side) ? () => textOf(one.at) : undefined,
     note: note ?? (at.line && at.start !== at.line ? `On ${lines(at.line, at.start)}` : undefined),
     send: (text) => sent(create, text),
-    keep: (text) => sent(saveDraft, text),
+    keep: worktree ? null : (text) => sent(saveDraft, text),
     leave: (kept) => {
       if (!kept) close(name);
       box.after?.();
@@ -78,7 +78,7 @@ function close(name) {
 }
 
 const words = ({ path, line, start }) =>
-  path === null ? "the whole commit" : line ? `${lines(line, start)} of ${path}` : path;
+  path === null ? whole : line ? `${lines(line, start)} of ${path}` : path;
 
 const fields = ({ path, side, line, start }) => ({
   ...(path !== null && { path }),

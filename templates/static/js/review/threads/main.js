@@ -1,15 +1,16 @@
 // Threads on the page of a commit: their cards, the boxes of new ones, the PR record, where the
-// review came from. The diff they stand in is drawn by others; see commit.js and diff/view.js.
+// review came from. The diff they stand in is drawn by others; see readers.js and diff/view.js. What is
+// not committed has no PR record, no verdict and no draft.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
-import { onReload, ready, threadsOf } from "../commit.js";
 import { pace } from "../diff/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
 import { toast } from "../../kit/toast.js";
-import { state } from "../state.js";
+import { onReload, ready, threadsOf } from "../readers.js";
+import { state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
 import { drawDrafts } from "./drafted.js";
@@ -19,7 +20,7 @@ import { load, onReview } from "./review.js";
 import { steady } from "./steady.js";
 import { ApplyAll } from "./suggest.js";
 import { drawVerdicts, tellVerdicts } from "./verdicts.js";
-import { Walk } from "./walk.js";
+import { COMMENT, Walk } from "./walk.js";
 
 const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
@@ -31,19 +32,23 @@ let latest = null;
 
 /** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
 async function draw(review) {
+  const top = !latest && !document.getElementById("main").scrollTop; // nobody has read on yet
+  const calmly = top ? (act) => act() : steady;
   latest = review;
   tellOrigin(review);
-  steady(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
+  calmly(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
   const left = review.threads.entries();
   const breathe = pace();
   for (let rest; rest !== "done"; await rest) {
-    steady(() => (rest = drawSome(left, breathe)));
+    calmly(() => (rest = drawSome(left, breathe)));
     if (latest !== review) return;
   }
-  steady(() => drawDrafts(review.drafts, review.threads, placeOf));
-  tellVerdicts(review.verdicts, review.drafts.length);
+  calmly(() => drawDrafts(review.drafts, review.threads, placeOf));
   walk.say();
-  applyAll.show(review.threads);
+  if (!worktree) {
+    tellVerdicts(review.verdicts, review.drafts.length);
+    applyAll.show(review.threads);
+  }
   threadsOf(openBy(review.threads));
   walk.arrive();
 }
@@ -118,18 +123,22 @@ const warned = (warnings) =>
     ),
   );
 
-async function refresh() {
-  await Promise.all([load(), refreshPr()]);
+const refresh = () => Promise.all([load(), !worktree && refreshPr()]);
+
+/** What belongs to a commit alone. */
+function drawOwn() {
+  const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
+  document.getElementById("head-actions").append(details);
+  document.getElementById("threadtools").append(applyAll.node);
+  drawVerdicts();
+  action("PR details", () => details.click(), { icon: "pencil" });
 }
 
 async function start() {
   await ready;
-  const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
-  document.getElementById("head-actions").append(details);
-  document.getElementById("threadtools").append(applyAll.node, walk.tools);
-  drawVerdicts();
-  action("PR details", () => details.click(), { icon: "pencil" });
-  action("Comment on the commit", () => write({}), { icon: "say" });
+  if (!worktree) drawOwn();
+  document.getElementById("threadtools").append(walk.tools);
+  action(COMMENT, () => write({}), { icon: "say" });
   settleAbove(general);
   onComment((chosen) => {
     const why = refusal(chosen);

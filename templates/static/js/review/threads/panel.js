@@ -3,6 +3,7 @@
 import { button, fill, h } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
+import { worktree } from "../state.js";
 import { address, beginning, standing } from "./words.js";
 
 export class Panel {
@@ -25,7 +26,7 @@ export class Panel {
       return;
     }
     if (!this.open(all)) {
-      toast(`No thread of this commit is ${this.what}.`);
+      toast(`No thread ${worktree ? "here" : "of this commit"} is ${this.what}.`);
       return;
     }
     this.node.scrollIntoView({ block: "nearest" });

@@ -5,6 +5,7 @@ import { get, patch, post, remove } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
 import { askAgent } from "../ask.js";
 import { commitOf, route } from "../route.js";
+import { worktree } from "../state.js";
 
 const { project, repo, sha } = document.body.dataset;
 export const place = { project, repo, sha };
@@ -36,7 +37,7 @@ async function ask() {
     again = false;
     const [review, { drafts }] = await Promise.all([
       get(`${at("review")}?html=1`),
-      get(`${at("drafts")}?html=1`),
+      worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`),
     ]);
     told = { ...review, drafts };
   } while (again);

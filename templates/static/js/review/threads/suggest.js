@@ -3,6 +3,7 @@
 import { button, h } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
+import { worktree } from "../state.js";
 import { viewOf } from "./places.js";
 import { apply } from "./review.js";
 import { isOld, short } from "./words.js";
@@ -42,7 +43,7 @@ export function suggestions(said, thread, comment) {
         "figcaption",
         {},
         code.textContent ? "Suggestion" : "Suggestion: remove the lines",
-        applying("Apply", [{ thread, comment, block }]),
+        !worktree && applying("Apply", [{ thread, comment, block }]),
       ),
     );
     pre.setAttribute("aria-label", "Suggestion");

@@ -7,7 +7,7 @@ import { menu } from "../../kit/menu.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { goTo, selection } from "../diff/view.js";
-import { state } from "../state.js";
+import { state, worktree } from "../state.js";
 import { write } from "./fresh.js";
 import { following, isAnswered } from "./order.js";
 import { Panel } from "./panel.js";
@@ -15,6 +15,8 @@ import { onPage } from "./places.js";
 import { asMarkdown, askAbout } from "./review.js";
 import { address, beginning, sideOf } from "./words.js";
 
+export const COMMENT = `Comment on ${worktree ? "all that is not committed" : "the commit"}`;
+const HERE = worktree ? "here" : "on this commit";
 const HIDDEN = "threads-hidden"; // on <body>
 const MOST = 30; // threads in the list of the toolbar
 
@@ -85,7 +87,7 @@ export class Walk {
   step(by) {
     const all = this.ordered;
     if (!all.length) {
-      toast("No thread on this commit yet. c comments on a line.");
+      toast(`No thread ${HERE} yet. c comments on a line.`);
       return;
     }
     const at = all.findIndex(({ id }) => id === this.current);
@@ -166,7 +168,7 @@ export class Walk {
         act: () => this.go(thread.id),
       })),
       open.length > 0 && "-",
-      { label: "Comment on the commit", icon: "plus", act: () => write({}) },
+      { label: COMMENT, icon: "plus", act: () => write({}) },
       {
         label: "Copy all open threads",
         icon: "copy",
@@ -207,7 +209,7 @@ export class Walk {
     const current = ordered.find(({ id }) => id === this.current);
     const next = following(ordered, current, isAnswered);
     if (!next) {
-      toast("No thread of this commit is answered.");
+      toast(`No thread ${HERE} is answered.`);
       return;
     }
     this.answered.open(ordered);

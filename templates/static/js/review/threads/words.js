@@ -1,6 +1,11 @@
 // What is said of a thread: its state, where it stands and why there.
 
 import { plural } from "../../kit/words.js";
+import { WORKTREE, worktree } from "../state.js";
+
+/** What a thread of no file is about. */
+export const whole = worktree ? "all that is not committed" : "the whole commit";
+const Whole = whole[0].toUpperCase() + whole.slice(1);
 
 export const short = (sha) => (sha ?? "").slice(0, 7);
 
@@ -18,8 +23,9 @@ const stands = (thread) =>
 
 const moved = (thread) => were(thread) !== lines(thread.line, thread.start_line);
 const PLACED = {
-  general: () => "The whole commit",
-  none: (thread) => `${thread.original_path ?? thread.path} is no longer in this commit`,
+  general: () => Whole,
+  none: (thread) =>
+    `${thread.original_path ?? thread.path} is no longer ${worktree ? "there" : "in this commit"}`,
   file: (thread) =>
     thread.original_line ? `Was on ${were(thread)}; the file has no lines now` : "The whole file",
   exact: stands,
@@ -39,13 +45,13 @@ export function standing(thread) {
 /** Caption of the text a thread was written on. */
 export function written(thread) {
   const at = thread.original_line ? `about ${were(thread)}` : "";
-  const on = thread.original_commit ? `of ${short(thread.original_commit)}` : "";
+  const on = thread.original_commit && !worktree ? `of ${short(thread.original_commit)}` : "";
   return ["Written", at, on].filter(Boolean).join(" ");
 }
 
 /** "src/pay.py:62" and the like, for lists. */
 export function address(thread) {
-  if (!thread.path) return "The whole commit";
+  if (!thread.path) return thread.sha === WORKTREE ? "All of it" : Whole;
   return thread.line ? `${thread.path}:${thread.line}` : thread.path;
 }
 

@@ -1,0 +1,84 @@
+"""What is not committed beside the commits, for whoever is asked about either."""
+
+from __future__ import annotations
+
+import logging
+
+from config.errors import SvcError
+from config.git.command import GitError
+from review import files, projects
+from review.stacks import repo as repos
+from review.stacks.values import Orphan, Repo
+from review.stacks.worktree import taking_over
+from review.threads import commit_review, schema
+from review.threads.target import Target
+
+log = logging.getLogger(__name__)
+
+TITLE = "Not committed"
+
+
+def at(project: str, repo: str, sha: str) -> Target:
+    """A commit, or what is not committed, as reviews see it; the commit has what it takes over."""
+    if sha == files.WORKTREE:
+        return taking_over.settled(project, repo)
+    taking_over.settle(project, repo)
+    return repos.target_at(project, repo, sha)
+
+
+def having(project: str, repo: str, sha: str, thread: str) -> Target:
+    """The same for a thread: one that was on what is not committed is found where it is by now."""
+    target = at(project, repo, sha)
+    if target.uncommitted and not _has(target, thread):
+        found, names = repos.look_up_repo(project, repo), files.names(project, "reviews", repo)
+        for item in found.items:
+            there = repos.target(found, item)
+            if item.commit.sha.startswith(tuple(names)) and _has(there, thread):
+                return there
+    return target
+
+
+def _has(target: Target, thread: str) -> bool:
+    return any(one.id == thread for one in commit_review.of(target).review.conversations)
+
+
+def discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
+    """What is not committed in that repo where there is a thread on it; None, too, where it cannot
+    be looked at."""
+    slug, name = repo.project.slug, repo.entry.name
+    if repo.errors or not _said(slug, name, unresolved_only=unresolved_only):
+        return None
+    try:
+        target = taking_over.settled(slug, name)
+    except (SvcError, GitError) as error:
+        log.info("what is not committed is not seen", extra={"repo": name, "why": str(error)})
+        return None
+    return target if _said(slug, name, unresolved_only=unresolved_only) else None
+
+
+def mark(project: str) -> str:
+    """Changes with whatever the threads on what is not committed stand on; "" without one."""
+    found = projects.get(project)
+    loaded = (repos.load(found, entry) for entry in found.repos if _said(project, entry.name))
+    seen = [target.shown_commit.sha for one in loaded if (target := discussed(one))]
+    return " ".join(seen)
+
+
+def stranded(repo: Repo) -> list[Orphan]:
+    """The threads on what is not committed of a repo that cannot be read: as the file has them."""
+    slug, name = repo.project.slug, repo.entry.name
+    said = _said(slug, name) if repo.errors else ()
+    if not said:
+        return []
+    file = files.path(slug, "reviews", name, f"{files.WORKTREE}.yaml")
+    return [Orphan(files.WORKTREE, TITLE, str(file), said, reason=repo.errors[0])]
+
+
+def _said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema.Thread, ...]:
+    """The threads in the file, wherever they stand."""
+    if not files.has_worktree(slug, repo):
+        return ()
+    found = files.read(slug, "reviews", repo, f"{files.WORKTREE}.yaml")
+    etag = found.etag if found and not found.error else ""
+    threads = schema.parse_once(found.data if found else None, etag, files.WORKTREE).conversations
+    return tuple(one for one in threads if not (unresolved_only and one.resolved))
