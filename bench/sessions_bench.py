@@ -1,7 +1,8 @@
-"""H1: a list of 1,000 conversations that Claude Code keeps of a directory.
+"""H1: a list of 1,000 conversations that Claude Code keeps of a directory. H2: the 200 directories
+that "Open a folder" knows by their sessions.
 
-The floor opens each file and reads its first and last 64 KiB. All have changed before each list, so
-nothing is remembered; or none has.
+The floor of H1 opens each file and reads its first and last 64 KiB. All have changed before each
+list, so nothing is remembered; or none has. H2 is always cold.
 """
 
 from __future__ import annotations
@@ -14,24 +15,53 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, compared
+from bench.figures import Figure, bounded, compared
 from bench.timing import alternately
 
 SESSIONS, EDGE = 1000, 1 << 16
 LEAST, MOST = 20_000, 400_000  # bytes of a file
+DIRECTORIES = 200
 PAGES = (50, 500)  # as many as are shown unless more is asked for, and at most
 
 
 def main() -> list[Figure]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
+    from django.core.management import call_command
 
     django.setup(set_prefix=False)
+    call_command("migrate", verbosity=0)
+    return [*_sessions(), *_directories()]
+
+
+def _sessions() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CLAUDE_CONFIG_DIR"] = folder
         directory = Path(folder) / "shop"
         directory.mkdir()
         return _listed(directory, _kept(Path(folder) / "projects", directory))
+
+
+def _directories() -> list[Figure]:
+    from django.test import Client
+
+    from tests.workspace.api import known
+    from workspace.access.principals import User
+    from workspace.projects import sessions
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["CLAUDE_CONFIG_DIR"] = folder
+        store = Path(folder) / "projects"
+        known.keep(store, Path(folder) / "code", DIRECTORIES)
+        asked: dict[str, Any] = {"svc.principal": User()}
+
+        def ours() -> None:
+            answer = Client().get("/api/folders", **asked)
+            assert len(answer.json()["folders"]) == DIRECTORIES
+
+        took, least = alternately(ours, partial(known.look, store), before=sessions._known.clear)
+    what = f"{DIRECTORIES} directories by their sessions : folder, 64 KiB, real path, .git of each"
+    return [bounded("H2", what, took, 100, unit="ms", floor=least)]
 
 
 def _listed(directory: Path, paths: list[Path]) -> list[Figure]:

@@ -1,9 +1,9 @@
 """The one way a file is opened that an agent, a checkout or a hand may have put there.
 
 Only a regular file is opened, so nothing waits at a FIFO and nothing endless is read. Below a root
-no link leads out of it: links are followed by name first, then the path they gave is walked from
-the open root with no link allowed, so that what was checked is what is opened. Imports next to
-nothing, for the process of a turn reads transcripts too.
+no link leads out of it: the path is walked from the open root with no link allowed. Where there is
+one, links are followed by name first and the path they gave is walked, so that what was checked is
+what is opened. Imports next to nothing, for the process of a turn reads transcripts too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 PIECE = SMALL = 1 << 20
 _HERE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_ODD = {"", os.curdir, os.pardir}
+_LINK = {
+    errno.ELOOP,
+    errno.EMLINK,
+    errno.ENOTDIR,
+}  # what is said of a link not followed
 
 _NAMED = os.path.isdir("/proc/self/fd")  # noqa: PTH112 - a turn process loads no pathlib
 _GETPATH = None if _NAMED else getattr(fcntl, "F_GETPATH", None)  # macOS
@@ -101,15 +107,27 @@ def path_of(fd: int, asked: Path) -> str:
 
 
 def _beneath(path: Path, root: Path, flags: int) -> int:
-    """Open what the links of the path give, if that is below the root, without another link."""
+    """Open the path as it is written below the root; where that has links, what they give, if that
+    is below the root, without another link."""
+    written, top = os.fspath(path), os.fspath(root)
+    names = written[len(top) + 1 :].split("/")
+    if written.startswith(f"{top}/") and _ODD.isdisjoint(names):
+        try:
+            return _plainly(top, names, flags)
+        except OSError as error:
+            if error.errno not in _LINK:
+                raise
     top = os.path.realpath(root)
-    found = os.path.relpath(os.path.realpath(path), top)
-    *folders, name = found.split("/")
-    if name == os.curdir or os.pardir in (name, *folders):
-        raise Outside(errno.EXDEV, "leads out of its folder", os.fspath(path))
-    fd = _walk(top, folders)
+    names = os.path.relpath(os.path.realpath(path), top).split("/")
+    if names[-1] == os.curdir or os.pardir in names:
+        raise Outside(errno.EXDEV, "leads out of its folder", written)
+    return _plainly(top, names, flags)
+
+
+def _plainly(top: str, names: list[str], flags: int) -> int:
+    fd = _walk(top, names[:-1])
     try:
-        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=fd)
+        return os.open(names[-1], flags | os.O_NOFOLLOW, dir_fd=fd)
     finally:
         os.close(fd)
 

@@ -102,9 +102,11 @@ def beside(extra: Mapping[str, Any], record: Record) -> Record:
 
 def scalar(value: Any) -> str | None:
     """A scalar as its text, None for null and for collections."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, str | int | float) else None
+    return str(value) if isinstance(value, int | float) else None
 
 
 def hex_of(text: str) -> str | None:

@@ -14,7 +14,7 @@ from config.git import command
 from config.git.command import GitError
 from review import caches
 from review.git.output import SHA
-from review.git.refs import HEADS, REMOTES, Refs
+from review.git.refs import HEADS, REMOTES, Refs, upstream
 from review.git.repository import Repository
 
 LAST = 20  # commits shown where nothing says where the work began
@@ -157,14 +157,14 @@ class _Resolver:
         if trunk is not None and not self._is_trunk(self.refs.head_ref, trunk):
             return self._between(None, trunk, "HEAD")
         head = self._sha("HEAD")
-        upstream = self.refs.upstreams.get(self.refs.head_ref or "", "")
-        upstream_sha = self.refs.shas.get(upstream)
-        if upstream_sha is None:
+        followed = upstream(self.repository, self.refs)
+        followed_sha = self.refs.shas.get(followed)
+        if followed_sha is None:
             why = f"{trunk or 'HEAD'} has no upstream"
-        elif merge_base(self.repository, head, upstream_sha) == head:
-            why = f"nothing is ahead of {short(upstream)}"
+        elif merge_base(self.repository, head, followed_sha) == head:
+            why = f"nothing is ahead of {short(followed)}"
         else:
-            return self._made(None, short(upstream), "HEAD", upstream_sha, trunk=trunk)
+            return self._made(None, short(followed), "HEAD", followed_sha, trunk=trunk)
         warning = f"The last {LAST} commits are shown: {named(why)}"
         return self._made(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
 

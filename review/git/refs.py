@@ -1,4 +1,5 @@
-"""Branches, tags and HEAD: read by one for-each-ref when a stat says that they moved."""
+"""Branches, tags and HEAD: read when a stat says that they moved, from their files where git keeps
+them in plain ones, else by one for-each-ref."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ from config.git import command
 from config.git.command import GitError
 from config.storage import opening
 from review import caches
-from review.git import underway
-from review.git.repository import LONGEST, Repository, refuse_odd
+from review.git import reffiles, underway
+from review.git.reffiles import Ref
+from review.git.repository import LARGEST, LONGEST, Repository, refuse_odd
 from review.git.underway import MARKS, REBASES, Underway
 
 HEADS, REMOTES, TAGS = underway.HEADS, "refs/remotes/", "refs/tags/"
@@ -32,24 +34,24 @@ RULES = (
     "refs/remotes/{}",
     "refs/remotes/{}/HEAD",
 )
-SIMPLE = "%(refname)%00%(upstream)%00%(symref)%00%(objectname)"
+SIMPLE = "%(refname)%00%(symref)%00%(objectname)"
 PEELED = SIMPLE + "%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
 
 
 @dataclass(frozen=True)
 class Refs:
-    """Every ref that leads to a commit. `upstreams`: full name of a branch -> its upstream's.
+    """Every ref that leads to a commit.
 
     `head` is None while HEAD's branch has no commit, `head_ref` is None when HEAD is detached.
     `symbolic`: full name of a symbolic ref -> the ref it stands for (refs/remotes/origin/HEAD).
     `underway`: what detached HEAD for a while, a rebase or a bisect. `ours`: what the service
-    keeps there, which is as old as the last move of a ref that is not.
+    keeps there, which is as old as the last move of a ref that is not. `key` changes with all but
+    these, and with the configuration, which names upstreams.
     """
 
     head: str | None
     head_ref: str | None
     shas: Mapping[str, str]
-    upstreams: Mapping[str, str]
     key: str
     symbolic: Mapping[str, str] = field(default_factory=dict)
     underway: Underway | None = None
@@ -94,10 +96,11 @@ class Refs:
 
 
 _read: caches.Memory[tuple[Path, Path], tuple[str, Refs]] = caches.Memory(512)
+_upstreams: caches.Memory[tuple[Path, str, str], str] = caches.Memory(512)
 
 
 def read(repository: Repository) -> Refs:
-    """The refs as they are now; one process, none while the stamp holds. GitError like run."""
+    """The refs as they are now; nothing is read while the stamp holds. GitError like run."""
     now = stamp(repository)
     place = (repository.common_dir, repository.git_dir)
     known = _read.get(place)
@@ -107,6 +110,18 @@ def read(repository: Repository) -> Refs:
     found = _ask(repository)
     _read.put(place, (now, found))
     return found
+
+
+def upstream(repository: Repository, refs: Refs) -> str:
+    """The full name of the ref that HEAD's branch follows, "" for none. One process, remembered."""
+    if refs.head_ref is None:
+        return ""
+    key = (repository.common_dir, refs.head_ref, refs.key)
+    known = _upstreams.get(key)
+    if known is None:
+        told = command.run(repository.path, "for-each-ref", "--format=%(upstream)", refs.head_ref)
+        known = _upstreams.put(key, os.fsdecode(told).strip())
+    return known
 
 
 def stamp(repository: Repository) -> str:
@@ -171,6 +186,21 @@ def _below(folder: str, but: str = "") -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _ask(repository: Repository) -> Refs:
+    found = reffiles.read(repository, but=f"{OURS}/")
+    if found is None:
+        found = _by_git(repository)
+    ours = {name: ref.sha for name, ref in found.items() if name.startswith(f"{OURS}/")}
+    told = {name: ref for name, ref in found.items() if name not in ours}
+    shas = {name: ref.sha for name, ref in told.items() if ref.sha}
+    symbolic = {name: ref.symref for name, ref in told.items() if ref.symref}
+    head, head_ref = _head(repository, shas)
+    work = underway.read(repository.git_dir, shas) if head_ref is None else None
+    told_all = (head, head_ref, shas, symbolic, work, _configuration(repository))
+    key = hashlib.sha256(repr(told_all).encode()).hexdigest()
+    return Refs(head, head_ref, shas, key, symbolic, work, ours)
+
+
+def _by_git(repository: Repository) -> dict[str, Ref]:
     """One for-each-ref, a second one without peeling where a ref leads to a missing object."""
     try:
         told = command.run(repository.path, "for-each-ref", f"--format={PEELED}%00")
@@ -178,27 +208,19 @@ def _ask(repository: Repository) -> Refs:
         if error.kind != "failed":
             raise
         told = command.run(repository.path, "for-each-ref", f"--format={SIMPLE}%00commit%00%00%00")
-    shas: dict[str, str] = {}
-    upstreams: dict[str, str] = {}
-    symbolic: dict[str, str] = {}
-    ours: dict[str, str] = {}
+    found: dict[str, Ref] = {}
     for line in os.fsdecode(told).split("\0\n")[:-1]:
-        name, upstream, symref, sha, kind, peeled, peeled_kind = line.split("\0")[:7]
-        if name.startswith(f"{OURS}/"):
-            ours[name] = sha
-            continue
-        commit = _commit(repository, sha, kind, peeled, peeled_kind)
-        if commit:
-            shas[name] = commit
-        if upstream:
-            upstreams[name] = upstream
-        if symref:
-            symbolic[name] = symref
-    head, head_ref = _head(repository, shas)
-    work = underway.read(repository.git_dir, shas) if head_ref is None else None
-    told_all = (head, head_ref, shas, upstreams, symbolic, work)
-    key = hashlib.sha256(repr(told_all).encode()).hexdigest()
-    return Refs(head, head_ref, shas, upstreams, key, symbolic, work, ours)
+        name, symref, sha, kind, peeled, peeled_kind = line.split("\0")[:6]
+        if not name.startswith(f"{OURS}/"):
+            sha = _commit(repository, sha, kind, peeled, peeled_kind)
+        found[name] = Ref(sha, symref)
+    return found
+
+
+def _configuration(repository: Repository) -> bytes:
+    with contextlib.suppress(OSError):
+        return opening.contents(repository.common_dir / "config", limit=LARGEST)
+    return b""
 
 
 def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kind: str) -> str:

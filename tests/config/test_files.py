@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import Conflict, Stale, Unavailable
-from config.storage import displaced, files, locks, syscalls
+from config.storage import displaced, files, locks, opening, syscalls
 from config.storage.drafts import Folder
 from config.storage.files import CannotWrite
 from config.storage.paths import UnsafePath
@@ -106,6 +106,31 @@ def test_a_read_within_a_folder_does_not_leave_it_through_a_symlink(tmp_path: Pa
     with pytest.raises(UnsafePath):
         files.read(root / "link", within=root)
     assert files.read(root / "own", within=root) is not None
+
+
+def test_a_read_within_a_folder_follows_links_that_stay_in_it_and_a_link_to_the_folder_itself(
+    tmp_path: Path,
+):
+    root = tmp_path / "root"
+    (root / "real" / "in").mkdir(parents=True)
+    (root / "real" / "in" / "own").write_bytes(b"o")
+    (root / "folder").symlink_to("real")
+    (root / "real" / "link").symlink_to("in/own")
+    (root / "out").symlink_to(tmp_path / "other")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "secret").write_bytes(b"s")
+    (tmp_path / "root-link").symlink_to(root)
+    (tmp_path / "root-2").write_bytes(b"s")
+
+    for base in (root, tmp_path / "root-link"):
+        for name in ("real/in/own", "folder/in/own", "folder/link", "real/../folder/./in//own"):
+            assert opening.contents(f"{base}/{name}", within=base) == b"o"
+        for name in ("out/secret", "real/../../root-2", "../root-2", "."):
+            with pytest.raises(opening.Refused):
+                opening.contents(f"{base}/{name}", within=base)
+    assert opening.contents(root / "real" / "link", within=tmp_path / "root-link") == b"o"
+    with pytest.raises(opening.Outside):
+        opening.contents(tmp_path / "root-2", within=root)
 
 
 # -- writing ---------------------------------------------------------------------------------------

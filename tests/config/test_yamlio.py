@@ -516,16 +516,6 @@ def test_a_form_alone_is_no_change():
     assert set_entry(b"a: 'x'\n", ("a",), Quoted("x")) == b"a: 'x'\n"
 
 
-def test_what_a_caller_does_to_a_value_stays_with_the_caller():
-    data = b"a: [1, {b: 2}]\n"
-
-    parse_recent(data).value["a"][1]["b"] = 3
-    parse_recent(data).value["a"].append(4)
-
-    assert parse_recent(data).value == {"a": [1, {"b": 2}]}
-    assert set_entry(data, ("c",), 1) == data + b"c: 1\n"
-
-
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """What is really parsed from now on."""
     parsed: list[bytes] = []

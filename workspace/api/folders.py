@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -54,7 +55,7 @@ class FolderViewSet(rest.ViewSet):
             )
         found = completing.complete(prefix)
         at = store.working_at()
-        rows = [_row(path, Path(path).expanduser(), [], at) for path in found.paths]
+        rows = [_row(path, Path(path).expanduser().resolve(), [], at) for path in found.paths]
         return Response(FolderList(folders=rows, more=found.more, problem=found.problem or None))
 
 
@@ -70,7 +71,7 @@ def _known(request: Request) -> list[Folder]:
             merged.setdefault(folders.check(schema.folder(path), wall), []).extend(named)
         except schema.Unfit:
             continue
-    at, home = store.working_at(), Path.home()
+    at, home = store.working_at(), f"{Path.home()}/"
     return [
         _row(_shown(real, home), real, [*dict.fromkeys(named)], at)
         for real, named in merged.items()
@@ -78,14 +79,14 @@ def _known(request: Request) -> list[Folder]:
 
 
 def _row(shown: str, real: Path, sources: list[str], at: dict[Path, list[str]]) -> Folder:
-    working = at.get(real) or at.get(real.resolve()) or []
     return {
         "path": shown,
         "sources": sources,
-        "repository": (real / ".git").exists(),
-        "project": next(iter(working), None),
+        "repository": os.path.exists(f"{real}/.git"),  # noqa: PTH110 - of hundreds at once
+        "project": next(iter(at.get(real, ())), None),
     }
 
 
-def _shown(real: Path, home: Path) -> str:
-    return f"~/{real.relative_to(home)}" if real.is_relative_to(home) else str(real)
+def _shown(real: Path, home: str) -> str:
+    path = str(real)
+    return f"~/{path.removeprefix(home)}" if path.startswith(home) else path

@@ -12,7 +12,7 @@ import pwd
 import stat as stat_bits
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from workspace.projects import schema
 
 Identity = tuple[int, int]  # device, inode
 KEY = "path"
-SYSTEM = ("/proc", "/sys", "/dev", "/run")  # with all that is in them
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # with all that is in them
 SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - of every program; a directory in them is as good as any
 BOTH = "a project has a repo of its own or works at a path, not both: take one of the two away"
 GONE = "is not there: bring it back, or name another directory"
@@ -118,13 +118,15 @@ def check(text: str, wall: Wall | None = None) -> Path:
 @dataclass(frozen=True, slots=True)
 class Wall:
     """What no project may work in or around, as it is on the disk now. Directories are told by what
-    they are: names have other spellings where case does not count, and a mount gives one two."""
+    they are: names have other spellings where case does not count, and a mount gives one two. What
+    many lie in is looked at once."""
 
     home: Identity | None
     ours: frozenset[Identity]  # the data and the projects directory
     around_ours: frozenset[Identity]  # they, and all they lie in
     around_home: frozenset[Identity]
     around_config: frozenset[Identity]  # what svc.config.yaml lies in: it names commands
+    _outer: dict[str, frozenset[Identity]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def now(cls) -> Wall:
@@ -142,8 +144,8 @@ class Wall:
         """Why no project may work there, whatever is there; "" when it may."""
         if real == Path("/"):
             return ROOT
-        levels, here = _levels(real), _identity(real)
-        if not self.ours.isdisjoint(levels):
+        here = _identity(real)
+        if here in self.ours or not self.ours.isdisjoint(self._around(str(real.parent))):
             return OURS
         if here and here in (self.home, _home_of_owner(real)):
             return A_HOME
@@ -153,9 +155,14 @@ class Wall:
             return HOLDS_HOME
         if here in self.around_config:
             return HOLDS_CONFIG
-        if any(real.is_relative_to(folder) for folder in SYSTEM):
+        if f"{real}/".startswith(SYSTEM):
             return OF_SYSTEM
         return OF_ALL if str(real) in SHARED else ""
+
+    def _around(self, folder: str) -> frozenset[Identity]:
+        if folder not in self._outer:
+            self._outer[folder] = frozenset(_levels(folder))
+        return self._outer[folder]
 
 
 def _expanded(text: str) -> Path:
@@ -169,12 +176,13 @@ def _identity(path: str | Path) -> Identity | None:
     return None
 
 
-def _levels(real: Path) -> list[Identity]:
+def _levels(real: str | Path) -> list[Identity]:
     """Of the directory and of all it lies in."""
     level, found = str(real), [_identity(real)]
-    while (level := os.path.dirname(level)) != "/":  # noqa: PTH120 - as above
+    while level != "/":
+        level = os.path.dirname(level)  # noqa: PTH120 - as above
         found.append(_identity(level))
-    return [one for one in (*found, _identity("/")) if one]
+    return [one for one in found if one]
 
 
 def _home_of_owner(real: Path) -> Identity | None:

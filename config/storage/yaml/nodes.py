@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 SIZE, NODES = 1 << 20, 20_000
@@ -53,7 +54,7 @@ class Node:
         return next((pair for pair in self.pairs if pair[0].value == key), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """A parsed file: its value, and where each part of it stands."""
 
@@ -61,10 +62,6 @@ class Document:
     text: str = field(repr=False)
     root: Node = field(repr=False)
     aliased: bool = False  # whether it holds anchors or aliases
-
-    def copy(self) -> Document:
-        """The same document with a value of its own."""
-        return replace(self, value=_built(self.root, {}, texts=False))
 
     def within(self, *, limit: int, aliases: bool, nodes: int | None) -> bool:
         """Whether `parse` with these bounds would read it too."""
@@ -79,7 +76,12 @@ class Document:
         """The value with every scalar as its text: 0123, 1:30 and `no` as they are written.
 
         Quoted text is decoded; what is null is None. For fields that hold shas, names or times.
+        Always the same one.
         """
+        return self._texts
+
+    @cached_property
+    def _texts(self) -> Any:
         return _built(self.root, {}, texts=True)
 
     def merged(self) -> Any:

@@ -1,6 +1,6 @@
-"""Documents that were parsed a moment ago: a file is written, read and written again.
+"""Documents that were parsed a moment ago: a file is read, written and read again.
 
-Callers of `parse` get a value of their own; nodes are shared and must not be changed.
+All callers get the same document: who changes a value of it takes a copy first.
 """
 
 from __future__ import annotations
@@ -17,13 +17,6 @@ def parse(
     data: bytes, *, limit: int = SIZE, aliases: bool = True, nodes: int | None = None
 ) -> Document:
     """As reader.parse, without the work when these bytes were parsed a moment ago."""
-    return shared(data, limit=limit, aliases=aliases, nodes=nodes).copy()
-
-
-def shared(
-    data: bytes, *, limit: int = SIZE, aliases: bool = True, nodes: int | None = None
-) -> Document:
-    """The same, for who changes nothing of what it is given."""
     global _known  # noqa: PLW0603 - what is remembered is the point
     for known, document in _known:
         if known == data and document.within(limit=limit, aliases=aliases, nodes=nodes):

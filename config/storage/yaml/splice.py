@@ -35,7 +35,7 @@ class Bounds:
     shared: bool = False
 
     def parse(self, data: bytes) -> Document:
-        return recent.shared(data, limit=self.limit, nodes=self.nodes)
+        return recent.parse(data, limit=self.limit, nodes=self.nodes)
 
 
 def set_entry(

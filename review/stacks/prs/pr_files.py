@@ -5,6 +5,7 @@ The rules: docs/design/review.md#pr-records.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict
@@ -242,7 +243,7 @@ class _Change:
         if data is None:
             return {}, PrFile()
         texts, found = files.load("/".join(parts(self.target)), data)
-        return dict(found.value or {}), parse(texts)
+        return copy.deepcopy(found.value or {}), parse(texts)
 
     def _stands_for(self, own: PrFile) -> bool:
         """Whether another record would show again if this file were removed."""

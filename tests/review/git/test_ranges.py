@@ -227,4 +227,4 @@ def test_answers_about_shas_are_asked_once(forked: Repo, runs: list[str]):
     forked.git("branch", "unrelated")
     span(forked, "main...topic")
 
-    assert runs == ["for-each-ref"]
+    assert runs == []

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from review.git import refs
+from config.git.command import GitError
+from review import caches
+from review.git import reffiles, refs
 from review.git.repository import open_repository
 from tests.review.repos import Repo
 from tests.service import until
@@ -42,6 +46,94 @@ def test_branches_tags_and_head_are_told_by_their_full_names(repo: Repo):
         "refs/heads/topic": head,
         **{f"refs/tags/{name}": head for name in ("light", "heavy", "nested")},
     }
+
+
+@pytest.mark.django_db
+def test_refs_in_plain_files_are_read_as_git_reads_them(
+    repo: Repo, tmp_path: Path, runs: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    repo.tag("heavy", message="with words")
+    repo.git("tag", "-a", "-m", "a tag of a tag", "nested", "heavy")
+    repo.git("tag", "tree", "HEAD^{tree}")
+    repo.git("branch", "größe/é@1")
+    repo.git("update-ref", "refs/svc/checkpoints/x", "HEAD")
+    clone = repo.clone(tmp_path / "clone")
+    clone.git("pack-refs", "--all")
+    moved = clone.commit({"x": "1\n"})
+    clone.git("symbolic-ref", "refs/heads/nowhere", "refs/heads/gone")
+    clone.git("symbolic-ref", "refs/heads/alias", "refs/heads/topic")
+    clone.git("symbolic-ref", "refs/heads/again", "refs/heads/alias")
+    clone.git("update-ref", "-d", "refs/tags/heavy")
+    linked = clone.worktree(tmp_path / "linked", "side")
+    linked.git("update-ref", "refs/bisect/bad", "HEAD")
+    places = [repo, clone, linked]
+    for place in places:
+        open_repository(place.path)
+    runs.clear()
+
+    by_files = [read(place) for place in places]
+
+    assert "for-each-ref" not in runs
+    assert by_files[1].shas["refs/heads/alias"] == moved
+    assert ["refs/bisect/bad" in one.shas for one in by_files] == [False, False, True]
+    monkeypatch.setattr(reffiles, "read", lambda *_args, **_more: None)
+    caches.clear()
+    assert [read(place) for place in places] == by_files
+
+
+@pytest.mark.django_db
+def test_no_ref_is_lost_while_git_packs_them(repo: Repo, monkeypatch: pytest.MonkeyPatch):
+    before = read(repo)
+    for name in ("_loose", "_packed"):
+        monkeypatch.setattr(reffiles, name, packing(repo, getattr(reffiles, name)))
+    caches.clear()
+
+    assert read(repo).shas == before.shas
+
+
+def packing(repo: Repo, step: Callable[..., Iterable[object]]) -> Callable[..., Iterator[object]]:
+    """The step, and behind it somebody who packs."""
+
+    def stepped(*args: object) -> Iterator[object]:
+        found = list(step(*args))
+        repo.git("pack-refs", "--all")
+        return iter(found)
+
+    return stepped
+
+
+@pytest.mark.parametrize(
+    "odd", ["extension", "reftable", "link", "name", "content", "packed", "cut", "chain"]
+)
+def test_refs_that_are_out_of_the_ordinary_are_left_to_git(repo: Repo, odd: str, runs: list[str]):
+    folder = repo.path / ".git"
+    match odd:
+        case "extension":
+            repo.git("config", "core.repositoryFormatVersion", "1")
+            repo.git("config", "extensions.noop", "true")
+        case "reftable":
+            (folder / "reftable").mkdir()
+        case "link":
+            (folder / "refs/heads/link").symlink_to("main")
+        case "name":
+            (folder / "refs/heads/a..b").write_text(repo.sha() + "\n")
+        case "content":
+            (folder / "refs/heads/torn").write_text(repo.sha()[:7])
+        case "packed":
+            (folder / "packed-refs").write_text("torn\n")
+        case "cut":
+            (folder / "packed-refs").write_text(f"{repo.sha()} refs/tags/v")
+        case "chain":
+            repo.tag("t0", message="first of a long chain")
+            for number in range(reffiles.DEPTH):
+                repo.git("tag", "-a", "-m", "next", f"t{number + 1}", f"t{number}")
+    open_repository(repo.path)
+    runs.clear()
+
+    with contextlib.suppress(GitError):  # git refuses torn packed refs
+        assert read(repo).branch("topic") == repo.sha("topic")
+
+    assert "for-each-ref" in runs
 
 
 def test_packed_refs_are_read_too(repo: Repo):
@@ -100,7 +192,7 @@ def test_a_branch_of_a_remote_counts_where_no_local_one_has_its_name(repo: Repo,
     assert found.branch("topic") == found.branch("refs/heads/topic") == moved
     assert found.branch("HEAD") is None
     assert found.branch("nowhere") is None
-    assert found.upstreams == {"refs/heads/topic": "refs/remotes/origin/topic"}
+    assert refs.upstream(open_repository(clone.path), found) == "refs/remotes/origin/topic"
     assert found.symbolic == {"refs/remotes/origin/HEAD": "refs/remotes/origin/topic"}
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.service import until
+from workspace.triggers.schedule import cluster, shared
 from workspace.triggers.schedule.shared import INLINE_BYTES, Flag, TaskQueue, Timer
 
 FORK = get_context("fork")
@@ -202,3 +206,74 @@ def test_a_flag_can_be_raised_in_the_middle_of_waiting_for_it():
         assert flag.wait(10) is True
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_worker_that_has_worked_is_ended_when_nothing_comes_and_a_fresh_one_waits(
+    queue, monkeypatch
+):
+    monkeypatch.setattr(shared, "REST_S", 0.05)
+    mine, theirs = FORK.Pipe(duplex=False)
+
+    def work() -> None:
+        for task in iter(queue.get, "STOP"):
+            theirs.send(task)
+
+    fresh, other = forked(work), forked(work)
+    until(lambda: asleep(fresh) and asleep(other), what="both wait")
+    queue.put("task")
+    assert mine.recv() == "task"
+
+    until(lambda: not (fresh.is_alive() and other.is_alive()), what="one has ended")
+    worked, left = (fresh, other) if not fresh.is_alive() else (other, fresh)
+    worked.join(5)
+    assert worked.exitcode == 0
+    queue.put("next")
+
+    assert mine.recv() == "next"
+    left.join(5)
+    assert left.exitcode == 0
+
+
+def test_a_message_that_another_worker_took_first_leaves_the_rest_to_wait(queue, monkeypatch):
+    monkeypatch.setattr(shared, "REST_S", 0.3)
+    queue.put("mine")
+    assert queue.get() == "mine"
+    monkeypatch.setattr(socket, "recv_fds", _taken_before)
+
+    queue.put("theirs")
+
+    assert queue.get() == "STOP"
+
+
+def test_what_ends_workers_is_put_for_all_though_some_have_ended_already(queue):
+    for _ in range(3):
+        queue.put("STOP")
+
+    assert [queue.get() for _ in range(3)] == ["STOP"] * 3
+
+
+@pytest.mark.parametrize(
+    ("code", "timer", "told"),
+    [(0, cluster.IDLE, cluster.RECYCLED), (0, 0, 0), (-9, cluster.IDLE, cluster.IDLE)],
+)
+def test_a_worker_that_ended_for_want_of_work_is_no_death_to_its_guard(
+    monkeypatch, code: int, timer: float, told: float
+):
+    process = SimpleNamespace(exitcode=code, timer=SimpleNamespace(value=timer))
+    guard: Any = cluster.Guard.__new__(cluster.Guard)
+    guard.pool = [process]
+    seen = []
+    monkeypatch.setattr(
+        cluster.stock.Sentinel, "reincarnate", lambda _guard, one: seen.append(one.timer.value)
+    )
+
+    guard.reincarnate(process)
+
+    assert seen == [told]
+
+
+def _taken_before(end: socket.socket, *_more: int) -> Any:
+    """Another worker was faster."""
+    with contextlib.suppress(BlockingIOError):
+        end.recv(INLINE_BYTES, socket.MSG_DONTWAIT)
+    raise BlockingIOError

@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 
 STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
 FORKS_STOP_S = 7.5  # of the supervisor of the forks, which is one below another
+IDLE, RECYCLED = -1, -2  # what a timer of django-q2 says of a worker, and of one ended as planned
 _fork = get_context("fork")
 
 
@@ -75,7 +76,10 @@ class Guard(stock.Sentinel):  # type: ignore[misc]
     """A stock sentinel that has the turn of a worker that died settled now, not within 60 s."""
 
     def reincarnate(self, process: Any) -> None:
-        died = process in self.pool and process.exitcode not in (None, 0)
+        worker = process in self.pool
+        died = worker and process.exitcode not in (None, 0)
+        if worker and process.exitcode == 0 and process.timer.value == IDLE:
+            process.timer.value = RECYCLED  # nothing came for it (shared.TaskQueue): no death
         super().reincarnate(process)
         if died and homes.queue(delivery.QUEUE) == Conf.CLUSTER_NAME:
             try:

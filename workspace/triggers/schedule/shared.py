@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
+import random
 import select
 import socket
 import tempfile
@@ -24,14 +25,21 @@ from typing import Any
 INLINE_BYTES = 16 * 1024  # a longer message travels as a file
 ROOM_BYTES = 256 * 1024  # without it a message of macOS has at most 2 KB
 FULL_S = 0.01
+REST_S = 60.0  # a worker that has worked ends after once to twice as long without work
+STOP = "STOP"  # what ends a worker of django-q2
 
 
 class TaskQueue:
     """What django-q2 asks of a queue. With a limit a message waits until the one before it has been
-    taken: what is not on its way yet can still go to another scheduler."""
+    taken: what is not on its way yet can still go to another scheduler.
+
+    Only queues of tasks have a limit. Their workers are ended when there is nothing to do, for the
+    first task gives a fork 15 MB of its own; the guard forks a fresh one (at most 2 s later, so
+    they do not end all at once). What ends workers waits for nobody: one may have ended already."""
 
     def __init__(self, maxsize: int = 0) -> None:
         self._one_by_one = maxsize > 0
+        self._taken = False
         self._out, self._in = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         for end in (self._out, self._in):
             weakref.finalize(self, end.close)
@@ -40,7 +48,7 @@ class TaskQueue:
 
     def put(self, message: Any) -> None:
         data = ForkingPickler.dumps(message)
-        while self._one_by_one and not self.empty():
+        while self._one_by_one and message != STOP and not self.empty():
             time.sleep(FULL_S)
         if len(data) <= INLINE_BYTES:
             self._send(data)
@@ -62,13 +70,33 @@ class TaskQueue:
                 time.sleep(FULL_S)
 
     def get(self) -> Any:
-        flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
-        data, files, _, _ = socket.recv_fds(self._out, INLINE_BYTES, 1, flags)
+        rests = self._one_by_one and self._taken
+        received = self._received(REST_S * (1 + random.random()) if rests else None)  # noqa: S311
+        if received is None:
+            return STOP
+        self._taken = True
+        data, files = received
         if files:
             with os.fdopen(files[0], "rb") as file:
                 file.seek(0)
                 data = file.read()
         return ForkingPickler.loads(data)
+
+    def _received(self, seconds: float | None) -> tuple[bytes, list[int]] | None:
+        """The next message; None when none has come in that time. Another may take it first."""
+        flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            if until is not None:
+                left = max(0.0, until - time.monotonic())
+                if not select.select([self._out], [], [], left)[0]:
+                    return None
+                flags |= socket.MSG_DONTWAIT
+            try:
+                data, files, _, _ = socket.recv_fds(self._out, INLINE_BYTES, 1, flags)
+            except BlockingIOError:
+                continue
+            return data, files
 
     def empty(self) -> bool:
         return not select.select([self._out], [], [], 0)[0]

@@ -1,0 +1,153 @@
+"""Refs as their files say, without a process: loose ones first, then packed-refs, as git does.
+
+Only where git keeps them in files of a form that leaves no question; whatever else is there
+(reftables, extensions, links, names or contents out of the ordinary) is for git to read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from config.storage import opening
+from review.git import catfile
+from review.git.output import SHA
+from review.git.repository import LARGEST, LONGEST, Repository
+
+PACKED = 64 << 20  # bytes of packed-refs: half a million refs
+OWN = ("refs/bisect", "refs/worktree", "refs/rewritten")  # a linked worktree has these to itself
+NAME = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.)(?<!\.lock))+")
+TAGGED = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\ntype ([a-z]+)\n")
+NEVER = re.compile(r"\.\.|@\{")
+DEPTH = 5  # symbolic refs behind each other, tags of tags
+
+
+class Ref(NamedTuple):
+    """`sha` is the commit it leads to, "" for none; `symref` the ref it stands for in the end."""
+
+    sha: str
+    symref: str = ""
+
+
+class Unusual(Exception):
+    """What is there is for git to judge."""
+
+
+def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
+    """Every ref by its full name; None where git has to be asked. Of those whose names begin with
+    `but`, the object itself, whatever it is. GitError when a git that stays does not answer."""
+    try:
+        found = dict(_found(repository))
+        names = sorted(found, key=os.fsencode)  # git's order
+        refs = {name: ref for name in names if (ref := _resolved(name, found))}
+        commits = _commits(
+            repository, {ref.sha for name, ref in refs.items() if not name.startswith(but)}
+        )
+    except (Unusual, OSError):
+        return None
+    return {
+        name: ref if name.startswith(but) else ref._replace(sha=commits.get(ref.sha, ""))
+        for name, ref in refs.items()
+    }
+
+
+def _commits(repository: Repository, shas: Collection[str]) -> dict[str, str]:
+    """The commit that each object leads to, through tags; itself for one that is missing. What
+    leads to a file or a tree is left out."""
+    ends = {sha: sha for sha in shas}
+    kinds = {sha: told[0] if told else "commit" for sha, told in catfile.infos(repository, shas)}
+    for _ in range(DEPTH):
+        tags = sorted({end for end in ends.values() if kinds[end] == "tag"})
+        leads = {tag: _tagged(told) for tag, told in catfile.contents(repository, tags)}
+        kinds |= dict(leads.values())
+        ends = {sha: leads[end][0] if end in leads else end for sha, end in ends.items()}
+    if "tag" in (kinds[end] for end in ends.values()):
+        raise Unusual
+    return {sha: end for sha, end in ends.items() if kinds[end] == "commit"}
+
+
+def _tagged(told: catfile.Object | None) -> tuple[str, str]:
+    """What a tag names, and of which kind that is."""
+    found = TAGGED.match(told[1]) if told else None
+    if found is None:
+        raise Unusual
+    return found[1].decode(), found[2].decode()
+
+
+def _found(repository: Repository) -> Iterator[tuple[str, Ref]]:
+    """Packed refs, then the loose ones that count before them, read in the other order: git packs
+    a ref before it removes its file."""
+    common, own = os.fspath(repository.common_dir), os.fspath(repository.git_dir)
+    config = opening.contents(f"{common}/config", limit=LARGEST).lower()
+    if b"extensions" in config or os.path.lexists(f"{common}/reftable"):
+        raise Unusual
+    linked = own != common
+    loose = list(_loose(common, "refs", OWN if linked else ()))
+    for name in OWN if linked else ():
+        loose += _loose(own, name)
+    yield from _packed(f"{common}/packed-refs")
+    yield from loose
+
+
+def _loose(base: str, name: str, without: Collection[str] = ()) -> Iterator[tuple[str, Ref]]:
+    try:
+        entries = list(os.scandir(f"{base}/{name}"))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        inner = f"{name}/{entry.name}"
+        if entry.is_symlink():
+            raise Unusual
+        if entry.is_dir():
+            if inner not in without:
+                yield from _loose(base, inner)
+        elif not entry.name.endswith(".lock"):
+            yield _checked(inner), _ref(entry.path)
+
+
+def _ref(path: str) -> Ref:
+    text = os.fsdecode(opening.contents(path, limit=LONGEST))
+    line = text.removesuffix("\n")
+    if line.startswith("ref: "):
+        return Ref("", _checked(line.removeprefix("ref: ")))
+    if line == text or not SHA.fullmatch(line) or not line.strip("0"):
+        raise Unusual
+    return Ref(line)
+
+
+def _packed(path: str) -> Iterator[tuple[str, Ref]]:
+    try:
+        data = opening.contents(path, limit=PACKED)
+    except FileNotFoundError:
+        return
+    *lines, rest = os.fsdecode(data).split("\n")
+    if rest:
+        raise Unusual
+    for line in lines:
+        if line.startswith(("#", "^")):
+            continue
+        sha, _, name = line.partition(" ")
+        if not SHA.fullmatch(sha):
+            raise Unusual
+        yield _checked(name), Ref(sha)
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name) or NEVER.search(name):
+        raise Unusual
+    return name
+
+
+def _resolved(name: str, found: Mapping[str, Ref]) -> Ref | None:
+    """With the object that a symbolic ref leads to; None for one that leads nowhere."""
+    target, symref = found[name], ""
+    for _ in range(DEPTH):
+        if target.sha:
+            return Ref(target.sha, symref)
+        symref = target.symref
+        if symref not in found:
+            return None
+        target = found[symref]
+    return None
