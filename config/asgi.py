@@ -20,6 +20,7 @@ from django.conf import settings  # noqa: E402
 from django.urls import re_path as django_route  # noqa: E402
 from django.utils.module_loading import import_string  # noqa: E402
 
+from config.assets import Files  # noqa: E402
 from config.web.answers import App, no_route, nothing_here  # noqa: E402
 from config.web.connections import local  # noqa: E402
 from config.web.connections.shared import SharedStream  # noqa: E402
@@ -30,6 +31,7 @@ from config.web.hosts import origin_host  # noqa: E402
 from config.web.http.bridge import DjangoApp  # noqa: E402
 
 DISCOVERY = r"^(?:.+/)?\.well-known/oauth-protected-resource(?:/.*)?$"
+STATIC = r"^static/(?P<name>(?s:.*))"
 ATTACHMENTS = r"^api/projects/[^/]+/attachments$"
 CHAT_EVENTS = r"^api/projects/(?P<slug>[^/]+)/chats/(?P<session_id>[^/]+)/events$"
 
@@ -80,6 +82,7 @@ def main_rules() -> Rules:
 
 
 django_app = DjangoApp()
+files = Files(django_app)
 authenticate = authenticator(settings.SVC_AUTHENTICATE, blocking=SVC.auth_mode == "jwt")
 rules = main_rules()
 uploads = replace(
@@ -115,7 +118,7 @@ routes = URLRouter(
         machine,
         re_path(r"^api/health$", django_app),
         re_path(r"^metrics$", Guard(lazily("config.metrics.endpoint"), here_only)),
-        re_path(r"^static/", Guard(django_app, rules)),
+        re_path(STATIC, Guard(files, rules)),
         re_path(ATTACHMENTS, Guard(django_app, uploads, authenticate)),
         re_path(r"", Guard(inside, rules, authenticate)),
     ]
@@ -145,7 +148,7 @@ def review(
             re_path(r"^api/streams$", inside(SHARED)),
             re_path(r"^api/projects/(?P<slug>[^/]+)/assets$",
                     inside(lazily("review.api.uploads.upload"), images)),
-            re_path(r"^static/", Guard(django_app, rules)),
+            re_path(STATIC, Guard(files, rules)),
             re_path(r"", inside(django_app)),
         ]
     )  # fmt: skip
@@ -168,7 +171,7 @@ def dashboard(
             re_path(r"^mcp$", inside(lazily("dashboard.consumers.DashboardEndpoint"), calls)),
             re_path(r"^api/events$", inside(lazily("dashboard.events.STREAM"))),
             re_path(r"^api/streams$", inside(SHARED)),
-            re_path(r"^static/", Guard(django_app, rules)),
+            re_path(STATIC, Guard(files, rules)),
             re_path(r"", inside(django_app)),
         ]
     )

@@ -1,85 +1,237 @@
-"""Scripts and styles under names that change with them, so that a browser may keep them.
+"""Scripts and styles under names that change with their content, served from memory.
 
-The name is a folder, `/static/<hash of all files>/js/…`: what a module imports by a relative path
-lies in the same folder, so the files need no rewriting. A page also lists every module that its
-script will ask for, which are then fetched at once and not one import after the other.
+The name is a folder, `/static/<hash>/js/…`: the hash of the file, or for a module that of all
+modules, since what it imports by a relative path is asked for in the same folder
+(docs/design/pages.md#how-files-are-served). A page also lists every module that its script will ask
+for, which are then fetched at once and not one import after the other.
 """
 
 from __future__ import annotations
 
-import contextlib
+import gzip
 import hashlib
 import posixpath
 import re
+import threading
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import django
 from django import template
 from django.conf import settings
+from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.core.exceptions import SuspiciousFileOperation
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from whitenoise.middleware import WhiteNoiseMiddleware
 
-from config import __version__
+from config.errors import MethodNotAllowed
+from config.web.answers import App, Header, Receive, Send, refusal, refuse
+from config.web.http import threads
 
-LOOK_S = 1.0  # how old the hash may be: files that change under a running service get another
-TOKEN = re.compile(r"^([0-9a-f]{12})/")
+LOOK_S = 1.0  # how old the names may be: files that change under a running service get others
+TOKEN = re.compile(r"^[0-9a-f]{12}/")
+FOR_EVER = b"public, max-age=31536000, immutable"
+# Written down: those that Python knows differ with the machine, and `nosniff` forgives none.
+KINDS = {
+    ".css": b"text/css; charset=utf-8",
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".map": b"application/json",
+    ".png": b"image/png",
+    ".svg": b"image/svg+xml",
+    ".ttf": b"font/ttf",
+    ".txt": b"text/plain; charset=utf-8",
+    ".woff": b"font/woff",
+    ".woff2": b"font/woff2",
+}
 _IMPORT = re.compile(r'^(?:import|export)\b[^"]*?"(\.[^"]+\.js)";', re.MULTILINE)
 register = template.Library()
 
 
-class _Looked:
-    at = float("-inf")
-    token = ""
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file as it is served. Only the compressed form is kept where it is the shorter one."""
+
+    stamp: tuple[int, int]  # time and size: the content is the same while they are
+    digest: str
+    body: bytes
+    packed: bool
 
 
-def token() -> str:
-    """The hash of what is served now: every file by its time and size, and what others bring."""
-    now = time.monotonic()
-    if now - _Looked.at >= LOOK_S:
-        found = hashlib.sha256(f"{__version__} {django.__version__}".encode())
-        for path in sorted(Path(settings.STATICFILES_DIRS[0]).rglob("*")):
-            with contextlib.suppress(OSError):  # an upgrade may be taking it away
-                stat = path.stat()
-                found.update(f"{path} {stat.st_mtime_ns} {stat.st_size}\n".encode())
-        _Looked.at, _Looked.token = now, found.hexdigest()[:12]
-    return _Looked.token
+class Shelf:
+    """The files in memory: ours, and those of others that somebody asked for."""
+
+    def __init__(self) -> None:
+        self.kept: Mapping[str, File] = {}  # by `<hash>/<name>`, what may be kept for ever
+        self._files: Mapping[str, File] = {}  # by name
+        self._urls: Mapping[str, str] = {}  # name -> `<hash>/<name>`
+        self._others: dict[str, Path] = {}
+        self._at = float("-inf")
+        self._lock = threading.Lock()
+
+    def find(self, name: str) -> File | None:
+        """The file as it is now."""
+        self.url(name)
+        return self._files.get(name)
+
+    def url(self, name: str) -> str:
+        """`<hash>/<name>` of the file as it is now; the bare name when there is none."""
+        self.look()
+        if name not in self._files and (path := _foreign(name)):
+            self._others[name] = path
+            self.look(at_once=True)
+        return self._urls.get(name, name)
+
+    def look(self, *, at_once: bool = False) -> None:
+        """Read what is new or has changed."""
+        with self._lock:
+            now = time.monotonic()
+            if at_once or now - self._at >= LOOK_S:
+                self._renew()
+                self._at = now
+
+    def _renew(self) -> None:
+        root = Path(settings.STATICFILES_DIRS[0])
+        own = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*"))}
+        files = {
+            name: file
+            for name, path in {**self._others, **own}.items()
+            if (file := _read(path, self._files.get(name)))
+        }
+        modules = [name for name in own if name.endswith(".js") and name in files]
+        together = _digest("".join(f"{name} {files[name].digest}\n" for name in modules).encode())
+        hashes = {name: file.digest for name, file in files.items()} | dict.fromkeys(
+            modules, together
+        )
+        self._urls = {name: f"{found}/{name}" for name, found in hashes.items()}
+        self.kept = {self._urls[name]: file for name, file in files.items()}
+        self._files = files
+
+
+SHELF = Shelf()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _read(path: Path, known: File | None) -> File | None:
+    """The file at a path, compressed once for each content; None when there is none."""
+    try:
+        stat = path.stat()
+        stamp = (stat.st_mtime_ns, stat.st_size)
+        if known and known.stamp == stamp:
+            return known
+        content = path.read_bytes()
+    except OSError:  # a folder, or an upgrade is taking it away
+        return None
+    packed = gzip.compress(content, mtime=0)
+    shorter = len(packed) < len(content)
+    return File(stamp, _digest(content), packed if shorter else content, shorter)
+
+
+def _foreign(name: str) -> Path | None:
+    """Where a file of a library lies: the admin's, Swagger's."""
+    if posixpath.normpath(name) != name:  # one file, one name
+        return None
+    try:
+        path = finders.find(name)
+    except (SuspiciousFileOperation, ValueError):  # out of its folder; no path at all
+        return None
+    return Path(path) if isinstance(path, str) and Path(path).is_file() else None
+
+
+class Files:
+    """ASGI: the files. Answers on the event loop what a name with its hash asks for.
+
+    A bare name, or one with a hash that is over, stands for the file as it is now and is asked for
+    again each time. What is no file goes to `otherwise`.
+    """
+
+    def __init__(self, otherwise: App) -> None:
+        self._otherwise = otherwise
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        asked: str = scope["url_route"]["kwargs"]["name"]
+        file = SHELF.kept.get(asked)
+        if file is None:
+            file = await threads.run(SHELF.find, TOKEN.sub("", asked))
+        if file is None:
+            await self._otherwise(scope, receive, send)
+            return
+        if scope["method"] not in ("GET", "HEAD"):
+            refused = MethodNotAllowed("method not allowed")
+            await refuse(send, refusal(refused, (b"allow", b"GET, HEAD")))
+            return
+        status, headers, body = _answer(asked, file, dict(scope["headers"]))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        shown = b"" if scope["method"] == "HEAD" else body
+        await send({"type": "http.response.body", "body": shown})
+
+
+def _answer(
+    asked: str, file: File, wanted: Mapping[bytes, bytes]
+) -> tuple[int, list[Header], bytes]:
+    """Status, headers and body for who has and takes what its headers say."""
+    for_ever = SHELF.kept.get(asked) is file
+    tag = b'W/"%s"' % file.digest.encode()  # weak: one for both forms
+    headers: list[Header] = [
+        (b"cache-control", FOR_EVER if for_ever else b"no-cache"),
+        (b"etag", tag),
+    ]
+    if file.packed:
+        headers.append((b"vary", b"accept-encoding"))
+    if file.digest.encode() in wanted.get(b"if-none-match", b""):
+        return 304, headers, b""
+    body = file.body
+    if file.packed and _takes_gzip(wanted.get(b"accept-encoding", b"")):
+        headers.append((b"content-encoding", b"gzip"))
+    elif file.packed:
+        body = gzip.decompress(body)
+    kind = KINDS.get(posixpath.splitext(asked)[1], b"application/octet-stream")
+    return 200, [*headers, (b"content-type", kind), (b"content-length", b"%d" % len(body))], body
+
+
+def _takes_gzip(accepted: bytes) -> bool:
+    for one in accepted.lower().replace(b" ", b"").split(b","):
+        coding, _, quality = one.partition(b";q=")
+        if coding == b"gzip":
+            return not quality or quality.strip(b"0.") != b""
+    return False
 
 
 class Storage(StaticFilesStorage):
-    """`{% static %}` names a file in the folder of the present hash."""
+    """`{% static %}` names a file in the folder of its hash."""
 
     def url(self, name: str | None) -> str:
-        return super().url(f"{token()}/{name}")
+        return super().url(SHELF.url(name or ""))
 
 
-class Middleware(WhiteNoiseMiddleware):  # type: ignore[misc] # it brings no types
-    """Serves a file in the folder of any hash, and under its bare name."""
+class Packing:
+    """One of settings.SVC_BACKGROUND: compresses our files before the first page asks for them."""
 
-    def candidate_paths_for_url(self, url: str) -> Any:
-        prefix: str = self.static_prefix
-        name = TOKEN.sub("", url.removeprefix(prefix))
-        return super().candidate_paths_for_url(prefix + name if url.startswith(prefix) else url)
+    def start(self) -> None:
+        SHELF.look()
 
-    def immutable_file_test(self, path: str, url: str) -> bool:
-        found = TOKEN.match(url.removeprefix(self.static_prefix))
-        return bool(found and found[1] == token())
+    def stop(self) -> None:
+        """Nothing runs."""
 
 
 @register.simple_tag
 def module(name: str) -> SafeString:
     """The script of a page, and a hint for each module that it imports, by however many steps."""
+    src = static(name)
     hints = format_html_join(
         "\n",
         '<link rel="modulepreload" href="{}">',
-        ((static(one),) for one in _graph(name, token())),
+        ((static(one),) for one in _graph(name, src)),
     )
-    return format_html('{}\n<script type="module" src="{}"></script>', hints, static(name))
+    return format_html('{}\n<script type="module" src="{}"></script>', hints, src)
 
 
 @cache

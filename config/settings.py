@@ -55,7 +55,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "config.assets.Middleware",
     "config.web.surfaces.SurfaceMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
 ]
@@ -173,6 +172,7 @@ SVC_BACKGROUND = [
     "workspace.notify.showing.Pages",
     "review.background.watcher.Background",
     "dashboard.background.Background",
+    "config.assets.Packing",
 ]
 # options -> the port to open, of the parts whose own files may name it
 SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
@@ -202,9 +202,6 @@ if SVC.redis_url:
     SVC_BACKGROUND[:0] = ["config.web.relay.Relay", "config.process.nodes.Nodes"]
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "cache" / "static"
-WHITENOISE_USE_FINDERS = True  # served from where they are: nothing to collect, nothing stale
-WHITENOISE_AUTOREFRESH = True  # and as they are now: an upgrade under a running service cuts none
 STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -18,6 +18,7 @@ from workspace.api.edits import EditViewSet
 from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
 from workspace.api.notify import NotifyViewSet
+from workspace.api.now import NowViewSet
 from workspace.api.projects import ProjectViewSet
 from workspace.api.runs import RunViewSet
 from workspace.api.servers import ServerViewSet
@@ -59,6 +60,7 @@ api = [
     path("api/notify", notify({"get": "list"})),
     path("api/notify/<str:name>/test", notify({"post": "test"})),
     path("api/search", instance({"get": "search"})),
+    path("api/now", NowViewSet.as_view({"get": "list"})),
     path("api/asks", ask({"get": "list"})),
     path("api/unread", instance({"get": "unread"})),
     path("api/read", instance({"post": "read"})),

@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 
 from config import __version__
 from config.errors import NotFound
-from config.web import surfaces
+from config.web import events, surfaces
 from config.web.connections import local
 
 THEMES = ("light", "dark")
@@ -47,6 +47,7 @@ class Shell:
     warnings: tuple[str, ...]
     editor: str = ""  # the template of an address that opens a line in the editor
     version: str = __version__
+    at: int = 0  # the last event of the main port when the page was made: its data is no older
 
 
 LABELS = (
@@ -113,6 +114,7 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
             *warnings,
         ),
         editor=settings.SVC.editor_url,
+        at=events.broadcaster("main").last_id,
     )
 
 

@@ -95,7 +95,7 @@ def test_projects_of_other_machines_stand_below_with_where_they_live(page: Page)
         ]
         route.fulfill(response=answer, json=answer.json() | {"elsewhere": others})
 
-    page.route("**/api/projects", with_others)
+    page.route("**/api/now", with_others)
     page.goto("/")
     away = page.get_by_role("region", name="On other machines")
 

@@ -42,7 +42,7 @@ PATHS = [
     "/api/projects", "/api/projects/p1", "/api/projects/p1/runs", "/api/projects/p1/triggers",
     "/api/projects/p1/triggers/runtime", "/api/projects/p1/chats",
     f"/api/projects/p1/chats/{CHAT}", "/api/clients", "/api/badges", "/api/places?q=p1",
-    "/api/unread", "/api/pause",
+    "/api/unread", "/api/pause", "/api/now",
     *FILTERS,
     *(f"{path}?{query}" for path, queries in FILTERS.items() for query in queries),
 ]  # fmt: skip

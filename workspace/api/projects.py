@@ -198,12 +198,7 @@ class ProjectViewSet(rest.ViewSet):
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
         """Every project by slug, broken ones with their error; and those of other homes."""
-        here, tallies = store.listed(), count()
-        known = {project.slug for project in here}
-        away = [_away(one) for one in store.elsewhere() if one.slug not in known]
-        places = store.working_at()
-        rows = [view(found, tallies, places) for found in here]
-        return Response(ProjectList(projects=rows, elsewhere=away))
+        return Response(listed())
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
@@ -253,6 +248,14 @@ class ProjectViewSet(rest.ViewSet):
     def read(self, request: Request, slug: str) -> Response:
         """Every chat of the project was read."""
         return Response(AllRead(ok=True, changed=unread.mark_all([store.get(slug)])))
+
+
+def listed() -> ProjectList:
+    here, tallies, places = store.listed(), count(), store.working_at()
+    known = {project.slug for project in here}
+    away = [_away(one) for one in store.elsewhere() if one.slug not in known]
+    rows = [view(found, tallies, places) for found in here]
+    return ProjectList(projects=rows, elsewhere=away)
 
 
 @dataclass(frozen=True, slots=True)

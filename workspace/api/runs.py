@@ -58,13 +58,14 @@ class RunViewSet(rest.ViewSet):
     @documented(RunList, query=RunsQuery)
     def list(self, request: Request) -> Response:
         """Runs of all projects, newest first."""
-        return _page(rest.query(request, RunsQuery))
+        return Response(page(**rest.query(request, RunsQuery)))
 
     @documented(RunList, query=ProjectRunsQuery, errors=(404,))
     def of_project(self, request: Request, slug: str) -> Response:
         """Runs of one project, newest first."""
         store.get(slug)
-        return _page(rest.query(request, ProjectRunsQuery) | {"project": slug})
+        asked = rest.query(request, ProjectRunsQuery)
+        return Response(page(**asked | {"project": slug}))
 
     @documented(OneRun, errors=(404,))
     def retrieve(self, request: Request, run_id: str) -> Response:
@@ -77,9 +78,9 @@ class RunViewSet(rest.ViewSet):
         return Response(Cancelled(ok=True, cancelled=runs.cancel(run_id)))
 
 
-def _page(asked: dict[str, Any]) -> Response:
+def page(**asked: Any) -> RunList:
     found, following = runs.list(**asked)
-    return Response(RunList(runs=[_render(run) for run in found], next=following))
+    return RunList(runs=[_render(run) for run in found], next=following)
 
 
 def _render(run: Run) -> render.Run:

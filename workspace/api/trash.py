@@ -32,14 +32,17 @@ class TrashViewSet(rest.ViewSet):
     @documented(ProjectTrash)
     def list(self, request: Request) -> Response:
         """Deleted projects, the last one first; they stay until they are taken back."""
-        rows: list[TrashedProject] = [
-            {"slug": one.slug, "name": one.name, "deletedAt": timestamp(one.deleted)}
-            for one in trash.listing()
-        ]
-        return Response(ProjectTrash(projects=rows))
+        return Response(ProjectTrash(projects=listed()))
 
     @documented(OneProject, errors=(404, 409))
     def restore(self, request: Request, slug: str) -> Response:
         """Take a deleted project back as it was."""
         back = trash.restore(slug)
         return Response(OneProject(project=view(back, count(slug))))
+
+
+def listed() -> list[TrashedProject]:
+    return [
+        {"slug": one.slug, "name": one.name, "deletedAt": timestamp(one.deleted)}
+        for one in trash.listing()
+    ]

@@ -126,6 +126,22 @@ test("a stream that is added changes the connection, and the others go on unopen
   );
 });
 
+test("a page is made to read again only what it may have missed", async () => {
+  const [first, second, third] = [page(), page(), page()];
+  first.ask({ follow: 1, url: "/api/events", since: "7" });
+  const source = await connection();
+  assert.deepEqual(source.follows, ["/api/events#7"]);
+  source.say(begins(0), "event: chat\nid: 8\ndata: {}");
+  await first.hears(event("chat"));
+
+  second.ask({ follow: 1, url: "/api/events", since: "7" });
+  third.ask({ follow: 1, url: "/api/events", since: "8" });
+
+  await second.hears(event("open"));
+  await third.hears(({ up }) => up);
+  assert.ok(![...first.told, ...third.told].some(event("open")));
+});
+
 test("a stream with a place of its own is shared with nobody", async () => {
   const [one, other] = [page(), page()];
   one.ask({ follow: 1, url: "/api/chats/a", after: "12" });

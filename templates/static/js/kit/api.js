@@ -5,6 +5,11 @@ import { connection } from "./connection.js";
 /** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
 /** @typedef {{etag?: string | null, create?: boolean}} Conditions */
 
+let due = 0; // answers
+// What is asked for with an answer in hand is due before this is told; early.js waits for it.
+const rest = () => setTimeout(() => due || document.dispatchEvent(new Event("svc-rest")));
+document.addEventListener("DOMContentLoaded", rest);
+
 class ApiError extends Error {
   /**
    * `body` is the whole refusal: what a code brings with it (issues, line, etag) is there.
@@ -29,7 +34,23 @@ class ApiError extends Error {
  * @param {Conditions} [conditions]
  * @returns {Promise<{data: any, etag: string | null}>}
  */
-export async function call(method, path, body, { etag, create } = {}) {
+export async function call(method, path, body, conditions) {
+  due += 1;
+  try {
+    return await answered(method, path, body, conditions);
+  } finally {
+    due -= 1;
+    rest();
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {any} body
+ * @param {Conditions} [conditions]
+ */
+async function answered(method, path, body, { etag, create } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";

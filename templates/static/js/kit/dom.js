@@ -164,14 +164,19 @@ function swap(node, fresh) {
 }
 
 /**
- * Wait until calls stop for `ms`, then call once.
+ * Wait until calls stop for `ms`, then call once; `now()` does not wait.
  * @param {number} ms
  * @param {() => unknown} call
  */
 export function settle(ms, call) {
   let timer = 0;
-  return () => {
+  const later = () => {
     clearTimeout(timer);
     timer = setTimeout(call, ms);
   };
+  const now = () => {
+    clearTimeout(timer);
+    return call();
+  };
+  return Object.assign(later, { now });
 }

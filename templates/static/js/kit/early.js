@@ -1,19 +1,65 @@
-// Keys pressed before the scripts of a page are there: kept, and pressed again once they are.
-// No module, so that it runs before the page is read.
+// Keys pressed before the page can take them: kept, and pressed again in their order. All wait for the
+// scripts; one that nobody takes then waits for the first data, unless a field has the focus by then:
+// there it is typed. No module, so that it runs before the page is read.
 {
-  /** @type {KeyboardEvent[]} */
+  const PATIENCE = 4000; // ms after the scripts are there
+  const CONTROL = "a[href], button, summary, input, textarea, select, [contenteditable]";
+  const FIELD = "input, textarea, [contenteditable]";
+  const NAMED = ["Enter", "Escape", "Backspace", "ArrowDown", "ArrowUp"];
+  /** @type {KeyboardEventInit[]} */
   const kept = [];
+  let scripts = false;
+  let data = false;
+
+  /**
+   * A control has its own keys, the browser those with Ctrl, but for that of the palette.
+   * @param {KeyboardEvent} event
+   */
+  function meant(event) {
+    const { key } = event;
+    if (event.isComposing || /** @type {Element} */ (event.target).matches?.(CONTROL)) return false;
+    const plain = event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey);
+    if (!plain || event.metaKey)
+      return !event.altKey && !event.shiftKey && key.toLowerCase() === "k";
+    return NAMED.includes(key) || (key.length === 1 && key !== " ") || (key === " " && kept.length);
+  }
+
   /** @param {KeyboardEvent} event */
-  const keep = (event) => kept.push(event);
-  /** @param {any} event */
-  const typed = ({ target }) => target.matches?.("input, textarea, select, [contenteditable]");
-  /** @param {KeyboardEvent} event */
-  const meant = (event) =>
-    !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !typed(event);
+  function keep(event) {
+    if (!event.isTrusted || !meant(event)) return;
+    event.stopImmediatePropagation();
+    if (event.key.length === 1 || kept.length) event.preventDefault();
+    const { key, code, shiftKey, metaKey, repeat } = event;
+    const ctrlKey = event.ctrlKey && !event.getModifierState("AltGraph");
+    kept.push({ key, code, shiftKey, ctrlKey, metaKey, repeat, bubbles: true, cancelable: true });
+    press();
+  }
+
+  /** Press what can be pressed by now. */
+  function press() {
+    while (scripts && kept.length) {
+      const target = document.activeElement ?? document.body;
+      const taken = !target.dispatchEvent(new KeyboardEvent("keydown", kept[0]));
+      const typed = !taken && /** @type {Element} */ (document.activeElement)?.matches(FIELD);
+      if (!taken && !typed && !data) return;
+      const { key = "", ctrlKey, metaKey } = /** @type {KeyboardEventInit} */ (kept.shift());
+      if (!typed || ctrlKey || metaKey) continue;
+      if (key === "Backspace") document.execCommand("delete");
+      else if (key.length === 1) document.execCommand("insertText", false, key);
+    }
+  }
+
+  function end() {
+    data = true;
+    press();
+    document.removeEventListener("keydown", keep, true);
+  }
+
   document.addEventListener("keydown", keep, true);
   document.addEventListener("DOMContentLoaded", () => {
-    document.removeEventListener("keydown", keep, true);
-    for (const event of kept.filter(meant))
-      event.target?.dispatchEvent(new KeyboardEvent("keydown", event));
+    scripts = true;
+    document.addEventListener("svc-rest", end, { once: true });
+    setTimeout(end, PATIENCE);
+    press();
   });
 }

@@ -85,6 +85,7 @@ function onKey(event) {
   clearTimeout(timer);
   begun = [];
   if (open.some((one) => one.names.some((full) => full.startsWith(`${said} `)))) {
+    event.preventDefault(); // it is taken
     begun = said.split(" ");
     timer = setTimeout(() => (begun = []), PATIENCE);
     return;

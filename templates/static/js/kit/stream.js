@@ -5,7 +5,8 @@ import { connection } from "./connection.js";
 import { alone } from "./stream/alone.js";
 
 // Pages of two releases do not share a worker.
-const { version } = document.body.dataset;
+const { version, at } = document.body.dataset;
+const EVENTS = "/api/events";
 const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 
 /** @typedef {Record<string, (data?: any, id?: string) => unknown>} Handlers */
@@ -14,6 +15,8 @@ const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 /** @type {Map<number, Follow>} */
 const follows = new Map();
 const living = lock(`svc-page-${Math.random()}`);
+/** @type {string | undefined} */
+let since = at; // the last of EVENTS when this page was made: what it reads is no older
 let count = 0;
 /** @type {MessagePort | null} */
 let port = null;
@@ -23,7 +26,7 @@ let left = null; // ends what this page has of its own
 
 /**
  * follow("/api/events", {project: (data, id) => …}); returns stop(). `open` is called when the
- * stream begins, and when it does so again after a loss. `after`: the place to go on behind, of a
+ * stream begins later than what the page has read, and when it does so again after a loss. `after`: the place to go on behind, of a
  * stream whose places are the page's own; `open` comes at each new beginning of that.
  * @param {string} url
  * @param {Handlers} handlers
@@ -46,7 +49,7 @@ export function follow(url, handlers, { after } = {}) {
  * @param {Follow} one
  */
 function ask(port, { n, url, after }) {
-  port.postMessage({ follow: n, url, after });
+  port.postMessage({ follow: n, url, after, ...(url === EVENTS && { since }) });
 }
 
 function join() {
@@ -64,6 +67,7 @@ function leave() {
   port?.close();
   left?.abort();
   port = null;
+  since = undefined;
 }
 
 function again() {

@@ -1,6 +1,6 @@
 // Home: projects by area on the left stay put; what failed, runs and fires next is at the right.
 
-import { get, P, post, query } from "../kit/api.js";
+import { get, post } from "../kit/api.js";
 import { button, fill, h, settle } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
@@ -19,9 +19,7 @@ import { newProject } from "./newproject.js";
 import { pause } from "./pausing.js";
 import { pausedBanner } from "./triggers/head.js";
 
-const DAY_MS = 86_400_000;
 const SEEN = "svc.failures.seen"; // the time of the newest failure that was seen
-const SHOWN = 6; // rows of a card at the right
 
 const state = { paused: null }; // what holds every trigger
 const form = h("div");
@@ -56,61 +54,22 @@ const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
 async function load() {
-  const [{ projects, elsewhere: others }, { asks }, { paused }, found] = await Promise.all([
-    get("/api/projects"),
-    get("/api/asks"),
-    get("/api/pause"),
-    get(
-      query("/api/runs", {
-        status: "failed",
-        since: new Date(Date.now() - DAY_MS).toISOString(),
-        limit: 50,
-      }),
-    ),
-    deleted.load(),
-  ]);
+  const { elsewhere: others, failed: found, busy, next: fires, ...rest } = await get("/api/now");
   const seen = localStorage.getItem(SEEN) ?? "";
-  const { runs, next: more } = found;
-  const failed = { runs: runs.filter(({ finishedAt }) => finishedAt > seen), more: more !== null };
-  const names = Object.fromEntries(projects.map(({ slug, name }) => [slug, name]));
-  const [running, next] = await Promise.all([busyChats(projects), nextTimes(projects)]);
-  draw({ projects, others, asks, paused, failed, running, next, names });
-}
-
-/** What runs and waits, of the projects that have any. */
-async function busyChats(projects) {
-  const busy = projects.filter(({ counts }) => counts.running || counts.waiting).slice(0, 12);
-  const lists = await Promise.all(
-    busy.map(({ slug }) => get(query(P(slug, "chats"), { archived: "all", limit: 50 }))),
-  );
-  const chats = lists.flatMap((answer) => answer.chats);
-  return [
-    ...chats.filter((chat) => chat.running),
-    ...chats.filter((chat) => !chat.running && chat.queued),
-  ];
-}
-
-/** The next times, soonest first: only the soonest projects can hold them. */
-async function nextTimes(projects) {
-  const soonest = projects
-    .filter((project) => project.nextRunAt)
-    .sort((a, b) => a.nextRunAt.localeCompare(b.nextRunAt))
-    .slice(0, SHOWN);
-  const lists = await Promise.all(soonest.map(({ slug }) => get(P(slug, "triggers"))));
-  return lists
-    .flatMap(({ triggers, legacy }, n) =>
-      [...triggers, ...legacy]
-        .filter(({ runtime }) => runtime?.nextRunAt)
-        .map(({ name, trigger, runtime }) => ({
-          project: soonest[n].slug,
-          name,
-          trigger,
-          runtime,
-          at: runtime.nextRunAt,
-        })),
-    )
-    .sort((a, b) => a.at.localeCompare(b.at))
-    .slice(0, SHOWN);
+  const failed = {
+    runs: found.runs.filter(({ finishedAt }) => finishedAt > seen),
+    more: found.next !== null,
+  };
+  const names = Object.fromEntries(rest.projects.map(({ slug, name }) => [slug, name]));
+  const next = fires.map(({ project, trigger: { name, trigger, runtime } }) => ({
+    project,
+    name,
+    trigger,
+    runtime,
+    at: runtime.nextRunAt,
+  }));
+  deleted.update(rest.deleted);
+  draw({ ...rest, others, failed, running: busy, next, names });
 }
 
 function draw({ projects, others, asks, paused, failed, running, next, names }) {
@@ -163,7 +122,7 @@ const refresh = settle(150, () =>
     if (!page().firstElementChild) fill(page(), problem(error.message));
   }),
 );
-refresh();
+refresh.now();
 deleted.say();
 onChange(refresh);
 

@@ -159,7 +159,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
   key("/", "Filter", () => /** @type {HTMLElement} */ (form.elements[0]).focus());
   key(["j", "k"], "Next and previous line", (event) => step(list, event.key === "j" ? 1 : -1));
   late(list);
-  refresh();
+  refresh.now();
   return {
     nodes: [
       trouble,

@@ -317,5 +317,5 @@ const refresh = settle(150, () =>
     if (!state.listing) fill(main, problem(error.message));
   }),
 );
-refresh();
+refresh.now();
 onChange(refresh);

@@ -1,6 +1,6 @@
 // One connection for every stream that pages follow, whatever their number: a browser gives one
 // server six connections for all its windows. A page is a message port; it asks with
-// {follow, url, after}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
+// {follow, url, after, since}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
 // This file is the shared worker of all pages of an origin; it imports nothing, so that its address
 // with the version names all of it.
 
@@ -41,11 +41,11 @@ export class Hub {
 
   /**
    * @param {Page} page
-   * @param {{follow?: number, url?: string, after?: string, end?: number, bye?: boolean,
-   *   lives?: string}} message
+   * @param {{follow?: number, url?: string, after?: string, since?: string, end?: number,
+   *   bye?: boolean, lives?: string}} message
    */
-  heard(page, { follow, url = "", after, end, bye, lives }) {
-    if (follow) this.follow(page, follow, url, after);
+  heard(page, { follow, url = "", after, since, end, bye, lives }) {
+    if (follow) this.follow(page, follow, url, after, since);
     else if (end) this.end(page, end);
     else if (bye) this.drop(page);
     // A page holds its lock as long as it lives, and there is no event when it dies.
@@ -59,28 +59,31 @@ export class Hub {
   }
 
   /**
-   * Pages share a stream, but for one that goes on behind a place of the page's own.
+   * Pages share a stream, but for one that goes on behind a place of the page's own. `since`: the
+   * last event before the page read anything. If none after it was missed, nothing is read again.
    * @param {Page} page
    * @param {number} n
    * @param {string} url
    * @param {string} [after]
+   * @param {string} [since]
    */
-  follow(page, n, url, after) {
+  follow(page, n, url, after, since) {
     const own = after !== undefined;
     const key = own ? Symbol(url) : url;
     let stream = this.streams.get(key);
     if (!stream) {
-      const now = { last: after ?? "", live: false, refused: false };
+      const now = { last: after ?? since ?? "", live: false, refused: false };
       stream = { key, url, own, follows: new Set(), ...now };
       this.streams.set(key, stream);
       this.soon(this.abort ? REST : 0);
     }
-    const one = { page, n, stream, open: false };
+    const whole = Boolean(since && stream.last && Number(stream.last) <= Number(since));
+    const one = { page, n, stream, open: whole };
     page.follows.set(n, one);
     stream.follows.add(one);
     if (!stream.live) return;
     this.tell(page);
-    this.open(one);
+    if (!whole) this.open(one);
   }
 
   /**

@@ -1,6 +1,6 @@
 // Deleted projects: the one that was just deleted comes back with Undo, the others from a list.
 
-import { get, post } from "../../kit/api.js";
+import { post } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
@@ -12,7 +12,7 @@ export const deleted = (slug, name) => sessionStorage.setItem(JUST, JSON.stringi
 
 const back = (slug) => post(`/api/projects/${encodeURIComponent(slug)}/restore`);
 
-/** trash(after) → {node, load(), say()}; hidden while nothing is in it. */
+/** trash(after) → {node, update(projects), say()}; hidden while nothing is in it. */
 export function trash(after) {
   const rows = h("ul", { class: "rows" });
   const count = h("span", { class: "count" });
@@ -22,8 +22,7 @@ export function trash(after) {
     h("summary", { class: "subhead" }, icon("right"), "Deleted projects", count),
     rows,
   );
-  async function load() {
-    const { projects } = await get("/api/trash");
+  function update(projects) {
     node.hidden = projects.length === 0;
     count.textContent = String(projects.length);
     keep(rows, projects, ({ slug, deletedAt }) => `${slug} ${deletedAt}`, row);
@@ -54,5 +53,5 @@ export function trash(after) {
     const act = () => restore(null, slug, name);
     toast(`${name} is deleted.`, { action: "Undo", act });
   }
-  return { node, load, say };
+  return { node, update, say };
 }
