@@ -16,7 +16,7 @@ from config.web import palette, rest
 from config.web.shapes import serializer
 from review import assets, markdown, projects
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
+from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
 from review.stacks.worktree import looks, reviewed
 
@@ -44,11 +44,12 @@ class ProjectViewSet(ViewSet):
 
         return tagged(request, project, make, "project", str(html))
 
-    @documented(conversations.Conversations, query=queries.Conversations, errors=(404,))
+    @documented(conversations.Conversations, query=queries.Conversations, errors=(400, 404))
     def threads(self, request: Request, project: str) -> HttpResponseBase:
         """The threads of all commits, reviews without a commit, files that cannot be read."""
         asked: dict[str, Any] = {
             "unresolved_only": flag(request, "unresolved"),
+            "limit": at_most(request),
             "html": flag(request, "html"),
             "mount": rest.mount(request),
         }

@@ -29,6 +29,7 @@ class Html(Shape):
 
 class Conversations(Html):
     unresolved = s.ChoiceField(["0", "1"], required=False)
+    limit = s.IntegerField(required=False, min_value=1, help_text="the first threads alone")
 
 
 class ConversationsText(Shape):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NotRequired, TypedDict
 
 from config.jsonio import clean, visible
@@ -41,28 +41,40 @@ class StrandedReview(TypedDict):
 
 class Conversations(TypedDict):
     threads: list[ProjectThread]
+    more: int
     orphaned: list[StrandedReview]
     unreadable: list[Unreadable]
 
 
 def conversations(
-    project: str, *, unresolved_only: bool = False, html: bool = False, mount: str = ""
+    project: str,
+    *,
+    unresolved_only: bool = False,
+    limit: int | None = None,
+    html: bool = False,
+    mount: str = "",
 ) -> Conversations:
     """Everything that is said in the project, in the order of reading.
 
-    Each thread as on its commit, with the place of that. `orphaned`: the reviews no commit stands
-    for, or whose repository cannot be read (`reason`), with their threads.
+    Each thread as on its commit, with the place of that; `more` are left out behind the first
+    `limit`. `orphaned`: the reviews no commit stands for, or whose repository cannot be read
+    (`reason`), with their threads.
     """
     found = _reviewed(project)
+    threads: list[ProjectThread] = []
+    count = 0
+    for where, target in _everywhere(found, unresolved_only=unresolved_only):
+        every, resolved, _, _ = records.counts(target)
+        count += every - (resolved if unresolved_only else 0)
+        left = None if limit is None else limit - len(threads)
+        if left != 0:
+            said = records.review(
+                target, html=html, mount=mount, unresolved_only=unresolved_only, limit=left
+            )
+            threads += [{**where, **thread} for thread in said["threads"]]
     return {
-        "threads": [
-            {**where, **thread}
-            for one in found
-            for where, target in _discussed(one, unresolved_only=unresolved_only)
-            for thread in records.review(
-                target, html=html, mount=mount, unresolved_only=unresolved_only
-            )["threads"]
-        ],
+        "threads": threads,
+        "more": count - len(threads),
         "orphaned": [
             _stranded(one, orphan, records.stranded(orphan.conversations, html=html, mount=mount))
             for one in found
@@ -132,6 +144,11 @@ def _reviewed(slug: str) -> list[Repo]:
 def _items(one: Repo) -> Iterator[Item]:
     """Its commits stack by stack, bottom to top."""
     return (one.by_sha[sha] for stack in one.stacks for sha in stack.commits)
+
+
+def _everywhere(found: Iterable[Repo], *, unresolved_only: bool) -> Iterator[tuple[Where, Target]]:
+    for one in found:
+        yield from _discussed(one, unresolved_only=unresolved_only)
 
 
 def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Where, Target]]:

@@ -111,16 +111,21 @@ class Drafts(TypedDict):
 
 
 def review(
-    target: Target, *, html: bool = False, mount: str = "", unresolved_only: bool = False
+    target: Target,
+    *,
+    html: bool = False,
+    mount: str = "",
+    unresolved_only: bool = False,
+    limit: int | None = None,
 ) -> Review:
-    """What is said of a commit. With `html`, comments carry `body_html`, safe to show on
-    pages under `mount`.
+    """What is said of a commit, the first `limit` threads. With `html`, comments carry `body_html`,
+    safe to show on pages under `mount`.
     """
     render = partial(markdown.html, mount=mount) if html else None
     found = commit_review.of(target)
     threads = [
         thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
-    ]
+    ][:limit]
     placed = placement.place(target, threads)
     marked, stale = viewed.valid(target, found)
     record: Review = {

@@ -45,8 +45,31 @@ def test_only_open_threads_are_listed_and_copied_when_asked(api: Api, pay: Proje
     assert "> Done" in api.get(f"{pay.p}/threads.md").text
 
 
+def test_the_first_threads_alone_come_with_the_number_of_the_others(api: Api, pay: Project):
+    said = [api.post(pay.c(n, "/threads"), {"body": f"{n}"}).json()["id"] for n in (0, 0, 1, 2, 2)]
+    api.patch(pay.c(1, f"/threads/{said[2]}"), {"resolved": True})
+
+    def first(query: str) -> tuple[list[str], int]:
+        found = api.get(f"{pay.p}/threads?{query}").json()
+        return ids(found), found["more"]
+
+    assert first("limit=1") == (said[:1], 4)
+    assert first("limit=3") == (said[:3], 2)
+    assert first("limit=3&unresolved=1") == ([*said[:2], said[3]], 1)
+    assert first("limit=9") == (said, 0)
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "x", "1.5", "9" * 30, "\u0663"])
+def test_a_limit_that_is_none_is_refused_by_its_name(api: Api, pay: Project, limit: str):
+    answer = api.get(f"{pay.p}/threads?limit={limit}")
+
+    assert (answer.status_code, answer.json()["error"]) == (
+        400, '"limit" must be a whole number, 1 at least',
+    )  # fmt: skip
+
+
 def test_a_project_without_reviews_has_no_threads(api: Api, pay: Project):
-    nothing: dict[str, list[Any]] = {"threads": [], "orphaned": [], "unreadable": []}
+    nothing: dict[str, Any] = {"threads": [], "more": 0, "orphaned": [], "unreadable": []}
 
     assert api.get(f"{pay.p}/threads").json() == nothing
     assert api.get(f"{pay.p}/threads.md").text == "No threads.\n"

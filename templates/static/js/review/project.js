@@ -1,6 +1,6 @@
 // The page of one project: what is wrong, what it is about, its stacks, its open threads.
 
-import { get, patch, put } from "../kit/api.js";
+import { get, patch, put, query } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
 import { button, fill, h, icon, keep, visible } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
@@ -40,7 +40,7 @@ const asks = button("Ask an agent", {
 const onward = h("a", { class: "btn primary", hidden: true });
 const warnings = h("div", { class: "banners stack" });
 const trouble = h("div", { class: "stack banners" });
-const threads = new ThreadList(slug);
+const threads = new ThreadList(slug, load);
 const picture = new Picture(slug);
 const repositories = new Repositories(slug, load);
 const intro = new Note({
@@ -107,12 +107,13 @@ function draw(project, found) {
     onward.textContent = `${begun ? "Continue" : "Start"} at ${here.commit.short}`;
     onward.href = pageOf(slug, here.repo, here.commit.sha);
   }
-  toThreads.hidden = asks.hidden = !found.threads.length;
-  toThreads.lastChild.textContent = plural(found.threads.length, "open thread");
+  const open = found.threads.length + found.more;
+  toThreads.hidden = asks.hidden = !open;
+  toThreads.lastChild.textContent = plural(open, "open thread");
   keep(warnings, warningsOf(project, found), (item) => item.key, banner);
   intro.show({ text: project.description, html: project.description_html });
   drawRepos(project.repos);
-  threads.show(found.threads, found.orphaned);
+  threads.show(found);
   picture.show(project);
   repositories.show(project.repos);
 }
@@ -168,7 +169,13 @@ async function ask() {
   try {
     const [project, found] = await Promise.all([
       get(`${at}?html=1`),
-      get(`${route("projects", slug, "threads")}?unresolved=1&html=1`),
+      get(
+        query(route("projects", slug, "threads"), {
+          unresolved: 1,
+          html: 1,
+          limit: threads.limit || null,
+        }),
+      ),
     ]);
     fill(trouble);
     content.hidden = false;

@@ -1,6 +1,6 @@
 // The open threads of a project: where each is, one press away; all of them copied as Markdown.
 
-import { fill, h, keep } from "../../kit/dom.js";
+import { button, fill, h, keep } from "../../kit/dom.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { calm } from "../live.js";
@@ -10,19 +10,27 @@ import { following } from "../threads/order.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
 import { readButton } from "./warnings.js";
 
+const FIRST = 50; // rows until somebody wants all
+
 /**
- * The card. `show(threads, orphaned)` brings it up to date; `jump(by)` and `outdated()` move the
- * focus.
+ * The card. `show(found)` brings it up to date; `jump(by)` and `outdated()` move the focus.
+ * `reload()` is asked for when it wants all threads and not the first alone: see `limit`.
  */
 export class ThreadList {
-  constructor(project) {
+  constructor(project, reload) {
     this.project = project;
+    this.limit = FIRST;
+    this.rest = button("", {
+      kind: "ghost s",
+      onclick: (event) => attempt(event, () => this.all(reload)),
+    });
     this.count = h("span", { class: "badge warn", hidden: true });
     this.copy = h(
       "button",
       { type: "button", class: "push tiny link", onclick: (event) => this.copyAll(event) },
       "Copy as Markdown",
     );
+    this.behind = h("div", { class: "nothing", hidden: true }, this.rest);
     this.rows = h("ul", { class: "rows long" });
     this.none = h(
       "p",
@@ -35,6 +43,7 @@ export class ThreadList {
       { class: "card", id: "threads", "aria-label": "Open threads", tabindex: "-1" },
       h("header", {}, h("h2", {}, "Open threads"), this.count, this.copy),
       this.rows,
+      this.behind,
       this.unplaced,
       this.none,
     );
@@ -45,16 +54,26 @@ export class ThreadList {
     );
   }
 
-  show(threads, orphaned) {
+  show({ threads, more, orphaned }) {
     const hidden = orphaned.filter(({ reason, unresolved }) => reason && unresolved);
-    const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length);
+    const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length + more);
     this.copy.hidden = !threads.length;
     this.threads = threads;
     this.count.hidden = !count;
     this.none.hidden = count > 0;
     fill(this.count, String(count));
+    this.behind.hidden = !more;
+    this.rest.textContent = `Show ${plural(more, "more thread")}`;
     this.update(threads);
     keep(this.unplaced, byRepo(hidden), ({ repo }) => repo, unplaced);
+  }
+
+  /** Take in what was left out, and stay where the list ended. */
+  async all(reload) {
+    const at = this.links().length;
+    this.limit = 0;
+    await reload();
+    this.links()[at]?.focus();
   }
 
   links(all = "a.over") {
