@@ -38,7 +38,7 @@ def _started(served: Served, stream: Stream, first: int, took: list[float]) -> l
     devs = []
     for number in range(first, first + AT_ONCE):
         dev = served.dev_server(f"site-{number}")
-        until(lambda dev=dev: _listens(dev.port), what="it listens")  # type: ignore[misc]
+        until(lambda dev=dev: listens(dev.port), what="it listens")  # type: ignore[misc]
         began = time.monotonic()
         took.append(_observed(served, stream, dev, began) - began)
         devs.append(dev)
@@ -72,7 +72,7 @@ def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
     return float(stream.until(told, seconds=30)["at"])
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
     """By the kernel's table: nobody connects."""
     table = Path("/proc/net/tcp").read_text()
     return f":{port:04X} 00000000:0000 0A" in table
