@@ -4,7 +4,8 @@
 `python -m bench pages`, on a machine with Chromium. Of each page: when something is seen, beside a
 line of text from the same server; and the work of its main thread, in ms of CPU, which other work
 on the machine does not lengthen: until what the page is about is there, and in the longest task
-while it loads and is scrolled through.
+while it loads and is scrolled through. Then what a person meets who comes back: when the page is
+there while four windows are open, what home asks the service for, and whether it moves.
 """
 
 from __future__ import annotations
@@ -21,18 +22,21 @@ from statistics import median
 from typing import Any
 
 import yaml
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from bench.figures import Figure, bounded, compared
+from bench.figures import Figure, bounded, compared, counted
 from bench.review.histories import wide
 from tests.browser.conftest import CHROMIUM, MISSING
 from tests.browser.test_chat_long import TURNS, turn
+from tests.browser.test_early import SHIFTS, Between
 from tests.service import Service, until
 from workspace.chats import transcript
 
 VISITS, TRACED = 5, 3
 APPS, GROUPS, PORT = 500, 12, 20_000
 PAINT_RATIO, SEEN_MS, TASK_MS = 1.5, 500, 200
+VISITED_RATIO, SHIFT = 3, 0.02
+REQUESTS = (80, 15, 4)  # of the visits of home, in their order
 SETTLED_MS = 1500  # in which a page draws what is below the fold
 WINDOW = {"width": 1440, "height": 900}
 CALM = {"screenshots": {"enabled": False}, "scan": {"enabled": False}, "health": {"interval": "1h"}}
@@ -45,6 +49,7 @@ SEEN = """(selector) => {
   };
   requestAnimationFrame(look);
 }"""
+THERE = f"performance.getEntriesByName('{MARK}')[0].startTime"
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
@@ -72,7 +77,9 @@ def main() -> list[Figure]:
     ):
         pages = [apps(service), commit(service, Path(folder)), chat(service)]
         line = f"{service.url}/api/health"
-        return [figure for page in pages for figure in measured(browser, page, line)]
+        home = Visited("P4", "home", f"{service.url}/", ".home-row")
+        figures = [figure for page in pages for figure in measured(browser, page, line)]
+        return figures + again(browser, [home, *pages], line) + asked(browser, service, home)
 
 
 def apps(service: Service) -> Visited:
@@ -132,6 +139,52 @@ def measured(browser: Browser, page: Visited, line: str) -> list[Figure]:
         ),
         bounded(page.id, "the same: longest task", task, TASK_MS, unit="ms"),
     ]
+
+
+def again(browser: Browser, pages: list[Visited], line: str) -> list[Figure]:
+    """Each page once more, while a window of each is open."""
+    with browser.new_context(viewport=WINDOW, bypass_csp=True) as context:  # type: ignore[arg-type]
+        for page in pages:
+            window = context.new_page()
+            window.goto(page.address)
+            window.locator(page.selector).first.wait_for()
+        return [returned(context, page, line) for page in pages]
+
+
+def returned(context: BrowserContext, visit: Visited, line: str) -> Figure:
+    both = []
+    for _ in range(VISITS):
+        with context.new_page() as page:
+            page.goto(line)
+            floor = float(page.wait_for_function(PAINTED).json_value())
+        with context.new_page() as page:
+            page.add_init_script(f"({SEEN})({json.dumps(visit.selector)})")
+            page.goto(visit.address)
+            page.locator(visit.selector).first.wait_for()
+            both.append((float(page.evaluate(THERE)), floor))
+    found, floor = (median(times) for times in zip(*both, strict=True))
+    words = f"{visit.name}, visited, four windows open: there, p50 : a line of text"
+    return compared("P4", words, found, floor, unit="ms", most=VISITED_RATIO)
+
+
+def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
+    """What reaches the service in three visits of home by one browser, one after the other."""
+    figures, shifted = [], 0.0
+    between = Between(service)
+    with browser.new_context(viewport=WINDOW, bypass_csp=True) as context:  # type: ignore[arg-type]
+        for visit, most in enumerate(REQUESTS, 1):
+            with context.new_page() as page:
+                page.add_init_script(SHIFTS)
+                page.goto(f"{between.url}/")
+                page.locator(home.selector).first.wait_for()
+                page.wait_for_timeout(SETTLED_MS)
+                shifted = max(shifted, float(page.evaluate("shifted")))
+            figures.append(
+                counted("P5", f"home: requests, visit {visit}", len(between.asked), most)
+            )
+            between.asked = []
+    between.listener.close()
+    return [*figures, bounded("P6", "home: layout shift", shifted, SHIFT, unit="")]
 
 
 @contextmanager

@@ -102,7 +102,7 @@ def _project_page(
     if section:
         crumbs.append((section, request.path))
     title = f"{section} · {found.name}" if section else found.name
-    data = {"project": slug, **(data or {})}
+    data = {"project": slug, "root": str(found.working_dir), **(data or {})}
     return _page(request, name, title=title, crumbs=crumbs, data=data, project=found)
 
 

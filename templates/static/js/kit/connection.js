@@ -10,11 +10,16 @@ const patience = Number(document.body.dataset.patience ?? 0);
 const LOST = { shape: "stopped", tone: "stopped", word: "Not connected" };
 
 let state = "";
+let unbroken = true;
 /** @type {HTMLElement | null} */
 let bar = null;
 let timer = 0;
 
 export const connection = {
+  /** Whether it stood since this page was loaded: what answers after a loss may be another release. */
+  get unbroken() {
+    return unbroken;
+  },
   up() {
     clearTimeout(timer);
     timer = 0;
@@ -26,6 +31,7 @@ export const connection = {
     show(LIVE);
   },
   lost() {
+    unbroken = false;
     if (state !== "lost") timer ||= setTimeout(turn, patience);
   },
 };

@@ -153,15 +153,20 @@ function swap(node, fresh) {
   const active = node.contains(document.activeElement) ? document.activeElement : null;
   node.replaceWith(fresh);
   if (!active) return;
-  const name = active.getAttribute("aria-label") ?? active.textContent;
+  const name = named(active);
   const same = /** @type {Iterable<HTMLElement>} */ (fresh.querySelectorAll(active.tagName));
   const twin = [fresh, ...same].find(
-    (other) =>
-      other.tagName === active.tagName &&
-      (other.getAttribute("aria-label") ?? other.textContent) === name,
+    (other) => other.tagName === active.tagName && named(other) === name,
   );
   twin?.focus();
 }
+
+/**
+ * What stays when a row is drawn anew: the words of a link may not.
+ * @param {Element} node
+ */
+const named = (node) =>
+  node.getAttribute("aria-label") ?? node.getAttribute("href") ?? node.textContent;
 
 /**
  * Wait until calls stop for `ms`, then call once; `now()` does not wait.

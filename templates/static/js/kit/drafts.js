@@ -6,31 +6,36 @@ const PREFIX = "svc.draft.";
 const KEPT = 30 * 24 * 3600 * 1000; // ms
 const REST = 300; // ms after the last key
 
+/** @type {Set<() => void>} */
+const due = new Set(); // of every field that holds what is not saved yet
+addEventListener("pagehide", () => due.forEach((save) => save()));
+
 /**
- * Fill a text field with its draft and save what is typed. Returns {restored, clear()}: whether
- * there was one, and to forget it once it is sent.
+ * Fill a text field with its draft and save what is typed. Returns {restored, again(), clear()}:
+ * whether there was one, to fill the field anew, and to forget it once it is sent.
  * @param {HTMLInputElement | HTMLTextAreaElement} textarea
  * @param {string} name
  */
 export function draft(textarea, name) {
   const kept = draftOf(name);
   if (kept) textarea.value = kept;
-  let due = false;
   const save = () => {
-    if (due) write(name, textarea.value);
-    due = false;
+    if (due.delete(save)) write(name, textarea.value);
   };
   const later = settle(REST, save);
   textarea.addEventListener("input", () => {
-    due = true;
+    due.add(save);
     later();
   });
   textarea.addEventListener("blur", save);
-  addEventListener("pagehide", save);
   return {
     restored: kept !== "",
+    again() {
+      save();
+      textarea.value = draftOf(name);
+    },
     clear() {
-      due = false;
+      due.delete(save);
       write(name, "");
     },
   };

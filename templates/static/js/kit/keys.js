@@ -25,17 +25,24 @@ let timer = 0;
  *
  * Off while a dialog is open and while someone types, except names with Ctrl, and those of
  * `typing: true`. `when()` may refuse; `act(event)` may return false to leave the key alone.
- * Without `act` it is only listed. Returns a function that takes it back.
+ * Without `act` it is only listed. Returns a function that takes it back, as `signal` does.
  * @param {string | string[]} name
  * @param {string} meaning
  * @param {Entry["act"]} [act]
- * @param {{group?: string, when?: () => unknown, typing?: boolean}} [options]
+ * @param {{group?: string, when?: () => unknown, typing?: boolean, signal?: AbortSignal}} [options]
  */
-export function key(name, meaning, act, { group = "This page", when, typing = false } = {}) {
+export function key(
+  name,
+  meaning,
+  act,
+  { group = "This page", when, typing = false, signal } = {},
+) {
   const names = [name].flat();
   const entry = { names, meaning, act, group, when, typing };
   keys.push(entry);
-  return () => keys.splice(keys.indexOf(entry), 1);
+  const back = () => keys.splice(keys.indexOf(entry), 1);
+  signal?.addEventListener("abort", back);
+  return back;
 }
 
 /**

@@ -25,19 +25,21 @@ const actions = [];
 
 /**
  * Offer something this page can do; `group` names what can be done everywhere. `key` is only
- * shown: register it with key(). Returns a function that takes the action back.
+ * shown: register it with key(). Returns a function that takes the action back, as `signal` does.
  * @param {string} label
  * @param {() => unknown} act
- * @param {{icon?: string, hint?: string, key?: string, group?: string}} [options]
+ * @param {{icon?: string, hint?: string, key?: string, group?: string, signal?: AbortSignal}} [options]
  */
 export function action(
   label,
   act,
-  { icon: shape = "right", hint = "", key = "", group = PAGE } = {},
+  { icon: shape = "right", hint = "", key = "", group = PAGE, signal } = {},
 ) {
   const entry = { label, act, icon: shape, hint, key, group };
   actions.push(entry);
-  return () => actions.splice(actions.indexOf(entry), 1);
+  const back = () => actions.splice(actions.indexOf(entry), 1);
+  signal?.addEventListener("abort", back);
+  return back;
 }
 
 /** Open the palette; nothing happens while another dialogue is open. */

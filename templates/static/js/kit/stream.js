@@ -25,23 +25,26 @@ let shares = "SharedWorker" in window;
 let left = null; // ends what this page has of its own
 
 /**
- * follow("/api/events", {project: (data, id) => …}); returns stop(). `open` is called when the
- * stream begins later than what the page has read, and when it does so again after a loss. `after`: the place to go on behind, of a
- * stream whose places are the page's own; `open` comes at each new beginning of that.
+ * follow("/api/events", {project: (data, id) => …}); returns stop(), as `signal` does. `open` is
+ * called when the stream begins later than what the page has read, and when it does so again after
+ * a loss. `after`: the place to go on behind, of a stream whose places are the page's own; `open`
+ * comes at each new beginning of that.
  * @param {string} url
  * @param {Handlers} handlers
- * @param {{after?: string}} [options]
+ * @param {{after?: string, signal?: AbortSignal}} [options]
  */
-export function follow(url, handlers, { after } = {}) {
+export function follow(url, handlers, { after, signal } = {}) {
   const n = (count += 1);
   const one = { n, url: new URL(url, document.baseURI).pathname, handlers, after };
   follows.set(n, one);
   if (port) ask(port, one);
   else join();
-  return () => {
+  const stop = () => {
     follows.delete(n);
     port?.postMessage({ end: n });
   };
+  signal?.addEventListener("abort", stop);
+  return stop;
 }
 
 /**

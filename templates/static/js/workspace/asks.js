@@ -12,8 +12,11 @@ export const answer = (ask, said) => post(route(ask), said);
 /**
  * While somebody looks at this page the questions it shows wait on: `shown()` are those, and
  * `later(call, until)` hears when they are denied now. Returns a function that says so at once.
+ * @param {() => any[]} shown
+ * @param {(call: string, until: string) => unknown} later
+ * @param {AbortSignal} [signal] until then
  */
-export function keepWaiting(shown, later) {
+export function keepWaiting(shown, later, signal) {
   const keep = () => {
     if (document.hidden) return;
     for (const ask of shown())
@@ -22,7 +25,8 @@ export function keepWaiting(shown, later) {
         () => {}, // the connection bar says it
       );
   };
-  setInterval(keep, EVERY);
-  document.addEventListener("visibilitychange", keep);
+  const timer = setInterval(keep, EVERY);
+  signal?.addEventListener("abort", () => clearInterval(timer));
+  document.addEventListener("visibilitychange", keep, { signal });
   return keep;
 }

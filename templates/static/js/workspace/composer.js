@@ -14,7 +14,7 @@ const NO_MODEL = "No model is set up, so plain text gets no answer.";
 
 /**
  * composer({key, project, send({prompt, model, attachments}), label}) →
- * {node, actions, ready, focus, placeholder, label, write}; `key` names the draft.
+ * {node, actions, ready, focus, placeholder, label, write, refresh}; `key` names the draft.
  */
 export function composer({ key, project, send, label = "Send" }) {
   const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
@@ -129,6 +129,13 @@ export function composer({ key, project, send, label = "Send" }) {
     actions,
     ready, // what stands above the box is known: later it would move what is below
     focus: () => box.focus(),
+    /** Someone comes back to it: the draft and the models may be others by now. */
+    refresh() {
+      kept.again();
+      grow();
+      look().catch(() => {}); // sending says what is wrong
+      offer(models, project);
+    },
     placeholder: (text) => box.setAttribute("placeholder", text),
     label: (text) => (word.textContent = text),
     /** Put a text into the box, before what is written there. */
@@ -149,6 +156,8 @@ async function offer(models, project) {
   }));
   const list = all.filter((model) => model.engine !== "runbook");
   const options = list.map((model) => h("option", { value: model.id }, model.label ?? model.id));
+  const chosen = models.value;
   models.replaceChildren(models.firstElementChild, ...options);
+  if (list.some(({ id }) => id === chosen)) models.value = chosen;
   models.hidden = list.length === 0;
 }

@@ -1,6 +1,7 @@
 // One connection for every stream that pages follow, whatever their number: a browser gives one
 // server six connections for all its windows. A page is a message port; it asks with
-// {follow, url, after, since}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
+// {follow, url, after, since}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and
+// {lost}.
 // This file is the shared worker of all pages of an origin; it imports nothing, so that its address
 // with the version names all of it.
 

@@ -4,6 +4,7 @@
 import { get, P, query } from "../../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { menu } from "../../kit/menu.js";
+import { where } from "../../kit/shell.js";
 import { attempt } from "../../kit/toast.js";
 import { plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
@@ -29,8 +30,8 @@ const shortly = (iso) =>
 
 const hrefOf = (chat) => `/projects/${chat.project}/chats/${chat.sessionId}`;
 
-/** chatList(nav, project, current) → {refresh, step(by), search} */
-export function chatList(nav, slug, current) {
+/** chatList(nav, project) → {refresh, step(by), search, at(chat), nameOf(chat)} */
+export function chatList(nav, slug) {
   const search = h("input", {
     id: "cs",
     class: "input",
@@ -46,6 +47,8 @@ export function chatList(nav, slug, current) {
   const state = { pages: 1, next: null };
   const list = steady(groups, (chat) => chat.sessionId, drawDays);
   const words = () => search.value.trim();
+  const marked = (chat) => ({ ...chat, here: chat.sessionId === where.chat });
+  let drawn = [];
 
   fill(
     nav,
@@ -69,7 +72,7 @@ export function chatList(nav, slug, current) {
   );
 
   function row(chat) {
-    const unread = chat.unread && !chat.running && chat.sessionId !== current;
+    const unread = chat.unread && !chat.running && !chat.here;
     const name = h("span", { class: "name clamp" }, chat.name);
     const failed = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
     const count = chat.queued ? `${chat.queued} waiting` : plural(chat.messages ?? 0, "message");
@@ -83,7 +86,7 @@ export function chatList(nav, slug, current) {
         {
           class: unread ? "pick unread" : "pick",
           href: hrefOf(chat),
-          "aria-current": chat.sessionId === current && "page",
+          "aria-current": chat.here && "page",
         },
         mark(unread ? NEW : chatState(chat)),
         name,
@@ -110,7 +113,7 @@ export function chatList(nav, slug, current) {
 
   /** After a chat went to the trash or came back; the open one is left for the list. */
   function leave(chat, away) {
-    if (chat.sessionId !== current) return refresh.now();
+    if (chat.sessionId !== where.chat) return refresh.now();
     return location.assign(away ? `/projects/${slug}/chats` : hrefOf(chat));
   }
 
@@ -129,7 +132,9 @@ export function chatList(nav, slug, current) {
     );
   }
 
-  function drawDays(chats) {
+  function drawDays(all) {
+    const chats = all.map(marked);
+    drawn = all;
     keep(
       groups,
       DAYS.filter((name) => chats.some((chat) => day(chat.updatedAt) === name)),
@@ -213,7 +218,11 @@ export function chatList(nav, slug, current) {
       body,
     );
     node.addEventListener("toggle", () => refresh());
-    const show = (chats) => keep(body, chats, (chat) => chat.sessionId, draw);
+    const show = (chats) => {
+      shown = chats;
+      keep(body, chats.map(marked), (chat) => chat.sessionId, draw);
+    };
+    let shown = [];
     const number = (many) => {
       count.textContent = String(many);
       node.hidden = !many;
@@ -227,15 +236,22 @@ export function chatList(nav, slug, current) {
         show((await get(query(P(slug, "chats"), { archived: 1, limit: PAGE }))).chats);
       }
     };
-    return { node, load, count: number };
+    return { node, load, count: number, again: () => show(shown) };
   }
 
   const quietly = (options) => load(options).catch(() => {}); // the connection bar says it
   const now = () => quietly({ now: true });
   const refresh = Object.assign(settle(150, quietly), { now });
   search.addEventListener("input", refresh);
-  refresh();
-  return { refresh, search, step: (by) => step(nav, by) };
+  quietly();
+  /** Another chat is shown. */
+  const at = (id) => {
+    where.chat = id;
+    if (drawn.length) drawDays(drawn);
+    archived.again();
+  };
+  const nameOf = (id) => drawn.find(({ sessionId }) => sessionId === id)?.name;
+  return { refresh, search, step: (by) => step(nav, by), at, nameOf };
 }
 
 function hit({ project, sessionId, name, offset, timestamp, snippet }) {
