@@ -29,6 +29,7 @@ from workspace.chats import transcript
 
 CHATS, ROUNDS, STARTS, TURNS = 300, 200, 30, 20
 CLIENTS, LINES, FORK_BYTES = 20, 60, 50 * 1024 * 1024
+FORKS, FORKED_BYTES = 300, 1024 * 1024  # in a row
 QUICK = '#!runbook\n```TodoWrite\n{"todos": []}\n```\n'
 
 
@@ -124,8 +125,8 @@ def reads(service: Service) -> list[Figure]:
                f"{p50['no list']:.2f} ms", p50["list"] / p50["no list"], "< 3 ms and <= 3 x",
                p50["list"] < 3 and p50["list"] <= 3 * p50["no list"]),
         Figure("S3", "read_chat of 40 messages, p50 : of none", f"{p50['read']:.2f} ms",
-               f"{p50['no read']:.2f} ms", p50["read"] / p50["no read"], "< 2 ms and <= 3 x",
-               p50["read"] < 2 and p50["read"] <= 3 * p50["no read"]),
+               f"{p50['no read']:.2f} ms", p50["read"] / p50["no read"], "< 2 ms and <= 1.5 x",
+               p50["read"] < 2 and p50["read"] <= 1.5 * p50["no read"]),
     ]  # fmt: skip
 
 
@@ -161,12 +162,19 @@ class Endpoint:
 
 
 def _fork(service: Service) -> list[Figure]:
-    """E8: a fork of 50 MB beside a copy of the same file, both on the disk."""
-    folder = service.projects / "alpha" / ".chats"
+    """E8: a fork beside a copy of the same file, both on the disk: of a large chat, and of one of
+    usual size over and over, which leaves a folder full of chats."""
+    return [
+        _forked(service, "fork of 50 MB : cp + fsync", FORK_BYTES, 7),
+        _forked(service, f"{FORKS} forks of 1 MB in a row, each", FORKED_BYTES, FORKS),
+    ]
+
+
+def _forked(service: Service, what: str, size: int, times: int) -> Figure:
     chat = _chat(service)
-    path = folder / f"{chat}.jsonl"
+    path = service.projects / "alpha" / ".chats" / f"{chat}.jsonl"
     with transcript.Writer(str(path)) as writer:
-        while path.stat().st_size < FORK_BYTES:
+        while path.stat().st_size < size:
             turn = ids.turn_id()
             for _ in range(50):
                 writer.append("assistant", turn, text="x" * 20_000, block="1")
@@ -177,13 +185,14 @@ def _fork(service: Service) -> list[Figure]:
         service.http.post(f"/api/projects/alpha/chats/{chat}/fork", json={}).raise_for_status()
 
     # In turns, so that both see the same disk.
-    pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(7)]
+    pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(times)]
     ours, floor = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return [compared("E8", "fork of 50 MB : cp + fsync", ours, floor, unit="ms", most=3)]
+    return compared("E8", what, ours, floor, unit="ms", most=1.5)
 
 
 def _copy(path: Path) -> None:
-    target = path.with_suffix(".copy")
+    """As a fork keeps it: under a name of its own."""
+    target = path.with_name(f"{ids.session_id()}.copy")
     with path.open("rb") as source, target.open("wb") as copy:
         shutil.copyfileobj(source, copy, 1024 * 1024)
         copy.flush()

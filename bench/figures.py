@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
+from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,19 @@ def compared(name: str, what: str, ours: float, peer: float, *, unit: str, most:
     """A figure whose target is a largest ratio."""
     texts = f"{ours:.3g} {unit}", f"{peer:.3g} {unit}"
     return Figure(name, what, *texts, ours / peer, f"<= {most} x", ours / peer <= most)
+
+
+def medians(
+    name: str, what: str, ours: Sequence[float], peer: Sequence[float], *, unit: str, most: float
+) -> Figure:
+    """The same for rounds taken in turn: the medians, with the least and the most of each."""
+    texts = _spread(ours, unit), _spread(peer, unit)
+    ratio = median(ours) / median(peer)
+    return Figure(name, what, *texts, ratio, f"<= {most} x", ratio <= most)
+
+
+def _spread(times: Sequence[float], unit: str) -> str:
+    return f"{median(times):.3g} {unit} ({min(times):.3g} to {max(times):.3g})"
 
 
 def bounded(

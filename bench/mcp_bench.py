@@ -1,8 +1,8 @@
-"""S1 and S2: what a request to /mcp costs, beside a Node server that builds an SDK server each.
+"""S1 and S2: what a request to /mcp costs, beside Node servers that build an SDK server for each.
 
-Both servers are measured in the same run, in turns, with the same load. CPU is that of the server
-process; the load generator's own is not counted. Other work on the machine only ever adds, so each
-server is judged by its own quietest round.
+The whole service is up. All servers are measured in the same run, in turns, with the same load; a
+figure is the median of its rounds. CPU is that of the server process, with what it writes down
+behind its answers; the load generator's own is not counted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.figures import Figure, compared, percentile
+from bench.figures import Figure, medians, percentile
 from bench.timing import spent
 from tests.clients import node
 from tests.service import ROOT, Service
@@ -36,7 +36,9 @@ HEADERS = {
     "Accept": "application/json, text/event-stream",
     "Content-Type": "application/json",
 }
-REQUESTS, ROUNDS, WARM_UP, CONNECTIONS = 800, 8, 300, 16
+REQUESTS, ROUNDS, WARM_UP, CONNECTIONS = 1000, 5, 2000, 16
+SETTLE_S = 1.0  # what a server does behind its answers is done, the audit's rows among it
+PEERS = {"lean": "a lean Node server", "registered": "one that registers its tools"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,9 @@ def ours(
     stores: Mapping[str, str] | None = None, beside: Callable[[], Iterable[int]] = tuple
 ) -> Iterator[Server]:
     """The service with one project and one client that may list."""
-    env = {"BENCH_TOKEN": TOKEN, "SVC_REVIEW_PORT": "off", "SVC_DASHBOARD_PORT": "off"}
+    env = {"BENCH_TOKEN": TOKEN, **(stores or {})}
     with tempfile.TemporaryDirectory(prefix="svc-bench-") as folder:
-        service = Service(
-            Path(folder), config=CONFIG, env=env | dict(stores or {}), scheduler=False
-        )
+        service = Service(Path(folder), config=CONFIG, env=env, dashboard={})
         (service.projects / "alpha").mkdir(parents=True)
         (service.projects / "alpha/project.yaml").write_text("name: Alpha\n")
         with service:
@@ -78,10 +78,10 @@ def ours(
 
 
 @contextmanager
-def peer() -> Iterator[Server]:
-    """Raises tests.clients.node.NoNode where there is no peer."""
+def peer(kind: str) -> Iterator[Server]:
+    """One of PEERS. Raises tests.clients.node.NoNode where there is no Node."""
     environ = os.environ | {"TOKEN": TOKEN, "SDK_FOLDER": str(node.folder())}
-    command = ["node", str(ROOT / "bench/mcp_peer.mjs")]
+    command = ["node", str(ROOT / "bench/mcp_peer.mjs"), kind]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -117,34 +117,36 @@ async def _answer(reader: asyncio.StreamReader) -> bytes:
     return await reader.readuntil(b"\r\n0\r\n\r\n")
 
 
-def measure(servers: list[Server], method: str) -> list[tuple[float, float]]:
-    """CPU and p99 in ms of each server's quietest round; each in turn, so that drift of the
-    machine meets both."""
-    found: dict[int, list[tuple[float, float]]] = {server.pid: [] for server in servers}
+def measure(servers: list[Server], method: str) -> list[tuple[list[float], list[float]]]:
+    """CPU and p99 in ms of each server's rounds; each in turn, so that drift of the machine meets
+    all."""
+    found: list[list[tuple[float, float]]] = [[] for _ in servers]
     for server in servers:
-        asyncio.run(_load(server, method, WARM_UP, 1))
+        asyncio.run(_load(server, method, WARM_UP, CONNECTIONS))
     for _ in range(ROUNDS):
-        for server in servers:
+        for server, rounds in zip(servers, found, strict=True):
+            time.sleep(SETTLE_S)
             before = server.cpu_s()
             taken = asyncio.run(_load(server, method, REQUESTS, CONNECTIONS))
+            time.sleep(SETTLE_S)
             cpu = (server.cpu_s() - before) / len(taken)
-            found[server.pid].append((cpu * 1000, percentile(taken, 0.99) * 1000))
-    return [
-        (min(cpu), min(p99)) for cpu, p99 in (zip(*found[one.pid], strict=True) for one in servers)
-    ]
+            rounds.append((cpu * 1000, percentile(taken, 0.99) * 1000))
+    return [([cpu for cpu, _ in rounds], [p99 for _, p99 in rounds]) for rounds in found]
 
 
 def main() -> list[Figure]:
-    return beside_peer(ours())
+    return beside_peers(ours())
 
 
-def beside_peer(started: AbstractContextManager[Server]) -> list[Figure]:
+def beside_peers(started: AbstractContextManager[Server]) -> list[Figure]:
     figures = []
-    with started as us, peer() as them:
-        for method in ("tools/list", "tools/call"):
-            cpu, p99 = zip(*measure([us, them], method), strict=True)
-            what = f"/mcp {method}, CPU per request"
-            figures.append(compared("S1", what, *cpu, unit="ms", most=0.6))
-            what = f"/mcp {method}, p99 at {CONNECTIONS} connections"
-            figures.append(compared("S2", what, *p99, unit="ms", most=0.5))
+    with ExitStack() as stack:
+        servers = [stack.enter_context(one) for one in (started, *map(peer, PEERS))]
+        for method, shown in (("tools/list", "tools/list"), ("tools/call", "list_projects")):
+            (cpu, p99), *others = measure(servers, method)
+            for (their_cpu, their_p99), name in zip(others, PEERS.values(), strict=True):
+                what = f"/mcp {shown}, CPU per request : {name}"
+                figures.append(medians("S1", what, cpu, their_cpu, unit="ms", most=0.6))
+                what = f"/mcp {shown}, p99 at {CONNECTIONS} connections : {name}"
+                figures.append(medians("S2", what, p99, their_p99, unit="ms", most=0.5))
     return figures

@@ -1,26 +1,61 @@
-// The peer of S1 and S2: the official SDK, stateless, a server with 14 tools built per request.
+// The peers of S1 and S2: the official SDK, stateless, a server built per request. `registered`
+// registers its 14 tools each time; `lean` is the low-level server, which answers from one list.
 import { createRequire } from "node:module";
 import http from "node:http";
 import { pathToFileURL } from "node:url";
 
 const require = createRequire(process.env.SDK_FOLDER + "/");
-const load = (name) => import(pathToFileURL(require.resolve(name)).href);
-const { McpServer } = await load("@modelcontextprotocol/sdk/server/mcp.js");
-const { StreamableHTTPServerTransport } = await load(
-  "@modelcontextprotocol/sdk/server/streamableHttp.js",
-);
-const { z } = await load("zod");
+const load = (name) =>
+  import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${name}`)).href);
+const { McpServer } = await load("server/mcp.js");
+const { Server } = await load("server/index.js");
+const { StreamableHTTPServerTransport } = await load("server/streamableHttp.js");
+const { CallToolRequestSchema, ListToolsRequestSchema } = await load("types.js");
+const { z } = await import(pathToFileURL(require.resolve("zod")).href);
 
-const tools = Array.from({ length: 14 }, (_, i) => `tool_${i}`);
+const jsonSchemaValidator = { getValidator: () => () => ({ valid: true }) }; // its own: one per server
+const info = { name: "peer", version: "1.0.0" };
+const described = (name) =>
+  `What ${name} does, in one sentence of about the same length as ours.`;
+const names = Array.from({ length: 14 }, (_, i) => `tool_${i}`);
+const tools = names.map((name) => ({
+  name,
+  description: described(name),
+  inputSchema: {
+    type: "object",
+    properties: {
+      project: { type: "string", description: "Project slug" },
+      session_id: { type: "string", description: "Chat id" },
+      prompt: { type: "string" },
+      limit: { type: "integer" },
+    },
+    required: ["project"],
+  },
+}));
 const projects = [{ slug: "alpha", name: "Alpha", status: "active" }];
 
-function build() {
-  const server = new McpServer({ name: "peer", version: "1.0.0" });
-  for (const name of tools) {
+async function listed() {
+  const result = { count: projects.length, projects };
+  return {
+    content: [{ type: "text", text: JSON.stringify(result) }],
+    structuredContent: result,
+  };
+}
+
+function lean() {
+  const server = new Server(info, { capabilities: { tools: {} }, jsonSchemaValidator });
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
+  server.setRequestHandler(CallToolRequestSchema, listed);
+  return server;
+}
+
+function registered() {
+  const server = new McpServer(info);
+  for (const name of names) {
     server.registerTool(
       name,
       {
-        description: `What ${name} does, in one sentence of about the same length as ours.`,
+        description: described(name),
         inputSchema: {
           project: z.string().describe("Project slug"),
           session_id: z.string().optional().describe("Chat id"),
@@ -28,17 +63,13 @@ function build() {
           limit: z.number().int().optional(),
         },
       },
-      async () => {
-        const result = { count: projects.length, projects };
-        return {
-          content: [{ type: "text", text: JSON.stringify(result) }],
-          structuredContent: result,
-        };
-      },
+      listed,
     );
   }
   return server;
 }
+
+const build = { lean, registered }[process.argv[2]];
 
 http
   .createServer(async (req, res) => {

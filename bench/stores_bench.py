@@ -30,7 +30,7 @@ def main() -> list[Figure]:
 
 def served(mode: Mode) -> list[Figure]:
     """The pieces of the other parts with another environment."""
-    peer = mcp_bench.beside_peer(mcp_bench.ours(mode.environment(), mode.pids))
+    peer = mcp_bench.beside_peers(mcp_bench.ours(mode.environment(), mode.pids))
     with tempfile.TemporaryDirectory() as folder:
         idle = rest(mode, Path(folder) / "idle")
         env = mode.environment() | {"BENCH_TOKEN": mcp_bench.TOKEN}

@@ -7,7 +7,6 @@ import http.client
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 
 Work = Callable[[], object]
 
@@ -33,13 +32,12 @@ def alternately(
 
 
 def spent(pids: Iterable[int]) -> float:
-    """Seconds that all threads of these processes have run, to the nanosecond."""
-    total = 0
+    """Seconds that these processes have run, with the threads that have ended since."""
+    total = 0.0
     for pid in pids:
-        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            with suppress(OSError):  # the thread has ended
-                total += int(task.read_text().split()[0])
-    return total / 1e9
+        with suppress(OSError):  # the process has ended
+            total += time.clock_gettime(~pid << 3 | 2)  # its CPU clock, as the C library names it
+    return total
 
 
 def busy(pids: Iterable[int], seconds: float) -> float:

@@ -26,10 +26,10 @@ from mcp.server.runner import ServerRunner
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.transport_context import TransportContext
 from mcp_types import (
-    CallToolRequestParams,
     PaginatedRequestParams,
     ServerCapabilities,
     ToolsCapability,
+    methods,
 )
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
@@ -47,8 +47,10 @@ from config.web.http.body import Gone, chunks, outlive
 
 log = logging.getLogger(__name__)
 
+BEGIN_S = 0.1  # an answer that takes longer shows its headers first
 WAIT_S = 15.0
 METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
+KNOWN = METHODS | revisions.METHODS
 NAME_SHOWN = 100
 LISTS_KEPT = 256
 STREAM_HEADERS = (
@@ -75,7 +77,7 @@ class Call:
     @property
     def tool(self) -> bool:
         """Whether a tool was called, and no method of the protocol."""
-        return bool(self.operation) and self.operation not in METHODS | revisions.METHODS
+        return bool(self.operation) and self.operation not in KNOWN
 
 
 class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
@@ -137,13 +139,12 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def _answer(self, exchange: Exchange, message: Message) -> None:
-        """Headers first, so that the client knows the call was taken; then the one event."""
-        await self.send_headers(headers=list(STREAM_HEADERS))
-        if message.method != "tools/call":
-            await self.send_body(await exchange.event(message))
-            return
-        await self.send_body(b"", more_body=True)
-        async with KeepAlive(self.send_body):
+        """The one event, with its headers; those of a call that takes a while go first."""
+        await self.send_headers(headers=STREAM_HEADERS)
+        if message.method == "tools/call":
+            async with KeepAlive(self.send_body):
+                event = await exchange.event(message)
+        else:
             event = await exchange.event(message)
         await self.send_body(event)
 
@@ -161,14 +162,15 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
 
 class KeepAlive:
-    """A comment on the stream every so often, so that no proxy takes a slow tool for a dead one."""
+    """The headers of an answer that is not there yet, then a comment on the stream every so often,
+    so that no proxy takes a slow tool for a dead one."""
 
     def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
         self._send, self._loop = send, asyncio.get_running_loop()
         self._said: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> None:
-        self._timer = self._loop.call_later(WAIT_S, self._say)
+        self._timer = self._loop.call_later(BEGIN_S, self._say, b"")
 
     async def __aexit__(self, *_: object) -> None:
         """No comment may come after the event."""
@@ -176,12 +178,12 @@ class KeepAlive:
         if self._said is not None:
             await self._said
 
-    def _say(self) -> None:
-        self._said = self._loop.create_task(self._comment())
-        self._timer = self._loop.call_later(WAIT_S, self._say)
+    def _say(self, text: bytes) -> None:
+        self._said = self._loop.create_task(self._write(text))
+        self._timer = self._loop.call_later(WAIT_S, self._say, b": wait\n\n")
 
-    async def _comment(self) -> None:
-        await self._send(b": wait\n\n", more_body=True)
+    async def _write(self, text: bytes) -> None:
+        await self._send(text, more_body=True)
 
 
 @dataclass(slots=True)
@@ -211,7 +213,7 @@ class Exchange:
             answer = jsonrpc.error_event(jsonrpc.INTERNAL_ERROR, "Internal error", message.id)
             outcome = "error"
         if not self.called:
-            operation = message.method if message.method in METHODS | revisions.METHODS else ""
+            operation = message.method if message.method in KNOWN else ""
             self.endpoint.done(self.caller, operation, outcome)
         return answer
 
@@ -224,6 +226,8 @@ class Exchange:
         if method == "tools/list":
             return await self._list(message)
         params = params or {}
+        if method == "tools/call":
+            return await self._tool(params)
         answered = await self._serve(message, params)
         if method == "initialize":
             chosen = revisions.negotiated(params["protocolVersion"])
@@ -254,7 +258,6 @@ class Exchange:
         server: Server[None] = Server(name, version=__version__)
         server.middleware.clear()  # tracing; it would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
-        server.add_request_handler("tools/call", CallToolRequestParams, self._on_call)
         version, able = LATEST_HANDSHAKE_VERSION, None
         if self.stateless:
             version, able = revisions.STATELESS, revisions.capabilities(message)
@@ -265,23 +268,31 @@ class Exchange:
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
         granted = self.registry.granted(self.caller)
         self.result = jsonio.dumps({"tools": [tool(one, self.caller) for one in granted]})
-        return {"tools": [], **_SHAPE, "ttlMs": 0, "cacheScope": "private"}
+        return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
-    async def _on_call(self, context: Any, params: CallToolRequestParams) -> Result:
+    async def _tool(self, params: dict[str, Any]) -> bytes:
+        """A call, checked by the types of the SDK; its server would only hand it back to us."""
+        match params:
+            case {"name": str(), "arguments": dict(), **more} if not more:
+                pass  # nothing is left to check
+            case _ if not self.stateless:  # which has been checked
+                methods.validate_client_request("tools/call", LATEST_HANDSHAKE_VERSION, params)
         self.called = True
-        operation = self.registry.find(params.name, self.caller)
+        self.result = await self._called(params["name"], params.get("arguments") or {})
+        return self.result
+
+    async def _called(self, name: str, given: dict[str, Any]) -> bytes:
+        operation = self.registry.find(name, self.caller)
         if operation is None:
-            name = jsonio.clean(params.name[:NAME_SHOWN])
+            name = jsonio.clean(name[:NAME_SHOWN])
             self.endpoint.done(self.caller, name, "unknown_tool")
-            self.result = jsonio.dumps(tool_error(f"Unknown tool: {name}"))
-        elif operation.waits:
-            self.result = await self._wait(operation, params.arguments or {})
-        else:
-            run = threads.brief if operation.read_only else threads.run
-            given = params.arguments or {}
-            refused = await self._pause(operation, given) if operation.pause else None
-            self.result = refused or await run(self._call, operation, given)
-        return {"content": [], **_SHAPE}
+            return jsonio.dumps(tool_error(f"Unknown tool: {name}"))
+        if operation.waits:
+            return await self._wait(operation, given)
+        run = threads.brief if operation.read_only else threads.run
+        if operation.pause and (refused := await self._pause(operation, given)) is not None:
+            return refused
+        return await run(self._call, operation, given)
 
     def _call(self, operation: Operation, given: dict[str, Any]) -> bytes:
         """In a thread: do it, and record it even if the client no longer waits for the answer."""
@@ -383,5 +394,4 @@ def _options(name: str) -> InitializationOptions:
     )
 
 
-_SHAPE = {"resultType": "complete"}
 _lists: WeakKeyDictionary[Registry, dict[tuple[str, ...], bytes]] = WeakKeyDictionary()

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from django.core.handlers.asgi import ASGIRequest
@@ -85,27 +85,31 @@ class Stamped:
     """ASGI's send: the answer carries the request's id and the fixed headers it lacks."""
 
     def __init__(self, send: Send, request_id: str, headers: Mapping[bytes, bytes]) -> None:
-        self._send = send
-        self._fixed = {**SECURITY_HEADERS, **headers, b"x-request-id": request_id.encode()}
+        self._send, self._headers, self._request_id = send, headers, request_id
         self.begun = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            headers: list[Header] = [(k.lower(), v) for k, v in message.get("headers", ())]
-            present = {name for name, _ in headers}
-            headers += [pair for pair in self._fixed.items() if pair[0] not in present]
-            message = {**message, "headers": headers}
+            fixed = {**SECURITY_HEADERS, **self._headers}
+            fixed[b"x-request-id"] = self._request_id.encode()
+            headers: list[Header] = []
+            for name, value in message.get("headers", ()):
+                headers.append((name := name.lower(), value))
+                fixed.pop(name, None)
+            message = {**message, "headers": [*headers, *fixed.items()]}
         await self._send(message)
 
 
 def lazily(name: str) -> App:
     """The consumer or ASGI app called `name`, imported when it is first asked for."""
-    late = Late(name)
+    late, inner = Late(name), None
 
     async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        found = await late.get()
-        inner: App = found.as_asgi() if hasattr(found, "as_asgi") else found
+        nonlocal inner
+        if inner is None:
+            found = await late.get()
+            inner = cast("App", found.as_asgi() if hasattr(found, "as_asgi") else found)
         await inner(scope, receive, send)
 
     return app

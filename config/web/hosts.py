@@ -9,6 +9,7 @@ import ipaddress
 import re
 import socket
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 IP = ipaddress.IPv4Address | ipaddress.IPv6Address
 _AUTHORITY = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
@@ -20,6 +21,7 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _TEREDO = ipaddress.IPv6Network("2001::/32")
 
 
+@lru_cache(1024)
 def loopback(peer: str | None) -> bool:
     """Whether a socket address is this machine. IPv4-mapped is unmapped, a zone id dropped."""
     try:

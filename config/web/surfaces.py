@@ -82,7 +82,10 @@ def ports() -> dict[str, int]:
 def of_port(scope: Scope) -> Surface:
     """The surface whose port accepted the connection; the main one on any unknown port."""
     port = (scope.get("server") or ("", None))[1]
-    return next((one for one in MOUNTED if port and _ports.get(one.name) == port), MAIN)
+    for one in MOUNTED:  # of every request: a generator would cost more than the two look-ups
+        if port and _ports.get(one.name) == port:
+            return one
+    return MAIN
 
 
 def of(scope: Scope) -> tuple[Surface, str]:

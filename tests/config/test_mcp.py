@@ -377,6 +377,27 @@ async def test_headers_leave_before_the_tool_has_finished_and_waiting_is_shown(
     assert messages[-1]["more_body"] is False
 
 
+async def test_an_answer_that_is_there_at_once_leaves_with_its_headers(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(mcp, "BEGIN_S", 60)
+    messages = []
+
+    async def receive() -> dict[str, object]:
+        body = json.dumps(call("say", project="a")).encode()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        messages.append(message)
+
+    headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+    scope = {"type": "http", "method": "POST", "headers": headers}
+    await Endpoint()(scope, receive, send)  # type: ignore[arg-type]
+
+    assert [m["type"] for m in messages] == ["http.response.start", "http.response.body"]
+    assert messages[1]["more_body"] is False
+
+
 async def test_calls_that_wait_hold_no_thread_and_are_answered_like_others():
     release, waiting, registry = asyncio.Event(), asyncio.Queue[str](), Registry()
 

@@ -7,6 +7,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +84,40 @@ async def test_a_slow_read_keeps_nobody_waiting_who_came_with_or_after_it():
     assert not late.done()
     slow.release.set()
     assert await asyncio.wait_for(late, WAIT_S) == "slow"
+
+
+async def test_the_loop_stands_aside_for_a_batch_until_it_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(threads, "ASIDE_S", WAIT_S)
+    turns = 0
+
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        loop.call_soon(turn)
+
+    def read() -> int:
+        before = turns
+        for _ in range(1000):
+            Path().stat()  # lets go of the interpreter, which the loop would take
+        return turns - before
+
+    loop = asyncio.get_running_loop()
+    reading = asyncio.ensure_future(threads.brief(read))
+    loop.call_soon(turn)
+
+    assert await asyncio.wait_for(reading, WAIT_S) == 0
+
+
+async def test_the_loop_goes_on_when_a_read_waits_for_it():
+    loop = asyncio.get_running_loop()
+
+    def read() -> int:
+        return asyncio.run_coroutine_threadsafe(asyncio.sleep(0, 7), loop).result(WAIT_S)
+
+    for _ in range(threads.PASSED + 2):
+        assert await asyncio.wait_for(threads.brief(read), WAIT_S) == 7
 
 
 async def test_a_value_is_handed_out_while_a_slow_read_of_the_same_batch_goes_on():

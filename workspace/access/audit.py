@@ -10,9 +10,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -33,8 +33,7 @@ CHUNK = 50  # rows written at once: a burst never holds the interpreter for long
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One answered call of a client, or of a turn; the names are the columns."""
 
     time: datetime
@@ -50,7 +49,7 @@ class Entry:
     request_id: str
 
 
-COLUMNS = tuple(field.name for field in fields(Entry))
+COLUMNS = Entry._fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ def _insert(entries: list[Entry]) -> None:
 
 
 def _row(entry: Entry) -> tuple[Any, ...]:
-    time, *rest = (getattr(entry, column) for column in COLUMNS)
+    time, *rest = entry
     return (connection.ops.adapt_datetimefield_value(time), *rest, 1, homes.home())
 
 
@@ -212,6 +211,8 @@ def _word(call: Call, key: str, *arguments: str) -> str:
     """A name from the result, else from the arguments; never anything longer than a name."""
     candidates = [call.result.get(key), *(call.arguments.get(name) for name in arguments)]
     word = next((word for word in candidates if isinstance(word, str)), "")
+    if not word:
+        return ""
     word = clean(word)
     if key == "sessionId":
         return word if ids.UUID.fullmatch(word) else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from config.mcp.operations import Operation
 from workspace.projects import schema
@@ -24,6 +25,12 @@ def _match(pattern: str, word: str) -> bool:
     if pattern.endswith("*"):
         return word.startswith(pattern[:-1])
     return pattern == word
+
+
+@lru_cache(1024)
+def _permits(allow: tuple[str, ...], deny: tuple[str, ...], operation: str) -> bool:
+    """Asked for every operation in each request; there are few, and a scope never changes."""
+    return matches(allow, operation) and not matches(deny, operation)
 
 
 def listed(tools: tuple[str, ...] | None, tool: str) -> bool:
@@ -46,7 +53,7 @@ class Scope:
     permission_mode: str = "acceptEdits"  # the highest one
 
     def permits(self, operation: str) -> bool:
-        return matches(self.allow, operation) and not matches(self.deny, operation)
+        return _permits(self.allow, self.deny, operation)
 
     def grants(self, operation: Operation) -> bool:
         return self.permits(operation.name)

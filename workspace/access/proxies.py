@@ -26,10 +26,12 @@ DEFAULT = tuple(PRESETS)
 def peer(scope: Mapping[str, Any]) -> str:
     """The peer's address as it is compared and printed: unmapped, without a zone id."""
     client = scope.get("client")
-    if not client or not client[0]:
-        return UNKNOWN
-    address = address_of(client[0])
-    return str(address) if address else UNKNOWN
+    return _shown(client[0]) if client and client[0] else UNKNOWN
+
+
+@functools.lru_cache(1024)
+def _shown(text: str) -> str:
+    return str(address_of(text) or UNKNOWN)
 
 
 @functools.lru_cache(1024)

@@ -187,8 +187,7 @@ MIRROR = Mirror(
 
 
 def _read(slug: str) -> Project | None:
-    # Asked first: the mirror forgets what is gone, and a read of nothing must write nothing.
-    found = MIRROR.get(slug) if _locate(slug).exists() else None
+    found = MIRROR.get(slug)
     if found is None:
         return None
     return Project(

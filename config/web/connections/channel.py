@@ -36,37 +36,44 @@ TOO_LARGE = (
 class Patience:
     """How long a slow client is waited for: WAIT_S, and longer by what it sends.
 
-    Each FLOOR bytes are good for a second more, but nobody saves up more than WAIT_S.
+    Each FLOOR bytes are good for a second more, but nobody saves up more than WAIT_S. The end only
+    ever moves back, so one timer is enough: when it is due it looks whether the end has come.
     """
 
     def __init__(self, clock: Any, cut: Callable[[], None]) -> None:
         self._clock, self._cut = clock, cut
-        self._end = 0.0
+        self._end: float | None = None  # nobody is waited for
         self._call: Any = None
 
     def begin(self) -> None:
-        self._until(self._clock.seconds() + WAIT_S)
+        self._end = self._clock.seconds() + WAIT_S
+        if self._call is None:
+            self._call = self._clock.callLater(WAIT_S, self._due)
 
     def extend(self, size: int) -> None:
-        if self._call is not None:
-            self._until(min(self._clock.seconds() + WAIT_S, self._end + size / FLOOR))
+        if self._end is not None:
+            self._end = min(self._clock.seconds() + WAIT_S, self._end + size / FLOOR)
 
     def end(self) -> None:
+        self._end = None
+
+    def close(self) -> None:
+        """Nothing is left to wait for, nor of the timer."""
+        self._end = None
         if self._call is not None:
             self._call.cancel()
             self._call = None
 
-    def _until(self, end: float) -> None:
-        self._end = end
-        left = max(0.0, end - self._clock.seconds())
-        if self._call is None:
-            self._call = self._clock.callLater(left, self._over)
-        else:
-            self._call.reset(left)
-
-    def _over(self) -> None:
+    def _due(self) -> None:
         self._call = None
-        self._cut()
+        if self._end is None:
+            return
+        left = self._end - self._clock.seconds()
+        if left > 0:
+            self._call = self._clock.callLater(left, self._due)
+        else:
+            self._end = None
+            self._cut()
 
 
 class Channel(http.HTTPChannel):  # type: ignore[misc]
@@ -74,6 +81,9 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
 
     clock: Any = None
     peer_uid: int | None = None  # the user of this machine at the other end
+    secure = False
+    client: list[Any] | None = None  # both ends, as ASGI wants them: asked once for all requests
+    server: list[Any] | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,10 +98,22 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
 
     def connectionMade(self) -> None:
         """Whose it is, is asked at once: nobody can tell of a client that has closed."""
+        self._peer, self._host = self.transport.getPeer(), self.transport.getHost()
+        self.client, self.server = _address(self._peer), _address(self._host)
+        self.secure = super().isSecure()
         self.peer_uid = peers.uid_of(self.transport)
         self.patience = Patience(self.clock, self.timeoutConnection)
         super().connectionMade()
         self.patience.begin()
+
+    def getPeer(self) -> Any:
+        return self._peer
+
+    def getHost(self) -> Any:
+        return self._host
+
+    def isSecure(self) -> bool:
+        return self.secure
 
     def dataReceived(self, data: bytes) -> None:
         if self._refused:
@@ -218,10 +240,16 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             self._networkProducer.resumeProducing()
 
     def connectionLost(self, reason: Any) -> None:
-        self.patience.end()
+        self.patience.close()
         if self._draining is not None and self._draining.active():
             self._draining.cancel()
         super().connectionLost(reason)
+
+
+def _address(end: Any) -> list[Any] | None:
+    """A TCP address as ASGI wants it; None for a unix socket."""
+    host, port = getattr(end, "host", None), getattr(end, "port", None)
+    return None if host is None or port is None else [str(host), port]
 
 
 def _idle(transport: Any) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
-from functools import partial
-from io import BytesIO
+from functools import lru_cache, partial
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -36,11 +36,18 @@ from config.web.connections.channel import Channel  # noqa: E402
 from config.web.http.body import BUFFER, Body  # noqa: E402
 
 log = logging.getLogger(__name__)
-http: Any = twisted_http  # Twisted's web part is not typed
+TwistedRequest: Any = twisted_http.Request  # Twisted's web part is not typed
 reactor: Any = installed_reactor
 
 STOP_S = 3.0  # how long a stop waits for requests that are being answered
 CLOSE_S = 10.0  # how long an application may outlive its connection
+_INVALID = re.compile(b"[" + re.escape(bytes(sorted(INVALID_HEADER_VALUE_BYTES))) + b"]")
+
+
+@lru_cache(512)
+def _is_name(name: bytes) -> bool:
+    """Whether a header may have the name; clients send the same few."""
+    return HEADER_NAME_RE.fullmatch(name) is not None
 
 
 class Request(WebRequest):  # type: ignore[misc]
@@ -66,9 +73,9 @@ class Request(WebRequest):  # type: ignore[misc]
 
     def _fault(self) -> str | None:
         for name, values in self.requestHeaders.getAllRawHeaders():
-            if not HEADER_NAME_RE.fullmatch(name):
+            if not _is_name(name):
                 return "invalid header name"
-            if any(INVALID_HEADER_VALUE_BYTES.intersection(value) for value in values):
+            if any(_INVALID.search(value) for value in values):
                 return "invalid header value"
         if not self.path.startswith(b"/") or not self.uri.isascii():
             return "invalid path"
@@ -83,7 +90,7 @@ class Request(WebRequest):  # type: ignore[misc]
             "path": unquote(self.path.decode("ascii")),
             "raw_path": self.path,
             "root_path": "",
-            "scheme": "https" if self.isSecure() else "http",
+            "scheme": "https" if self.channel.secure else "http",
             "query_string": self.query_string,
             "headers": [
                 (name.lower(), value)
@@ -91,15 +98,15 @@ class Request(WebRequest):  # type: ignore[misc]
                 if b"_" not in name  # CGI names would confuse the two spellings
                 for value in values
             ],
-            "client": _address(self.client),
-            "server": _address(self.host),
+            "client": self.channel.client,
+            "server": self.channel.server,
             "peer_uid": self.channel.peer_uid,
         }
 
     # The body, in
 
     def gotLength(self, length: int | None) -> None:
-        self.content = BytesIO()  # never filled; Twisted closes it
+        """The body is passed on, and kept in no file."""
 
     def handleContentChunk(self, data: bytes) -> None:
         self.body.feed(data)
@@ -123,12 +130,17 @@ class Request(WebRequest):  # type: ignore[misc]
     def handle_reply(self, message: Message) -> None:
         if self.finished or self.channel is None:
             return
-        if message["type"] == "http.response.start" and not self.body.complete:
-            self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+        if not self._response_started:
+            if not self.body.complete:
+                self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
+            super().handle_reply(message)
+            return
         channel = self.channel  # a request that is finished has none any more
         channel.hold()
         try:
-            super().handle_reply(message)
+            TwistedRequest.write(self, message.get("body", b""))
+            if not message.get("more_body", False):
+                self.finish()
         finally:
             channel.release()
 
@@ -150,12 +162,12 @@ class Request(WebRequest):  # type: ignore[misc]
         self._let_go()
         if not self.body.complete:
             self.channel.drain()
-        http.Request.finish(self)
+        TwistedRequest.finish(self)
         self.server.protocol_disconnected(self)
 
     def connectionLost(self, reason: Any) -> None:
         self._let_go()
-        http.Request.connectionLost(self, reason)
+        TwistedRequest.connectionLost(self, reason)
         self.server.protocol_disconnected(self)
 
     def abort(self, *, at_once: bool) -> None:
@@ -290,9 +302,3 @@ class Server:
             await asyncio.wait(tasks, timeout=STOP_S)
         for task in tasks:
             task.cancel()
-
-
-def _address(end: Any) -> list[Any] | None:
-    """A TCP address as ASGI wants it; None for a unix socket."""
-    host, port = getattr(end, "host", None), getattr(end, "port", None)
-    return None if host is None or port is None else [str(host), port]

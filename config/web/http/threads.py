@@ -7,6 +7,7 @@ make a thread, and so a connection, per request. Never wait here for another cal
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ Answer = asyncio.Future[tuple[Any, BaseException | None]]
 
 SIZE = 32  # some calls wait: Stop up to 10 s, a run's start check up to 60 s
 BRIEF = 4  # threads for short reads; one does them all while none is slow
+ASIDE_S = 0.002  # how long the loop stands aside for a batch
+PASSED = 8  # batches it does not stand aside for, after one that took longer
 LATE_S = 0.01  # a read that takes longer is slow: those behind it go to another thread
 
 _pool = ThreadPoolExecutor(SIZE, thread_name_prefix="svc")
@@ -61,6 +64,12 @@ class Job:
             self.fault = fault
 
 
+def _held() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 @dataclass(slots=True)
 class Batch:
     """Jobs one thread does in turn. Both deques are shared between it and the loop."""
@@ -68,6 +77,9 @@ class Batch:
     todo: deque[Job]
     done: deque[Job] = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
+    over: threading.Lock = field(default_factory=_held)  # let go of when its thread has left it
+    left: bool = False  # the loop went on meanwhile, and wants to be told
+    settled: bool = False
 
     def work(self) -> None:
         """In a thread, until nothing is left or the loop has taken the rest back."""
@@ -95,13 +107,15 @@ class Reads:
     """The short reads of one event loop: what has come meanwhile is done as one batch.
 
     A thread woken for each would fight the loop for the interpreter at every system call of
-    either; in turns, both run undisturbed. Only a batch that is late gets company.
+    either; in turns, both run undisturbed. So the loop waits for a batch too, as long as that takes
+    next to no time. Only a batch that is late gets company.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
         self._current: Batch | None = None
         self._threads = 0  # how many work, late ones included
+        self._pass = 0  # batches that the loop does not stand aside for
 
     def add(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> Answer:
         if self._current is None and not self._waiting:
@@ -116,12 +130,28 @@ class Reads:
         batch = self._current = Batch(self._waiting)
         self._waiting = deque()
         self._threads += 1
+        batch.left = self._pass > 0
         _brief.submit(self._work, loop, batch)
-        batch.timer = loop.call_later(LATE_S, self._late, loop, batch)
+        if not self._stands_aside(batch):
+            batch.timer = loop.call_later(LATE_S, self._late, loop, batch)
+        else:
+            self._finished(loop, batch)
+
+    def _stands_aside(self, batch: Batch) -> bool:
+        """Whether the batch was done while the loop stood still for it."""
+        if batch.left:
+            self._pass -= 1
+            return False
+        if batch.over.acquire(timeout=ASIDE_S):
+            return True
+        self._pass, batch.left = PASSED, True
+        return batch.over.acquire(blocking=False)  # its thread may not have seen that we left
 
     def _work(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
         batch.work()
-        loop.call_soon_threadsafe(self._finished, loop, batch)
+        batch.over.release()
+        if batch.left:
+            loop.call_soon_threadsafe(self._finished, loop, batch)
 
     def _late(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
         """Nobody waits for somebody else's slow read while a thread is free."""
@@ -134,11 +164,14 @@ class Reads:
         self._next(loop)
 
     def _finished(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
+        if batch.settled:
+            return
+        batch.settled = True
         self._threads -= 1
         batch.settle()
         if batch is self._current:
-            assert batch.timer is not None
-            batch.timer.cancel()
+            if batch.timer is not None:
+                batch.timer.cancel()
             self._current = None
         self._next(loop)
 
