@@ -264,7 +264,8 @@ def test_a_worker_that_ended_for_want_of_work_is_no_death_to_its_guard(
     guard.pool = [process]
     seen = []
     monkeypatch.setattr(
-        cluster.stock.Sentinel, "reincarnate", lambda _guard, one: seen.append(one.timer.value)
+        "django_q.cluster.Sentinel.reincarnate",
+        lambda _guard, one: seen.append(one.timer.value),
     )
 
     guard.reincarnate(process)
