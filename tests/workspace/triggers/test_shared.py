@@ -15,7 +15,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django_q import cluster as stock
 
 from tests.service import until
 from workspace.triggers.schedule import cluster, shared
@@ -265,7 +264,8 @@ def test_a_worker_that_ended_for_want_of_work_is_no_death_to_its_guard(
     guard.pool = [process]
     seen = []
     monkeypatch.setattr(
-        stock.Sentinel, "reincarnate", lambda _guard, one: seen.append(one.timer.value)
+        "django_q.cluster.Sentinel.reincarnate",
+        lambda _guard, one: seen.append(one.timer.value),
     )
 
     guard.reincarnate(process)
