@@ -15,8 +15,7 @@ const { z } = await import(pathToFileURL(require.resolve("zod")).href);
 
 const jsonSchemaValidator = { getValidator: () => () => ({ valid: true }) }; // its own: one per server
 const info = { name: "peer", version: "1.0.0" };
-const described = (name) =>
-  `What ${name} does, in one sentence of about the same length as ours.`;
+const described = (name) => `What ${name} does, in one sentence of about the same length as ours.`;
 const names = Array.from({ length: 14 }, (_, i) => `tool_${i}`);
 const tools = names.map((name) => ({
   name,
