@@ -187,21 +187,21 @@ def _with(pay: Stacked, name: str) -> list[object]:
     return [entry | {"range": f"{pay.shas['start']}..feature"}]
 
 
-def test_a_long_list_of_threads_begins_with_fifty_and_shows_the_rest_when_asked(
+def test_a_long_list_of_threads_begins_with_thirty_and_shows_the_rest_when_asked(
     page: Page, pay: Stacked
 ) -> None:
-    for n in range(52):
+    for n in range(32):
         pay.thread("money", f"Number {n}")
     page.goto(pay.page)
 
     threads = page.get_by_role("region", name="Open threads")
-    expect(threads.get_by_role("listitem")).to_have_count(50)
-    expect(threads.locator(".badge")).to_have_text("52")
-    expect(page.get_by_role("button", name="52 open threads")).to_be_visible()
+    expect(threads.get_by_role("listitem")).to_have_count(30)
+    expect(threads.locator(".badge")).to_have_text("32")
+    expect(page.get_by_role("button", name="32 open threads")).to_be_visible()
     threads.get_by_role("button", name="Show 2 more threads").click()
 
-    expect(threads.get_by_role("listitem")).to_have_count(52)
-    expect(threads.get_by_role("link", name="Number 50")).to_be_focused()
+    expect(threads.get_by_role("listitem")).to_have_count(32)
+    expect(threads.get_by_role("link", name="Number 30")).to_be_focused()
     expect(threads.get_by_role("button", name="more")).to_be_hidden()
 
 

@@ -10,7 +10,7 @@ import { following } from "../threads/order.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
 import { readButton } from "./warnings.js";
 
-const FIRST = 50; // rows until somebody wants all
+const FIRST = 30; // rows until somebody wants all
 
 /**
  * The card. `show(found)` brings it up to date; `jump(by)` and `outdated()` move the focus.
