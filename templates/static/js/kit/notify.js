@@ -10,6 +10,7 @@ import { toast } from "./toast.js";
 const YEAR = 31_536_000;
 const REMEMBERED = 30; // messages that were shown, in the cookie
 const LATE = 3_600_000; // ms after which a message that was missed is no news
+const SETTLED = 10_000; // ms until every page has heard of a message and sees the cookie
 /** @type {Record<string, number>} ms: the main port goes first, so that no other shows the same. */
 const TURN = { main: 0, review: 400, dashboard: 800 };
 const LOCK = "svc-notify";
@@ -83,15 +84,18 @@ async function heard(told) {
   if (!on() || Date.now() - Date.parse(told.at) > LATE) return;
   deciding.add(told.id);
   await new Promise((done) => setTimeout(done, TURN[port()] ?? 0));
-  await navigator.locks.request(LOCK, async () => {
-    if (!deciding.delete(told.id)) return;
-    const mark = `${told.id}-${Date.parse(told.at).toString(36)}`;
+  const mark = `${told.id}-${Date.parse(told.at).toString(36)}`;
+  // A lock and a cookie: the pages of the other ports have no lock in common, and a cookie reaches
+  // another process late.
+  await navigator.locks.request(`${LOCK}:${mark}`, { ifAvailable: true }, async (first) => {
+    if (!deciding.delete(told.id) || !first) return;
     const shown = cookie(SHOWN).split(".").filter(Boolean);
     if (shown.includes(mark)) return;
     keep(SHOWN, [...shown, mark].slice(-REMEMBERED).join("."), YEAR);
     const place = address(told);
     const { held } = await navigator.locks.query();
     if (!held?.some(({ name }) => name === looks(place))) show(told, place);
+    await new Promise((done) => setTimeout(done, SETTLED));
   });
 }
 
