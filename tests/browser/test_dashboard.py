@@ -282,7 +282,7 @@ def test_a_bookmark_has_its_letter_until_its_icon_is_there(
     body: dict[str, Any] = {"name": "Books", "links": links}
     shared_service.api.put("/api/bookmarks/books", json=body).raise_for_status()
 
-    almanac = page.get_by_role("link", name="Almanac")
+    almanac = page.get_by_role("link", name="Almanac", exact=True)
     expect(almanac).to_have_attribute("href", url)
     expect(almanac.locator("img")).to_be_visible()
     expect(page.get_by_role("link", name="Letters")).to_contain_text("L")

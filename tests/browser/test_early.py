@@ -159,7 +159,8 @@ def test_home_asks_for_four_things_once_it_was_visited(browser: Browser, between
         page.clock.run_for(2000)  # whatever the page would ask for a little later
         assert page.evaluate("shifted") < 0.02
         page.close()
-        visits.append(between.asked)
+        # that a question is seen is said as long as it is, and no part of opening the page
+        visits.append([one for one in between.asked if not one.endswith("/keep")])
         between.asked = []
     context.close()
 

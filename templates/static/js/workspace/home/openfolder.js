@@ -202,8 +202,9 @@ class Opening {
       (typing || event.target === this.name)
     ) {
       event.preventDefault();
-      if (this.answered !== this.input.value.trim()) await this.ask();
-      this.open(this.shown[this.at] ?? this.typed());
+      // Another answer may have come meanwhile: what is opened is what is typed, nothing older.
+      while (this.node.open && this.answered !== this.input.value.trim()) await this.ask();
+      if (this.node.open) this.open(this.shown[this.at] ?? this.typed());
     }
   }
 
