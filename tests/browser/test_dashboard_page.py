@@ -89,8 +89,9 @@ def test_apps_stand_by_group_and_what_needs_attention_comes_first(page: Page, ap
 
 
 def test_arrows_move_in_two_directions_and_letters_act_on_the_focused_app(
-    page: Page, apps: Served
+    page: Page, watch: Watch, apps: Served
 ) -> None:
+    watch.meant.append("/favicon.ico")  # which the app that is opened does not have
     port = free_port()
     apps.declare("oven", f"name: Oven\nurl: http://127.0.0.1:{port}/\n{web_server(port)}")
     until(lambda: apps.app("oven"), what="the app")
