@@ -15,6 +15,7 @@ import pytest
 
 from config.git import command
 from tests import starts
+from tests.promises.rings import SLOW
 from tests.review.repos import Repo
 from tests.service import ROOT, Service, stores, until
 
@@ -115,7 +116,10 @@ def test_a_test_that_hides_what_it_starts_fails_and_says_so(tmp_path: Path):
     assert "starts ['true'], which its code does not show" in said
 
 
-@pytest.mark.parametrize("jobs", [(), ("-n", "1")], ids=["one process", "a worker"])
+JOBS = {"one process": (), **({"a worker": ("-n", "1")} if SLOW else {})}
+
+
+@pytest.mark.parametrize("jobs", JOBS.values(), ids=JOBS)
 def test_a_run_that_is_ended_by_sigterm_ends_what_it_started(tmp_path: Path, jobs: tuple[str, ...]):
     with nested(tmp_path, WAITS, *jobs) as run:
         until((tmp_path / "child").exists, seconds=60)

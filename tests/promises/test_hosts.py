@@ -83,6 +83,9 @@ def lease_passes(network: Network, chat: str) -> None:  # noqa: F811
     )
 
 
+slowly = pytest.mark.skipif(not SLOW, reason="takes minutes: of the slow ring")
+
+
 def once_each(*files: Path) -> None:
     chats = [chat for file in files for chat, _ in ran(file)]
     assert len(chats) == len(set(chats))
@@ -120,6 +123,7 @@ def test_sixteen_clusters_on_three_hosts_fire_each_nominal_time_once(
         assert rows == [(moment, "queued") for moment in expected]
 
 
+@slowly
 def test_hosts_of_one_directory_take_over_from_one_that_is_cut_off_and_from_one_that_dies(
     network: Network,  # noqa: F811
     tmp_path: Path,
@@ -155,6 +159,7 @@ def test_hosts_of_one_directory_take_over_from_one_that_is_cut_off_and_from_one_
     assert len(times) == len(set(times))
 
 
+@slowly
 def test_a_project_of_one_host_runs_there_alone_and_rests_while_it_is_away(
     network: Network,  # noqa: F811
     tmp_path: Path,

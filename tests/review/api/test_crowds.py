@@ -15,6 +15,7 @@ from tests.review.api.served import Project, Served
 from tests.review.places import put
 from tests.service import Service
 
+TIMES = ring(fast=30, slow=100)  # of each part
 FOREIGN = b"""\
 %YAML 1.2
 --- # of the workspace
@@ -32,11 +33,13 @@ triggers:
 
 
 @pytest.mark.timeout(300)
-def test_eight_clients_write_fifty_replies_each(served: Served, pay: Project):
-    all_reply(served, pay, replies=50)
+def test_eight_clients_write_many_replies_each(served: Served, pay: Project):
+    all_reply(served, pay, replies=ring(fast=15, slow=50))
 
 
-def test_both_parts_write_one_project_file_200_times_and_lose_nothing(served: Served, pay: Project):
+def test_both_parts_write_one_project_file_many_times_and_lose_nothing(
+    served: Served, pay: Project
+):
     put(pay.file, FOREIGN)
 
     def review(number: int, client: httpx.Client) -> None:
@@ -55,7 +58,7 @@ def test_both_parts_write_one_project_file_200_times_and_lose_nothing(served: Se
         assert done.status_code in (200, 201), done.text
 
     def write(who: int, client: httpx.Client) -> None:
-        for number in range(100):
+        for number in range(TIMES):
             (review, workspace)[who](number, client)
 
     at_once(served, write, 2)
@@ -64,9 +67,9 @@ def test_both_parts_write_one_project_file_200_times_and_lose_nothing(served: Se
     found = yamlio.parse(text).texts()
     added = iter(text.splitlines(keepends=True))
     assert all(line in added for line in FOREIGN.splitlines(keepends=True))  # in this order
-    assert found["triggers"].keys() == {"nightly", "weekly", *(f"theirs-{n}" for n in range(100))}
-    assert [entry["name"] for entry in found["repos"]] == [f"repo-{n}" for n in range(0, 100, 2)]
-    assert found["description"] == "take 99\nof many"
+    assert found["triggers"].keys() == {"nightly", "weekly", *(f"theirs-{n}" for n in range(TIMES))}
+    assert [entry["name"] for entry in found["repos"]] == [f"repo-{n}" for n in range(0, TIMES, 2)]
+    assert found["description"] == f"take {TIMES - 1}\nof many"
     assert list(pay.file.parent.glob("*.conflict-*")) == []
 
 
