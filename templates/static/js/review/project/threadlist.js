@@ -19,10 +19,11 @@ const FIRST = 30; // rows until somebody wants all
 export class ThreadList {
   constructor(project, reload) {
     this.project = project;
+    this.reload = reload;
     this.limit = FIRST;
     this.rest = button("", {
       kind: "ghost s",
-      onclick: (event) => attempt(event, () => this.all(reload)),
+      onclick: (event) => attempt(event, () => this.showAll()),
     });
     this.count = h("span", { class: "badge warn", hidden: true });
     this.copy = h(
@@ -68,11 +69,16 @@ export class ThreadList {
     keep(this.unplaced, byRepo(hidden), ({ repo }) => repo, unplaced);
   }
 
-  /** Take in what was left out, and stay where the list ended. */
-  async all(reload) {
-    const at = this.links().length;
+  /** Take in what was left out. */
+  all() {
     this.limit = 0;
-    await reload();
+    return this.reload();
+  }
+
+  /** The same, to go on where the list ended. */
+  async showAll() {
+    const at = this.links().length;
+    await this.all();
     this.links()[at]?.focus();
   }
 
@@ -99,8 +105,10 @@ export class ThreadList {
     return this.threads?.find((one) => one.id === id) ?? null;
   }
 
-  /** The next row whose thread was answered. */
-  nextAnswered() {
+  /** The next row whose thread was answered; it may be one that is left out. */
+  async nextAnswered() {
+    const answered = () => this.links(".answered a.over").length;
+    if (!this.behind.hidden && !answered()) await this.all();
     const next = following(this.links(), document.activeElement, (link) =>
       link.closest(".answered"),
     );
