@@ -15,6 +15,7 @@ from workspace.chats import files, hosts, index, spent, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
+from workspace.models import Chat
 from workspace.projects.project import Project
 
 TranscriptLine = Mapping[str, Any]  # a Message, or what is said of a turn or of thinking
@@ -227,6 +228,7 @@ class Line(TypedDict):
 class Lines:
     """Some lines of a chat as read_chat tells them, oldest first, and where others are."""
 
+    chat: Chat
     shown: list[Line]
     total: int
     next: int | None  # `before` of the older ones; None at the beginning of the chat
@@ -253,7 +255,7 @@ def read_chat(
         lines = _lines(path, islice(_from(path, after), limit))
         older = None
     end = lines[-1][0] if lines else after or 0
-    return Lines([line for _, line in lines], row.entries, older, end)
+    return Lines(row, [line for _, line in lines], row.entries, older, end)
 
 
 def _from(path: str, after: int) -> Iterator[tuple[int, Record]]:

@@ -119,7 +119,7 @@ def read_chat(
         raise Invalid("send `before` or `after`, not both.")
     where = store.get(project)
     lines = messages.read_chat(where, session_id, limit=limit, before=before, after=after)
-    row = index.get(where, session_id)
+    row = lines.chat
     states = Turn.objects.filter(chat=row.id, state__in=LIVE).order_by()
     live = list(states.values_list("state", flat=True))
     cut = (lambda text: text) if full else truncate
