@@ -67,6 +67,26 @@ def test_a_line_is_commented_answered_settled_and_opened_again(shown: Page, comm
     assert [one["body"] for one in stored["comments"]] == ["Why **new**?", "Because."]
 
 
+FRAMES = """() => new Promise((done) => {
+  let left = 90; // more than going to a line takes
+  const next = () => (left-- ? requestAnimationFrame(next) : done());
+  next();
+})"""
+
+
+def test_an_address_gives_a_thread_the_focus_for_good_in_a_file_that_was_folded_away(
+    page: Page, commit: Commit
+) -> None:
+    tid = commit.thread("Look here", path="a.py", line=12)
+    commit.put("/viewed", {"path": "a.py", "viewed": True})
+
+    page.goto(f"{commit.address}#thread-{tid}")
+
+    expect(thread(page, "Look here")).to_be_focused()
+    page.evaluate(FRAMES)
+    expect(thread(page, "Look here")).to_be_focused()
+
+
 def test_everything_about_a_thread_is_done_by_keys(shown: Page, commit: Commit) -> None:
     commit.thread("First", path="a.py", line=3)
     commit.thread("On it all")

@@ -192,13 +192,14 @@ export function current() {
 export async function goTo(path, side = null, line = null) {
   const view = viewOf(path) ?? all().find(({ oldPath }) => oldPath === path);
   if (!view) return null;
+  const before = document.activeElement;
   view.near = true;
   if (line) await view.force();
   const row = line ? view.sheet?.reveal(side ?? "RIGHT", line) : null;
   const target = row ?? view.element;
-  const before = document.activeElement;
   await settled(target, row ? "center" : "start");
-  if (document.activeElement !== before) return target; // the reader has moved on since
+  const now = document.activeElement; // <body> where the line with the focus was drawn again
+  if (now !== before && now !== document.body) return target; // the reader has moved on since
   if (row) select(view, side ?? "RIGHT", line);
   else view.element.focus({ preventScroll: true });
   return target;
