@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, Locator, Pa
 
 from tests.browser.conftest import Watch
 from tests.browser.test_chat_long import turn
+from tests.browser.test_early import Held
 from tests.config.test_metrics import scraped
 from tests.service import Service, until
 from workspace.chats import transcript
@@ -119,6 +120,8 @@ def test_back_and_forward_show_each_chat_as_it_was_left(chat: Page) -> None:
     chat.get_by_role("region", name="Transcript").focus()
     chat.keyboard.press("Home")
     first = chat.locator("#lines").get_by_text("Question 0?")
+    expect(first).to_have_count(1)
+    chat.keyboard.press("Home")
     expect(first).to_be_in_viewport()
     row(chat, "Birch").click()
     shows(chat, "Birch")
@@ -296,6 +299,20 @@ def test_keys_act_in_the_chat_that_is_shown_and_are_listed_once(chat: Page) -> N
     chat.get_by_role("combobox", name="Search or jump to").fill("Rename this chat")
     expect(chat.get_by_role("option", name="Rename this chat")).to_have_count(1)
     assert not loaded(chat)
+
+
+def test_a_chat_is_named_anew_before_its_facts_are_there(chat: Page, talks: Talks) -> None:
+    facts = Held(chat, f"**{talks.api}/{talks.ids['Birch']}")
+    row(chat, "Birch").click()
+    shows(chat, "Birch")
+    chat.keyboard.press("r")
+    name = chat.get_by_role("textbox", name="Name of this chat")
+    expect(name).to_have_value("Birch")
+    name.fill("Birch wood")
+    facts.release()
+    name.press("Enter")
+
+    expect(chat.locator("#here")).to_have_text("Birch wood")
 
 
 @pytest.fixture

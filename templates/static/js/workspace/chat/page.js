@@ -170,6 +170,11 @@ export class ChatPage {
     follow("/api/events", { chat: renamed }, { signal: this.life });
   }
 
+  /** The chat, or what names it until it is read. */
+  known() {
+    return this.state.chat ?? { project: this.slug, sessionId: this.id, name: this.name };
+  }
+
   about(asked) {
     return { project: this.slug, sessionId: this.id, call: asked };
   }
@@ -266,11 +271,10 @@ export class ChatPage {
       "aria-label": "More for this chat",
     });
     const after = () => this.reload();
-    const rename = () => renameHere(this.state.chat, here, more, after);
-    const about = { project: this.slug, sessionId: this.id, name: this.name };
+    const rename = () => renameHere(this.known(), here, more, after);
     const chats = `/projects/${this.slug}/chats`;
     menu(more, () =>
-      items(this.state.chat ?? about, {
+      items(this.known(), {
         renamed: rename,
         after,
         gone: (away) => location.assign(away ? chats : `${chats}/${this.id}`),
@@ -292,8 +296,8 @@ export class ChatPage {
       node?.click();
       return node !== null;
     };
-    const rename = () => this.state.chat && this.rename();
-    const fork = () => attempt(null, () => forkOf(this.state.chat));
+    const rename = () => this.rename();
+    const fork = () => attempt(null, () => forkOf(this.known()));
     const turn = (event) => this.turn(event.key === "]" ? 1 : -1);
     key("r", "Rename this chat", rename, here);
     action("Rename this chat", rename, { icon: "pencil", key: "r", ...here });

@@ -44,9 +44,17 @@ export class Transcript {
     return this.loading;
   }
 
+  /**
+   * What is read stands still by itself, for it is counted from the end: a browser that held on to
+   * a turn which is drawn anew, for its beginning came, would go elsewhere.
+   */
   async load(limit) {
     this.watch.unobserve(this.top);
-    await this.draw(await this.acts.page({ before: this.next, limit }));
+    const page = await this.acts.page({ before: this.next, limit });
+    this.scroller.style.overflowAnchor = "none";
+    await this.draw(page);
+    const laidOut = () => (this.scroller.style.overflowAnchor = "");
+    requestAnimationFrame(() => requestAnimationFrame(laidOut));
     this.watch.observe(this.top);
   }
 
