@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, TypeVar
@@ -38,6 +38,7 @@ from config import __version__, jsonio
 from config.errors import Denied, SvcError, translate
 from config.mcp import arguments, jsonrpc, revisions
 from config.mcp.jsonrpc import Message, RequestRefused
+from config.mcp.keepalive import KeepAlive
 from config.mcp.operations import Operation, Principal, Registry
 from config.mcp.results import Result, mistyped, outcome_of, tool, tool_error, tool_result
 from config.web.answers import Receive, Refusal, Send, refuse
@@ -47,8 +48,6 @@ from config.web.http.body import Gone, chunks, outlive
 
 log = logging.getLogger(__name__)
 
-BEGIN_S = 0.1  # an answer that takes longer shows its headers first
-WAIT_S = 15.0
 METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
 KNOWN = METHODS | revisions.METHODS
 NAME_SHOWN = 100
@@ -159,31 +158,6 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         """Write one answered request down."""
         elapsed = round((time.monotonic() - self.began) * 1000)
         self.record(Call(caller, operation, outcome, elapsed, **more))
-
-
-class KeepAlive:
-    """The headers of an answer that is not there yet, then a comment on the stream every so often,
-    so that no proxy takes a slow tool for a dead one."""
-
-    def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
-        self._send, self._loop = send, asyncio.get_running_loop()
-        self._said: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> None:
-        self._timer = self._loop.call_later(BEGIN_S, self._say, b"")
-
-    async def __aexit__(self, *_: object) -> None:
-        """No comment may come after the event."""
-        self._timer.cancel()
-        if self._said is not None:
-            await self._said
-
-    def _say(self, text: bytes) -> None:
-        self._said = self._loop.create_task(self._write(text))
-        self._timer = self._loop.call_later(WAIT_S, self._say, b": wait\n\n")
-
-    async def _write(self, text: bytes) -> None:
-        await self._send(text, more_body=True)
 
 
 @dataclass(slots=True)

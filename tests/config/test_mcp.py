@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from config import __version__
 from config.errors import Conflict, SvcError
 from config.mcp import endpoint as mcp
-from config.mcp import jsonrpc
+from config.mcp import jsonrpc, keepalive
 from config.mcp.operations import Argument, Operation, Registry
 from config.mcp.results import tool_error
 from config.web.http import threads
@@ -351,7 +351,7 @@ async def test_headers_leave_before_the_tool_has_finished_and_waiting_is_shown(
     monkeypatch: pytest.MonkeyPatch,
 ):
     release, sent = threading.Event(), asyncio.Event()
-    monkeypatch.setattr(mcp, "WAIT_S", 0.01)
+    monkeypatch.setattr(keepalive, "WAIT_S", 0.01)
     monkeypatch.setattr(REGISTRY, "run", lambda *a, **k: {"late": release.wait(5)})
     body = json.dumps(call("say", project="a")).encode()
     messages = []
@@ -377,10 +377,30 @@ async def test_headers_leave_before_the_tool_has_finished_and_waiting_is_shown(
     assert messages[-1]["more_body"] is False
 
 
+async def test_each_answer_says_that_it_takes_a_while_whichever_began_first():
+    waited, heard = [asyncio.Event(), asyncio.Event()], asyncio.Queue[bytes]()
+
+    async def answer(name: bytes, until: asyncio.Event) -> None:
+        async def send(body: bytes, **_more: bool) -> None:
+            heard.put_nowait(name + body)
+
+        async with keepalive.KeepAlive(send):
+            await until.wait()
+
+    first = asyncio.create_task(answer(b"first", waited[0]))
+    assert await asyncio.wait_for(heard.get(), 5) == b"first"
+    second = asyncio.create_task(answer(b"second", waited[1]))  # the next comment is far away
+    assert await asyncio.wait_for(heard.get(), 5) == b"second"
+    for event in waited:
+        event.set()
+    await asyncio.wait_for(asyncio.gather(first, second), 5)
+    assert heard.empty()
+
+
 async def test_an_answer_that_is_there_at_once_leaves_with_its_headers(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(mcp, "BEGIN_S", 60)
+    monkeypatch.setattr(keepalive, "BEGIN_S", 60)
     messages = []
 
     async def receive() -> dict[str, object]:
