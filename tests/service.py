@@ -35,7 +35,8 @@ T = TypeVar("T")
 _template: Path | None = None
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
 _first = 10_000 + 5_500 * (int(_worker or 0) % 4) + os.getpid() % 1_000
-_ports = iter(range(_first, _first + (4_500 if _worker else 20_000)))
+_block = range(_first, _first + (4_500 if _worker else 20_000))
+_ports = iter(_block)
 _numbers = itertools.count(1)  # of databases in the Redis of a run
 
 
@@ -58,6 +59,14 @@ def free_port() -> int:
             probe.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no port is free any more")
+
+
+def within_block(dashboard: dict[str, Any]) -> dict[str, Any]:
+    """This config.yaml, for a dashboard that finds and probes the apps of its own test alone: what
+    listens beside it may be the server of a test that counts its callers.
+    """
+    scan = {"ports": f"{_block.start}-{_block.stop - 1}", **dashboard.get("scan", {})}
+    return dashboard | {"scan": scan}
 
 
 def stores() -> dict[str, str]:
@@ -113,7 +122,7 @@ class Service:
         home = self.data / "dashboard"
         home.mkdir(mode=0o700, exist_ok=True)
         if not (home / "config.yaml").exists():
-            (home / "config.yaml").write_text(yaml.safe_dump(self._dashboard))
+            (home / "config.yaml").write_text(yaml.safe_dump(within_block(self._dashboard)))
 
     def _environment(self, extra: dict[str, str], scheduler: bool) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}

@@ -93,6 +93,16 @@ class Watch:
         return [text for text in self.wrong if not any(word in text for word in self.meant)]
 
 
+class Shared(Service):
+    """One service for every test here that can live with what the others made."""
+
+    def leave_no_question(self) -> None:
+        """Every page has them in its title, and one that shows them says so every minute."""
+        for ask in self.http.get("/api/asks").json()["asks"]:
+            chat = f"/api/projects/{ask['project']}/chats/{ask['sessionId']}"
+            self.http.post(f"{chat}/stop").raise_for_status()
+
+
 class Windows:
     """One context for each look, kept from test to test: loading a page into a new one takes four
     times as long. Between tests it forgets all but its cache.
@@ -119,19 +129,13 @@ class Windows:
         assert self.service is not None
         for page in context.pages[1:]:
             page.close()
-        self._leave_no_question(self.service)
+        if isinstance(self.service, Shared):
+            self.service.leave_no_question()
         context.clear_cookies()
         context.clear_permissions()
         for url in (self.service.url, self.service.review_url, self.service.dashboard_url):
             where = {"origin": url, "storageTypes": "local_storage"}
             self.storage[context].send("Storage.clearDataForOrigin", where)
-
-    @staticmethod
-    def _leave_no_question(service: Service) -> None:
-        """Every page has them in its title, and one that shows them says so every minute."""
-        for ask in service.http.get("/api/asks").json()["asks"]:
-            chat = f"/api/projects/{ask['project']}/chats/{ask['sessionId']}"
-            service.http.post(f"{chat}/stop").raise_for_status()
 
     def close(self) -> None:
         for context in self.known.values():
@@ -149,8 +153,7 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 
 @pytest.fixture(scope="package")
 def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """One service for every test here that can live with what the others made."""
-    with Service(tmp_path_factory.mktemp("browser")) as running:
+    with Shared(tmp_path_factory.mktemp("browser")) as running:
         yield running
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from config.errors import NotFound
 from config.mcp import turn_tools
@@ -18,7 +19,8 @@ from dashboard.files import reading
 from dashboard.mcp.turn_tools import REGISTRY
 from dashboard.operations import turns
 from dashboard.operations.turns import Reach
-from tests.service import until
+from tests.dashboard.served import NO_PICTURES
+from tests.service import until, within_block
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +31,7 @@ def work(tmp_path: Path, settings: Any) -> Iterator[Path]:
     settings.DATA_DIR = tmp_path / "data"
     apps = tmp_path / "data" / "dashboard" / "apps"
     apps.mkdir(parents=True)
-    (apps.parent / "config.yaml").write_text("screenshots: {enabled: false}\n")
+    (apps.parent / "config.yaml").write_text(yaml.safe_dump(within_block(NO_PICTURES)))
     work = tmp_path / "work"
     for slug, place in (("own", "work"), ("deep", "work/web"), ("other", "workshop")):
         (tmp_path / place).mkdir(exist_ok=True)

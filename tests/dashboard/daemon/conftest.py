@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon
 from dashboard.files import reading
+from tests.dashboard.served import NO_PICTURES
+from tests.service import within_block
 
 
 @pytest.fixture
@@ -17,7 +20,7 @@ def home(tmp_path: Path, settings) -> Iterator[Path]:
     settings.DATA_DIR = tmp_path
     home = tmp_path / "dashboard"
     (home / "apps").mkdir(parents=True)
-    (home / "config.yaml").write_text("screenshots: {enabled: false}\n")
+    (home / "config.yaml").write_text(yaml.safe_dump(within_block(NO_PICTURES)))
     reading.clear()
     yield home
     reading.clear()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import time
 
+import yaml
+
 from tests.dashboard.served import Served, served  # noqa: F401 - fixture
 from tests.service import until
 
@@ -96,7 +98,7 @@ def test_scanning_turned_off_and_on_again_takes_effect_without_a_restart(
     dev = served.dev_server("toggled")
     until(lambda: served.observed(dev.port))
 
-    path.write_text(f"{text}scan: {{enabled: false}}\n")
+    path.write_text(scanning(text, enabled=False))
     until(lambda: not served.observed(dev.port), what="nothing observed")
     assert served.api.post("/api/scan", json={}).json()["code"] == "scan_off"
 
@@ -115,7 +117,7 @@ def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
     served.until_state("ended", "up")
     until(lambda: served.app("ended")["listens"], what="its listener is seen")
     try:
-        path.write_text(f"{text}scan: {{interval: 1h}}\n")
+        path.write_text(scanning(text, interval="1h"))
         until(lambda: served.state()["config"]["scan"]["interval"] == "1h", what="no more scans")
 
         dev.kill()
@@ -125,6 +127,12 @@ def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
 
     [*_, last] = served.api.get("/api/apps/ended/history").json()["transitions"]
     assert (last["from"], last["to"]) == ("up", "stopped")
+
+
+def scanning(text: str, **scan: object) -> str:
+    """This config.yaml with other settings of the scan."""
+    config = yaml.safe_load(text)
+    return yaml.safe_dump(config | {"scan": config["scan"] | scan})
 
 
 def discovered(served: Served, port: int) -> str:  # noqa: F811
