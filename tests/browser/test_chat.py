@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 
 from tests.browser.conftest import Watch, Windows
+from tests.browser.test_early import Held
 from tests.service import Service, until
 from workspace.chats import transcript
 
@@ -453,6 +454,35 @@ def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str)
     image = page.get_by_role("img", name=re.compile(r"shot.*\.png"))
     expect(image).to_be_visible()
     expect(image).to_have_js_property("naturalWidth", 1)
+
+
+def test_a_message_waits_for_its_files_and_is_not_sent_without_one(
+    page: Page, slug: str, watch: Watch
+) -> None:
+    watch.meant.append("Failed to load resource")
+    model_is_there(page)
+    page.goto(f"/projects/{slug}/chats")
+    shot = FilePayload(name="late.png", mimeType="image/png", buffer=PICTURE)
+    attach, start = page.locator("input[type=file]"), page.get_by_role("button", name="Start chat")
+    page.get_by_role("textbox", name="Message").fill("What is on it?")
+
+    upload = Held(page, "**/attachments?name=*")
+    attach.set_input_files([shot])
+    start.click()
+    expect(start).to_have_attribute("aria-busy", "true")
+    for route in upload.routes:
+        route.abort()
+    expect(page.get_by_text("late.png: the service did not answer")).to_be_visible()
+    expect(start).not_to_have_attribute("aria-busy", "true")
+    upload.routes.clear()
+    attach.set_input_files([shot])
+    start.click()
+    expect(start).to_have_attribute("aria-busy", "true")
+    assert page.url.endswith("/chats")
+    upload.release()
+
+    expect(page.get_by_role("img", name=re.compile(r"late.*\.png"))).to_be_visible()
+    expect(page.get_by_role("article", name="Message of You")).to_contain_text("What is on it?")
 
 
 def test_words_in_messages_are_found_and_lead_to_their_message(page: Page, told: str) -> None:

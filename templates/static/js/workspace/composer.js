@@ -48,17 +48,15 @@ export function composer({ key, project, send, label = "Send" }) {
 
   function submit(event) {
     event.preventDefault();
+    if (sendButton.getAttribute("aria-busy")) return;
     const prompt = box.value;
     if (!prompt.trim()) {
       box.focus();
       if (files.paths().length) toast("Say what to do with the files.", { bad: true });
       return;
     }
-    if (files.busy()) {
-      toast("A file is still being uploaded.", { bad: true });
-      return;
-    }
     attempt({ currentTarget: sendButton }, async () => {
+      if (!(await files.there())) return; // it was said why; without a file it is another message
       if (!(await runs(prompt))) {
         toast("Nothing is sent: without a model, only a runbook runs.", { bad: true });
         return;

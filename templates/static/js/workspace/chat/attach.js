@@ -31,12 +31,14 @@ export function pictures(prompt, project) {
 }
 
 /**
- * attachments(box, project) → {node, pick, paths(), clear(), busy()}: what is attached to the
- * message in `box`. A file that is dropped or pasted on it is uploaded at once.
+ * attachments(box, project) → {node, pick, paths(), clear(), there()}: what is attached to the
+ * message in `box`. A file that is dropped or pasted on it is uploaded at once; there() waits for
+ * those under way, and says whether all came.
  */
 export function attachments(box, zone, project) {
   let files = [];
   let number = 0;
+  const coming = new Set(); // uploads under way: promises of whether they succeed
   const list = h("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
   const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
   const draw = () => {
@@ -78,15 +80,21 @@ export function attachments(box, zone, project) {
       const { path } = await upload(project, name, file);
       Object.assign(entry, { path, state: "there" });
     } catch (error) {
+      if (!files.includes(entry)) return true; // it was left out meanwhile
       files = files.filter((one) => one !== entry);
       toast(`${name}: ${error.message}`, { bad: true });
     }
     draw();
+    return entry.path !== null;
   };
   const take = (given) => {
     const room = MOST - files.length;
     if (given.length > room) toast(`At most ${MOST} files go with one message.`, { bad: true });
-    for (const file of given.slice(0, Math.max(0, room))) add(file);
+    for (const file of given.slice(0, Math.max(0, room))) {
+      const one = add(file);
+      coming.add(one);
+      one.finally(() => coming.delete(one));
+    }
   };
 
   input.addEventListener("change", () => {
@@ -120,7 +128,7 @@ export function attachments(box, zone, project) {
     input,
     pick: () => input.click(),
     paths: () => files.filter((file) => file.path).map((file) => file.path),
-    busy: () => files.some((file) => file.state === "busy"),
+    there: async () => (await Promise.all(coming)).every(Boolean),
     clear: () => {
       files = [];
       draw();
