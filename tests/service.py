@@ -63,8 +63,10 @@ def free_port() -> int:
 
 def within_block(dashboard: dict[str, Any]) -> dict[str, Any]:
     """This config.yaml, for a dashboard that finds and probes the apps of its own test alone: what
-    listens beside it may be the server of a test that counts its callers.
+    else listens may be the server of a test that runs beside it, and counts its callers.
     """
+    if not _worker:  # nothing runs beside it
+        return dashboard
     scan = {"ports": f"{_block.start}-{_block.stop - 1}", **dashboard.get("scan", {})}
     return dashboard | {"scan": scan}
 

@@ -132,7 +132,7 @@ def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
 def scanning(text: str, **scan: object) -> str:
     """This config.yaml with other settings of the scan."""
     config = yaml.safe_load(text)
-    return yaml.safe_dump(config | {"scan": config["scan"] | scan})
+    return yaml.safe_dump(config | {"scan": config.get("scan", {}) | scan})
 
 
 def discovered(served: Served, port: int) -> str:  # noqa: F811
