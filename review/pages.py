@@ -5,6 +5,7 @@ No page waits for git: whether a commit is in the range of its repo is for the A
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -50,16 +51,17 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
 
 @or_missing(_missing)
 def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
-    """One commit: its diff and its review."""
+    """One commit: its diff and its review. The others of the project are shown in the same page."""
     found = projects.get(project)
-    entry = projects.repo(found, repo)
+    projects.repo(found, repo)
     if not SHA.fullmatch(sha):
         raise NotFound(f"{sha} is not the sha of a commit.")
     short = sha[:SHOWN]
     name = visible(found.title)
     crumbs = [home(request), (name, f"{base(request)}/p/{project}"), (short, request.path)]
     title = f"{short} · {name}"
-    where = {"project": project, "repo": repo, "sha": sha, "root": _work_tree(entry.path)}
+    roots = {one.name: _work_tree(one.path) for one in found.repos if not one.errors}
+    where = {"project": project, "repo": repo, "sha": sha, "roots": json.dumps(roots)}
     return _page(request, "commit", title=title, crumbs=crumbs, **where)
 
 

@@ -8,7 +8,10 @@ const REST = 300; // ms after the last key
 
 /** @type {Set<() => void>} */
 const due = new Set(); // of every field that holds what is not saved yet
-addEventListener("pagehide", () => due.forEach((save) => save()));
+
+/** Save all that was typed by now: what holds it is left. */
+export const saveDrafts = () => due.forEach((save) => save());
+addEventListener("pagehide", saveDrafts);
 
 /**
  * Fill a text field with its draft and save what is typed. Returns {restored, again(), clear()}:

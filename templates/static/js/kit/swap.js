@@ -73,7 +73,7 @@ export function frame(of, make) {
   /** @param {string} name */
   const begin = async (name) => page(name).show(life.signal, { back: false });
 
-  document.body.append(said);
+  document.body.prepend(said); // behind the shell it would make the page longer
   window.navigation?.addEventListener("navigate", leaving);
   return begin(shown);
 }

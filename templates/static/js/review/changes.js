@@ -269,7 +269,8 @@ function start() {
     () => Promise.all([reload(), loadRail(), loadReview()]),
     ({ type, project }) => type === "projects" || project === state.project,
   );
-  const [path] = decodeURIComponent(location.hash.slice(1)).split(/:(?=L|RIGHT)/);
+  state.hash = location.hash;
+  const [path] = decodeURIComponent(state.hash.slice(1)).split(/:(?=L|RIGHT)/);
   if (path && !path.startsWith("thread-")) turn.then(() => goTo(path));
   keepLooking();
 }

@@ -6,12 +6,14 @@ import { settle } from "../kit/dom.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
-import { current, goTo, serve, show } from "./diff/view.js";
+import { frame } from "../kit/swap.js";
+import { commitAt, onNamed } from "./address.js";
+import { current, goTo, serve, show, stand } from "./diff/view.js";
 import { tellHead } from "./commit/head.js";
 import { listKeys } from "./commit/keys.js";
 import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
-import { loadRail } from "./rail.js";
+import { loadRail, markHere } from "./rail.js";
 import { begin, countOpen, reloaded } from "./readers.js";
 import { route } from "./route.js";
 import { at, state } from "./state.js";
@@ -20,41 +22,49 @@ import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
 import { chooseVersions, showCompared } from "./commit/versions.js";
 import { drawFind } from "./commit/find.js";
+import { enter } from "./commit/visit.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
 
 const FIRST = 8; // files whose contents come with the commit
 const scroller = document.getElementById("main");
+const list = document.getElementById("files");
 
 const turns = { commit: Promise.resolve(), project: Promise.resolve() };
 
 /** One reading after the other, so that an older answer never comes after a newer one. */
 function reload(what = "commit") {
+  const { life } = state;
   const name = what === "project" ? "project" : "commit";
-  turns[name] = turns[name].then(() => read(what)).catch(reportError);
+  turns[name] = turns[name].then(() => read(name, life)).catch(reportError);
   return turns[name];
 }
 
-async function read(what) {
-  if (what === "project") await loadRail();
-  else await load(state.commit ? "none" : FIRST);
-  reloaded(what);
+async function read(what, life) {
+  if (what === "commit") return load(life);
+  await loadRail();
+  return reloaded("project");
 }
 
 /** Read the commit. Contents that are here stay: they never change for the same objects. */
-async function load(contents) {
-  let found;
+async function load(life) {
+  if (life.aborted) return;
+  const { sha } = state;
+  const contents = state.commit ? "none" : FIRST;
   const before = turn();
+  let found;
   try {
     [found] = await Promise.all([
       call("GET", `${at()}?contents=${contents}`).then(({ data }) => data),
       chooseVersions(),
     ]);
-    if (state.compare) await showCompared(found, contents);
+    if (state.compare && !life.aborted) await showCompared(found, contents);
   } catch (error) {
+    if (life.aborted) return;
     if (error.status === 404) await tellMoved(error);
     else tellTrouble(error, () => reload());
     return;
   }
+  if (life.aborted) return;
   tellFound();
   const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
   // Marks that were written while this was read are newer; what is written is read once more.
@@ -63,12 +73,15 @@ async function load(contents) {
   found.files = found.files.map((file) => merged(known.get(file.path), file, own));
   const first = !state.commit;
   Object.assign(state, { commit: found, review: found.review, sha: found.sha });
+  if (sha !== found.sha) markHere();
   tellHead();
   tellStepper();
   countOpen(found.review);
   tellMarks();
   await Promise.all([drawTree(), show(found.files)]);
+  if (life.aborted) return;
   if (first) begin(found);
+  else reloaded("commit");
 }
 
 /** A file of a new answer, with the contents of the one that is known when they are the same. */
@@ -90,10 +103,10 @@ const notice = settle(80, () => {
 });
 
 /** #path, #path:L12, #path:L12-L15; R is the new side, L the old one when written :LEFT12. */
-async function followHash() {
-  const hash = decodeURIComponent(location.hash.slice(1));
-  if (!hash || hash.startsWith("thread-")) return;
-  const [, path, side, line] = /^(.*?)(?::(L|LEFT|RIGHT)(\d+)(?:-L?\d+)?)?$/.exec(hash) ?? [];
+async function followHash(hash) {
+  const named = decodeURIComponent(hash.slice(1));
+  if (!named || named.startsWith("thread-")) return;
+  const [, path, side, line] = /^(.*?)(?::(L|LEFT|RIGHT)(\d+)(?:-L?\d+)?)?$/.exec(named) ?? [];
   await goTo(path, side === "LEFT" ? "LEFT" : "RIGHT", line ? Number(line) : null);
 }
 
@@ -139,7 +152,7 @@ function listening() {
   return Promise.race([open, patience]).then(() => (reading = true));
 }
 
-async function start() {
+function furnish() {
   drawToolbar();
   drawStepper();
   drawOnward();
@@ -154,14 +167,29 @@ async function start() {
     tellStepper();
   });
   listKeys();
-  late(document.getElementById("files"), "rows");
   scroller.addEventListener("scroll", notice, { passive: true });
   document.addEventListener("focusin", notice);
-  addEventListener("hashchange", followHash);
-  await listening();
-  await Promise.all([reload("commit"), reload("project")]);
-  await followHash();
+  onNamed(followHash);
+}
+
+// -- from commit to commit -----------------------------------------------------------------------
+
+furnish();
+const following = listening();
+/** @type {Promise<unknown>} */
+let rail = null; // its first reading: it stays
+
+/** All of a commit is read again by who comes back to it, too. */
+async function visit(life, back) {
+  const read = enter(life, back);
+  turns.commit = Promise.resolve();
+  life.addEventListener("abort", late(list, "rows"));
+  await following;
+  await Promise.all([reload("commit"), (rail ??= reload("project"))]);
+  if (life.aborted) return;
+  await (read ? stand(read) : followHash(state.hash));
   notice();
 }
 
-start();
+const nameOf = (address) => commitAt(address) && address.pathname + address.search;
+frame(nameOf, () => ({ show: (life, { back }) => visit(life, back) }));

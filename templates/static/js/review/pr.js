@@ -44,19 +44,24 @@ let panel = null;
 /** Open the panel at the side of the page (a sheet on a phone). */
 export async function openPr(event) {
   if (panel) return;
-  const record = await attempt(event, () => get(at("pr")));
-  if (!record || panel) return;
-  panel = new Panel(record);
+  const { life } = state;
+  const route = at("pr");
+  const record = await attempt(event, () => get(route));
+  if (!record || panel || life.aborted) return;
+  panel = new Panel(record, route);
   sheet("PR details", panel.node).addEventListener("close", () => (panel = null));
 }
 
 /** An event told that the record changed. */
 export async function refreshPr() {
-  if (panel) panel.arrive(await get(at("pr")));
+  const open = panel;
+  if (open) open.arrive(await get(open.route));
 }
 
 class Panel {
-  constructor(record) {
+  /** `route`: of the record, which may be given back to its commit once another one is shown. */
+  constructor(record, route) {
+    this.route = route;
     this.fields = {};
     this.top = h("div", { role: "alert" });
     this.facts = h("dl", { class: "facts" });
@@ -241,7 +246,7 @@ class Panel {
     this.clear();
     this.node.setAttribute("aria-busy", "true");
     try {
-      this.settle(await put(at("pr"), changes), changes);
+      this.settle(await put(this.route, changes), changes);
     } catch (error) {
       this.fail(error);
       return;
@@ -261,7 +266,7 @@ class Panel {
   }
 
   async undo(old) {
-    const record = await attempt(null, () => put(at("pr"), old));
+    const record = await attempt(null, () => put(this.route, old));
     if (record) this.settle(record, old);
   }
 

@@ -7,12 +7,13 @@ import { problem } from "../kit/parts.js";
 import { late } from "../kit/skeleton.js";
 import { plural } from "../kit/words.js";
 import { pageOf, route } from "./route.js";
-import { state, worktree } from "./state.js";
+import { onOther, state, worktree } from "./state.js";
 import { statusOf } from "./statuses.js";
 
 const rail = document.getElementById("rail");
 const watchers = new Set();
-let order = []; // rows {repo, sha} as they stand, from the top
+let order = []; // rows {repo, sha, node} as they stand, from the top
+let heads = []; // of stacks: {repo, shas, says}
 let known = null;
 let place = "";
 
@@ -33,30 +34,52 @@ export async function loadRail() {
 }
 
 function draw(project) {
-  const said = JSON.stringify([project.repos, state.sha]);
+  const said = JSON.stringify(project.repos);
   if (known !== said) {
     known = said;
     const held = focused();
-    place = "";
     const opened = new Set(
       [...rail.querySelectorAll("details[open]")].map(({ dataset }) => dataset.name),
     );
-    order = [];
+    [order, heads] = [[], []];
     fill(
       rail,
       project.repos.map((repo) => repository(repo, project.repos.length > 1)),
     );
     for (const node of rail.querySelectorAll("details"))
       if (opened.has(node.dataset.name)) node.open = true;
-    const here = rail.querySelector("[aria-current]");
-    const folded = here?.closest("details");
-    if (folded) folded.open = true;
+    const here = locate();
     if (held) rail.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
     else if (!rail.dataset.shown) here?.scrollIntoView({ block: "nearest" });
     rail.dataset.shown = "";
   }
   drawn();
   for (const callback of watchers) callback(project);
+}
+
+/** Another commit is shown: its row is marked, and in sight. */
+export const markHere = () => locate()?.scrollIntoView({ block: "nearest" });
+onOther(markHere);
+
+/** Mark the row of the commit that is shown, and say its place in its stack. Returns the row. */
+function locate() {
+  let here = null;
+  for (const { repo, sha, node } of order) {
+    const shown = repo === state.repo && sha === state.sha;
+    if (shown) node.setAttribute("aria-current", "page");
+    else node.removeAttribute("aria-current");
+    if (shown) here = node;
+  }
+  place = "";
+  for (const { repo, shas, says } of heads) {
+    const count = shas.length;
+    const n = repo === state.repo ? shas.indexOf(state.sha) : -1;
+    if (n >= 0) place = `${count - n} of ${count}`;
+    fill(says, n >= 0 ? place : [String(count), h("span", { class: "sr" }, " commits")]);
+  }
+  const folded = here?.closest("details");
+  if (folded) folded.open = true;
+  return here;
 }
 
 const focused = () =>
@@ -72,18 +95,16 @@ function repository(repo, several) {
       .reverse();
     const live = commits.filter(({ status }) => status !== "merged");
     merged.push(...commits.filter(({ status }) => status === "merged"));
-    return live.length ? [head(stack, live), rungs(repo, live, stack.follow_on)] : [];
+    return live.length ? [head(repo, stack, live), rungs(repo, live, stack.follow_on)] : [];
   });
   const name = several && h("h2", { class: "pickhead strong" }, repo.name);
   const errors = repo.errors.map((words) => h("p", { class: "pickhead wrap-anywhere" }, words));
   return [name, errors, stacks, merged.length > 0 && folded(repo, merged)];
 }
 
-function head(stack, commits) {
-  const here = commits.findIndex(({ sha }) => sha === state.sha);
-  const count = commits.length;
-  if (here >= 0) place = `${count - here} of ${count}`;
-  const says = here >= 0 ? place : [String(count), h("span", { class: "sr" }, " commits")];
+function head(repo, stack, commits) {
+  const says = h("span", { class: "push count" });
+  heads.push({ repo: repo.name, shas: commits.map(({ sha }) => sha), says });
   const name = stack.title ? `Stack ${stack.n} · ${stack.title}` : `Stack ${stack.n}`;
   const words = stack.follow_on ? `${name}, follows on` : name;
   return h(
@@ -91,7 +112,7 @@ function head(stack, commits) {
     { class: "pickhead" },
     icon("branch"),
     h("span", { class: "cut", title: words }, words),
-    h("span", { class: "push count" }, says),
+    says,
   );
 }
 
@@ -115,14 +136,12 @@ function folded(repo, merged) {
 function rung(repo, commit, follows) {
   const { sha, short, subject, pr_title: title, unresolved, progress } = commit;
   const status = statusOf(commit.status);
-  order.push({ repo: repo.name, sha });
   const viewed = `${progress.viewed} of ${plural(progress.files, "file")} viewed`;
-  return h(
+  const node = h(
     "a",
     {
       class: follows ? "rung follow" : "rung",
       href: pageOf(state.project, repo.name, sha),
-      "aria-current": sha === state.sha && repo.name === state.repo ? "page" : null,
     },
     mark(status),
     h(
@@ -151,6 +170,8 @@ function rung(repo, commit, follows) {
       ),
     ),
   );
+  order.push({ repo: repo.name, sha, node });
+  return node;
 }
 
 /** The row below (1) or above (-1) this commit's: {repo, sha} or null. */

@@ -1,21 +1,30 @@
 // What the page of a commit, or of what is not committed, tells those who draw threads into it:
 //
-// ready        a promise of the first record
-// onReload(cb) cb(what) after each reading: "commit" (with its review) or "project"
+// onBegin(cb)  cb(record) with the first record of each commit that is shown, or of all that is not
+//              committed; at once where it is there
+// onReload(cb) cb(what) after each later reading: "commit" (with its review) or "project"
 // threadsOf(m) open threads by path (a Map), shown in the tree and the headers; counts(path)
 
 import { all } from "./diff/view.js";
-import { open } from "./state.js";
+import { onOther, open } from "./state.js";
 import { tell } from "./tree.js";
 
 const watchers = new Set();
+const beginners = new Set();
 let given = false; // whether someone counts the open threads
-let began;
-export const ready = new Promise((done) => (began = done));
+let first = null;
+
+export function onBegin(callback) {
+  beginners.add(callback);
+  if (first) callback(first);
+}
 
 export const onReload = (callback) => watchers.add(callback);
 
-export const begin = (record) => began(record);
+export function begin(record) {
+  first = record;
+  for (const callback of beginners) callback(record);
+}
 
 /** The page has read something. */
 export const reloaded = (what) => watchers.forEach((callback) => callback(what));
@@ -35,3 +44,9 @@ export function countOpen({ threads }) {
     if (path && !resolved && comments.length) map.set(path, (map.get(path) ?? 0) + 1);
   open.counts = map;
 }
+
+onOther(() => {
+  first = null;
+  given = false;
+  open.counts = new Map();
+});

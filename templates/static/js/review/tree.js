@@ -6,7 +6,7 @@ import { statusLetter } from "./diff/notes.js";
 import { pace } from "./diff/pace.js";
 import { goTo } from "./diff/view.js";
 import { setViewed } from "./commit/marks.js";
-import { counts, state, tick } from "./state.js";
+import { counts, onOther, state, tick } from "./state.js";
 
 const tree = document.getElementById("tree");
 const none = h("p", { class: "nothing tiny soft", hidden: true }, "No file by that name.");
@@ -68,10 +68,9 @@ export async function drawTree() {
 }
 
 async function build(files) {
+  const { life } = state;
   const groups = Map.groupBy?.(files, folderOf) ?? grouped(files);
-  leaves.clear();
-  folders.length = 0;
-  fill(list);
+  empty();
   const breathe = pace();
   for (const [name, held] of groups) {
     const rows = h("ul");
@@ -79,11 +78,24 @@ async function build(files) {
       rows.append(leaf(file));
       const rest = breathe();
       if (rest) await rest;
+      if (life.aborted) return;
     }
     list.append(folder(name, held, rows));
   }
   roam(list.querySelector("a.leaf"));
 }
+
+function empty() {
+  leaves.clear();
+  folders.length = 0;
+  fill(list);
+}
+
+onOther(() => {
+  empty();
+  shown = filter.value = "";
+  none.hidden = true;
+});
 
 const folderOf = ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
@@ -213,7 +225,7 @@ function narrow() {
     }
     left += here;
   }
-  none.hidden = left > 0;
+  none.hidden = left > 0 || !folders.length;
   roam(visible()[0]);
 }
 

@@ -5,7 +5,7 @@ import { button, fill, h, icon, settle } from "../../kit/dom.js";
 import { key } from "../../kit/keys.js";
 import { action } from "../../kit/palette.js";
 import { goTo } from "../diff/view.js";
-import { asked } from "../state.js";
+import { asked, onOther } from "../state.js";
 
 const field = h("input", {
   class: "input",
@@ -65,13 +65,24 @@ export function drawFind(where = asked) {
 }
 
 function show(yes) {
-  bar.hidden = !yes;
-  opener.hidden = yes;
+  turn(yes);
   if (yes) {
     field.focus();
     field.select();
   } else opener.focus();
 }
+
+function turn(yes) {
+  bar.hidden = !yes;
+  opener.hidden = yes;
+}
+
+onOther(() => {
+  field.value = query = "";
+  [lines, at, more] = [[], -1, false];
+  turn(false);
+  say();
+});
 
 const look = settle(250, () => ask());
 
@@ -87,7 +98,7 @@ async function ask() {
       if (query !== wanted) return; // typed on meanwhile
       [lines, more] = [found.lines, found.truncated];
     } catch (error) {
-      fill(count, error.message);
+      if (query === wanted) fill(count, error.message);
       return;
     }
   }

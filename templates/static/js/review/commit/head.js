@@ -4,7 +4,7 @@ import { button, fill, h, icon, mark, visible } from "../../kit/dom.js";
 import { copy } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { size } from "../diff/notes.js";
-import { state } from "../state.js";
+import { onOther, state } from "../state.js";
 import { statusOf } from "../statuses.js";
 
 const node = (id) => document.getElementById(id);
@@ -25,6 +25,15 @@ const EVIDENCE = {
 const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: for machines
 const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // of lines that are meant as lines
 let said = "";
+
+/** Until the next one is known, its hash is its name. */
+onOther(() => {
+  said = "";
+  const name = state.sha.slice(0, 7);
+  document.title = node("here").textContent = name;
+  node("title").textContent = "…";
+  for (const id of ["status", "facts", "message"]) fill(node(id));
+});
 
 /** Draw what is known; nothing is touched that says the same as before. */
 export function tellHead() {

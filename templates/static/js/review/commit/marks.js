@@ -6,7 +6,7 @@ import { fill, h } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { all, goTo, viewOf } from "../diff/view.js";
-import { at, state } from "../state.js";
+import { at, onOther, state } from "../state.js";
 
 const watchers = new Set();
 /** Call back when marks or counts changed. */
@@ -30,47 +30,64 @@ function note(file, viewed) {
   viewOf(file.path)?.say();
 }
 
-let writing = 0;
-let written = 0;
+let writes = { running: 0, done: 0 };
 
 /** Changes whenever marks were written; NaN, which equals nothing, while they are. */
-export const turn = () => (writing ? NaN : written);
+export const turn = () => (writes.running ? NaN : writes.done);
 
-/** Mark files, or take the marks off. One after another: each is a write of the same file. */
-export async function setViewed(files, viewed, { undo = true } = {}) {
+onOther(() => {
+  writes = { running: 0, done: 0 };
+  fill(document.getElementById("progress"));
+});
+
+/**
+ * Mark files, or take the marks off. One after another: each is a write of the same file. They are
+ * those of the commit that was shown `when` it was asked for, also once another one is.
+ */
+export function setViewed(files, viewed) {
+  return mark(files, viewed, { address: at("viewed"), life: state.life });
+}
+
+async function mark(files, viewed, when, { undo = true } = {}) {
+  const { address, life } = when;
+  const counted = writes;
   const before = files.map((file) => [file, file.viewed, file.changed_since_viewed]);
   const differs = (file) => file.viewed !== viewed || file.changed_since_viewed;
   const changed = undo ? files.filter(differs) : files; // to undo is to undo all that was sent
-  for (const file of changed) {
-    note(file, viewed);
-    viewOf(file.path)?.fold(viewed);
+  if (!life.aborted) {
+    for (const file of changed) {
+      note(file, viewed);
+      viewOf(file.path)?.fold(viewed);
+    }
+    tellMarks();
   }
-  tellMarks();
   let sent = 0;
-  writing += 1;
+  counted.running += 1;
   try {
     for (const { path } of changed) {
-      state.commit.progress.viewed = (await put(at("viewed"), { path, viewed })).progress.viewed;
+      const { progress } = await put(address, { path, viewed });
+      if (!life.aborted) state.commit.progress.viewed = progress.viewed;
       sent += 1;
     }
   } catch (error) {
-    for (const [file, old, stale] of before.filter(([file]) => changed.indexOf(file) >= sent)) {
+    const refused = before.filter(([file]) => changed.indexOf(file) >= sent);
+    for (const [file, old, stale] of life.aborted ? [] : refused) {
       note(file, old);
       file.changed_since_viewed = stale;
       viewOf(file.path)?.say();
     }
     toast(`Not marked: ${error.message}`, { bad: true });
   } finally {
-    writing -= 1;
-    written += 1;
+    counted.running -= 1;
+    counted.done += 1;
   }
-  tellMarks();
+  if (!life.aborted) tellMarks();
   if (!undo || !sent) return;
   const what = sent === 1 ? changed[0].path.split("/").at(-1) : plural(sent, "file");
   const words = viewed ? `Viewed ${what}` : `${what}: no longer viewed`;
   toast(words, {
     action: "Undo",
-    act: () => setViewed(changed.slice(0, sent), !viewed, { undo: false }),
+    act: () => mark(changed.slice(0, sent), !viewed, when, { undo: false }),
   });
 }
 

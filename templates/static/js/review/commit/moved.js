@@ -2,7 +2,7 @@
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
-import { at, pageAt, state } from "../state.js";
+import { at, onOther, pageAt, state } from "../state.js";
 import { pageOf, route } from "../route.js";
 
 /** Where the service, or else the reader's own eyes, would look: {repo, sha, short, title}. */
@@ -28,8 +28,10 @@ function alike(commits) {
 
 /** Say so above the commit; what is drawn and typed stays. */
 export async function tellMoved(error) {
+  const { life } = state;
   const place = document.getElementById("notices");
   const found = await heir().catch(() => null);
+  if (life.aborted) return;
   const words = found
     ? [
         "This commit was rebased away. It is now ",
@@ -65,3 +67,4 @@ export function tellTrouble(error, again) {
 }
 
 export const tellFound = () => fill(document.getElementById("notices"));
+onOther(tellFound);

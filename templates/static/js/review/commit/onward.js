@@ -3,7 +3,7 @@
 import { fill, h } from "../../kit/dom.js";
 import { neighbour, onProject } from "../rail.js";
 import { pageOf } from "../route.js";
-import { pageAt, state } from "../state.js";
+import { onOther, pageAt, state } from "../state.js";
 import { onMarks } from "./marks.js";
 
 const node = h("div", { class: "onward line wrap", hidden: true });
@@ -38,4 +38,5 @@ export function drawOnward() {
   document.getElementById("files").after(node);
   onMarks(tell);
   onProject(tell);
+  onOther(() => (node.hidden = true));
 }

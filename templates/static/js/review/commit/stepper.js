@@ -4,7 +4,7 @@ import { button, fill, h } from "../../kit/dom.js";
 import { sheet } from "../../kit/dialog.js";
 import { toast } from "../../kit/toast.js";
 import { listed, neighbour, onProject, placeOf } from "../rail.js";
-import { pageAt, state } from "../state.js";
+import { onOther, pageAt, state } from "../state.js";
 
 const byId = (id) => document.getElementById(id);
 const commits = button("Commits", { icon: "menu", onclick: () => sheet("Commits", byId("rail")) });
@@ -18,13 +18,13 @@ const label = (node, words) => (node.lastChild.textContent = words);
 export function drawStepper() {
   fill(byId("stepper"), commits, files, h("span", { class: "push line" }, up, down));
   onProject(tellStepper);
+  onOther(tellStepper);
 }
 
 export function tellStepper() {
-  if (!state.commit) return;
-  const { viewed, files: all } = state.commit.progress;
+  const { viewed, files: all } = state.commit?.progress ?? {};
   label(commits, placeOf() || "Commits");
-  label(files, `Files ${viewed}/${all}`);
+  label(files, state.commit ? `Files ${viewed}/${all}` : "Files");
 }
 
 /** To the commit below (1) or above (-1) in the rail. */

@@ -6,6 +6,7 @@ import { menu } from "../../kit/menu.js";
 import { copy } from "../../kit/toast.js";
 import { look, setLook } from "../diff/look.js";
 import { all, painter, redraw } from "../diff/view.js";
+import { state } from "../state.js";
 
 const list = document.getElementById("files");
 
@@ -87,7 +88,7 @@ export function fileMenu(view, more = () => []) {
     const nothing = !view.sheet && { disabled: true, why: "No lines are shown" };
     const [first] = view.file.edits ?? [];
     const there = view.file.status !== "deleted";
-    const address = there && inEditor(document.body.dataset.root, view.path, first?.[2]);
+    const address = there && inEditor(state.root, view.path, first?.[2]);
     return [
       address && {
         label: "Open in the editor",

@@ -6,7 +6,7 @@ import { fill, h } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { sayNothing } from "../diff/view.js";
-import { asked, at, state } from "../state.js";
+import { asked, at, onOther, state } from "../state.js";
 
 const PARENT = "PARENT"; // what a version was made on
 const bar = document.getElementById("compared");
@@ -14,9 +14,11 @@ let known; // a promise of the API's record
 
 /** Ask for the versions once, and follow the address; without one, the last look. */
 export async function chooseVersions() {
-  if (known) return known;
+  if (known) return;
+  const { life } = state;
   known = get(at("versions")).catch(() => ({ versions: [], since: null }));
   const { versions, since } = await known;
+  if (life.aborted) return;
   const words = new URLSearchParams(location.search);
   const [from, to] = [words.get("since"), words.get("to")];
   const first = since?.changed && !words.has("whole") && !location.hash;
@@ -24,19 +26,28 @@ export async function chooseVersions() {
   else if (first) state.compare = { from: since.sha, to: null, base: false };
   if (state.compare) sayNothing("No file differs between the two.");
   draw(versions, since);
-  return known;
 }
+
+onOther(() => {
+  known = null;
+  bar.hidden = true;
+  fill(bar);
+  fill(note);
+});
 
 /** Put the files of the comparison in place of the commit's own. */
 export async function showCompared(commit, contents) {
+  const { life } = state;
   try {
     const found = await get(asked("", { contents }).replace("/?", "?"));
+    if (life.aborted) return;
     const own = new Set(commit.files.map(({ path }) => path));
     const older = Boolean(state.compare.to);
     for (const file of found.files) file.foreign = older || !own.has(file.path);
     commit.files = found.files;
     say(found);
   } catch (error) {
+    if (life.aborted) return;
     state.compare = null;
     toast(`Shown whole: ${error.message}`, { bad: true });
     bar.hidden = true;

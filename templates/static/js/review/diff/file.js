@@ -22,6 +22,7 @@ export class FileView {
   forced = false;
   drawing = null;
   near = false; // whether it is in sight or soon will be
+  gone = false; // out of the page for good
 
   /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
   constructor(file, page) {
@@ -191,6 +192,7 @@ export class FileView {
 
   async drawn() {
     await this.load();
+    if (this.gone) return;
     /** @type {any} */
     const waiting = this.forced ? null : held(this.file, () => this.force());
     /** @type {any} */
@@ -216,6 +218,7 @@ export class FileView {
     const { file } = this;
     if (!file.truncated) return;
     const found = await get(this.page.address("file", { path: file.path }));
+    if (this.gone) return;
     const { viewed, changed_since_viewed } = this.file; // may have changed since
     Object.assign(file, found, { viewed, changed_since_viewed });
     this.say();
@@ -237,6 +240,13 @@ export class FileView {
     this.forced = true;
     this.fold(false);
     return this.sheet ? this.drawing : this.draw({ again: true });
+  }
+
+  /** It leaves the page, and what is still to come for it is dropped. */
+  end() {
+    this.gone = true;
+    this.element.remove();
+    this.sheet?.end();
   }
 
   // -- for threads -----------------------------------------------------------------------------

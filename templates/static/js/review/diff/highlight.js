@@ -1,7 +1,8 @@
 // The highlighter of diffs, a worker.
 //
 // {open, path, oldPath, old, fresh} makes a file known, {ask, of, lines} asks for lines (old ones
-// as negative numbers) and is answered {ask, tokens: [[start, end, kind, …], …]}.
+// as negative numbers) and is answered {ask, tokens: [[start, end, kind, …], …]}; {forget: true} ends
+// what is known of files.
 
 import { languageOf } from "../../kit/text/languages.js";
 import { tokenised } from "../../kit/text/tokens.js";
@@ -10,7 +11,8 @@ const KEPT = 40; // files whose tokens are remembered
 const files = new Map();
 
 onmessage = ({ data }) => {
-  if (data.open) remember(data);
+  if (data.forget) files.clear();
+  else if (data.open) remember(data);
   else postMessage({ ask: data.ask, tokens: answer(data) });
 };
 

@@ -40,6 +40,11 @@ export class Painter {
     this.near.unobserve(chunk.node);
   }
 
+  /** No file that was painted is seen again. */
+  forget() {
+    this.worker?.postMessage({ forget: true });
+  }
+
   /** Paint a chunk again that got rows. */
   again(chunk) {
     this.near.unobserve(chunk.node);

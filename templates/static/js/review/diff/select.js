@@ -2,6 +2,7 @@
 
 import { button, fill, h } from "../../kit/dom.js";
 import { editorLink } from "../../kit/editor.js";
+import { onOther, state } from "../state.js";
 
 let chosen = null; // {view, side, from, to}: `from` is where it began
 let cursor = null; // the row
@@ -62,6 +63,12 @@ function meant(cell, row) {
   return left ? { side: "LEFT", line: old } : { side: "RIGHT", line: fresh };
 }
 
+onOther(() => {
+  [chosen, cursor, marked] = [null, null, []];
+  plus.remove();
+  opener.remove();
+});
+
 /** Listen to the list of files; `comment(selection)` is called by the + of a line. */
 export function listen({ list, comment }) {
   plus = button("", {
@@ -114,7 +121,7 @@ function offer(event) {
 /** The link stands at the end of a line of the new text; the old one is in no file. */
 function offerEditor(row, side, line) {
   const { path } = row.closest(".file").view;
-  const link = side === "RIGHT" && editorLink(document.body.dataset.root, path, line);
+  const link = side === "RIGHT" && editorLink(state.root, path, line);
   fill(opener, link);
   if (link) row.lastElementChild.append(opener);
   else opener.remove();

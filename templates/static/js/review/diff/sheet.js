@@ -55,8 +55,10 @@ export class Sheet {
       hunk.chunks = [];
       this.open(hunk);
       this.mark(hunk);
-      for (const part of hunk.parts) await this.fillPart(hunk, part, breathe);
-      if (this.gone) return false;
+      for (const part of hunk.parts) {
+        await this.fillPart(hunk, part, breathe);
+        if (this.gone) return false;
+      }
       for (const chunk of hunk.chunks) this.painter.again(chunk);
     }
     this.size();

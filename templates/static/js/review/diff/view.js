@@ -11,7 +11,7 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
-import { asked, worktree } from "../state.js";
+import { asked, onOther, state, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { pace } from "./pace.js";
@@ -87,7 +87,7 @@ const near = new IntersectionObserver(
 
 // Files are fetched and drawn a few at a time, those that came last first: they are in sight.
 const waiting = new Set();
-let busy = 0;
+const busy = new Set();
 
 function queue(view) {
   waiting.delete(view);
@@ -96,13 +96,13 @@ function queue(view) {
 }
 
 async function next() {
-  while (busy < 3 && waiting.size) {
+  while (busy.size < 3 && waiting.size) {
     const view = [...waiting].at(-1);
     waiting.delete(view);
     if (!view.near) continue;
-    busy += 1;
+    busy.add(view);
     view.draw().finally(() => {
-      busy -= 1;
+      busy.delete(view);
       next();
     });
   }
@@ -110,12 +110,9 @@ async function next() {
 
 /** Show these files; those that are there already stay as they are. */
 export async function show(files) {
+  const { life } = state;
   const paths = new Set(files.map(({ path }) => path));
-  for (const [path, view] of views) {
-    if (paths.has(path)) continue;
-    view.element.remove();
-    views.delete(path);
-  }
+  for (const view of all()) if (!paths.has(view.path)) drop(view);
   if (!files.length) return fill(list, h("p", { class: "nothing soft" }, nothing));
   list.querySelector(":scope > .nothing")?.remove();
   const breathe = pace();
@@ -131,9 +128,25 @@ export async function show(files) {
     }
     const rest = breathe();
     if (rest) await rest;
+    if (life.aborted) break;
   }
   return undefined;
 }
+
+function drop(view) {
+  views.delete(view.path);
+  near.unobserve(view.element);
+  view.end();
+}
+
+onOther(() => {
+  fill(list);
+  for (const view of all()) drop(view);
+  waiting.clear();
+  busy.clear();
+  painter.forget();
+  nothing = NOTHING;
+});
 
 /** Marks of a file that is shown; its diff only when its contents are others. */
 function update(view, file) {
@@ -178,15 +191,35 @@ function atTop() {
 
 function holdAt({ view, at, top }) {
   const row = view.sheet?.rowOf(at.new ? "RIGHT" : "LEFT", at.new || at.old);
-  if (row) scroller.scrollTop += row.getBoundingClientRect().top - top;
+  if (row?.isConnected) scroller.scrollTop += row.getBoundingClientRect().top - top;
 }
 
 /** The file the reader is in: that of the focus, else the first one in sight. */
-export function current() {
-  const held = document.activeElement?.closest?.(".file")?.view;
-  if (held) return held;
+export const current = () => document.activeElement?.closest?.(".file")?.view ?? inSight();
+
+function inSight() {
   const edge = scroller.getBoundingClientRect().top + HEADS;
   return all().find(({ element }) => element.getBoundingClientRect().bottom > edge) ?? null;
+}
+
+/** What stands at the top of what is seen, for stand(): {path, side, line, top}; null for nothing. */
+export function reading() {
+  const row = firstRow();
+  const view = row?.closest(".file").view ?? inSight();
+  if (!view) return null;
+  const { top } = (row ?? view.element).getBoundingClientRect();
+  const line = row && (row.at.new || row.at.old);
+  return { path: view.path, side: row?.at.new ? "RIGHT" : "LEFT", line, top };
+}
+
+/** Let it stand there again, as far as its file is still here. */
+export async function stand({ path, side, line, top }) {
+  const view = viewOf(path);
+  if (!view) return;
+  view.near = true;
+  await (line ? view.force() : view.draw());
+  const target = (line && view.sheet?.reveal(side, line)) || view.element;
+  await settled(target, () => (scroller.scrollTop += target.getBoundingClientRect().top - top));
 }
 
 export async function goTo(path, side = null, line = null) {
@@ -197,7 +230,8 @@ export async function goTo(path, side = null, line = null) {
   if (line) await view.force();
   const row = line ? view.sheet?.reveal(side ?? "RIGHT", line) : null;
   const target = row ?? view.element;
-  await settled(target, row ? "center" : "start");
+  await settled(target, () => target.scrollIntoView({ block: row ? "center" : "start" }));
+  if (!target.isConnected) return null;
   const now = document.activeElement; // <body> where the line with the focus was drawn again
   if (now !== before && now !== document.body) return target; // the reader has moved on since
   if (row) select(view, side ?? "RIGHT", line);
@@ -208,18 +242,19 @@ export async function goTo(path, side = null, line = null) {
 const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
 /** Scroll there, and again while what comes into sight above it is drawn. */
-async function settled(target, block) {
-  let still = 0;
-  let stop = false;
-  const end = () => (stop = true);
+async function settled(target, scroll) {
+  const moved = new AbortController(); // by the reader
+  const { signal } = moved;
   for (const name of ["wheel", "pointerdown", "keydown"])
-    scroller.addEventListener(name, end, { once: true, passive: true });
-  for (let n = 0; n < 40 && still < 3 && !stop; n += 1) {
-    target.scrollIntoView({ block });
+    scroller.addEventListener(name, () => moved.abort(), { signal, passive: true });
+  for (let n = 0, still = 0; n < 40 && still < 3 && !signal.aborted; n += 1) {
+    if (!target.isConnected) break;
+    scroll();
     const { top } = target.getBoundingClientRect();
     await frame();
     still = Math.abs(target.getBoundingClientRect().top - top) < 1 ? still + 1 : 0;
   }
+  moved.abort();
 }
 
 listen({ list, comment });

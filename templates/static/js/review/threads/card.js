@@ -8,8 +8,8 @@ import { commentNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
-import { worktree } from "../state.js";
-import { asMarkdown, askAbout, draftReply, place, reply, resolve } from "./review.js";
+import { state as page, worktree } from "../state.js";
+import { asMarkdown, askAbout, draftReply, reply, resolve } from "./review.js";
 import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
@@ -71,7 +71,7 @@ export class Card {
       title: "Ask an agent to work on this thread",
       onclick: (event) => this.ask(event),
     });
-    this.since = new Since(place);
+    this.since = new Since(page);
     this.settle = button("", { kind: "s", onclick: () => this.toggle() });
     this.answer = new Composer({
       name: replyName(this.id),

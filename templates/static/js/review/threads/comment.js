@@ -3,6 +3,7 @@
 import { button, h } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
 import { absolute, time } from "../../kit/words.js";
+import { onOther } from "../state.js";
 import { Composer } from "./composer.js";
 import { prose } from "./prose.js";
 import { edit, forget } from "./review.js";
@@ -10,6 +11,8 @@ import { suggestions } from "./suggest.js";
 import { beginning, initials, isAgent } from "./words.js";
 
 const open = new Map(); // comment id → the Composer in which it is being edited
+
+onOther(() => open.clear());
 
 const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 

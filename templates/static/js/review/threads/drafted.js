@@ -2,6 +2,7 @@
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
+import { onOther } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, stand } from "./places.js";
 import { prose } from "./prose.js";
@@ -10,6 +11,8 @@ import { standing } from "./words.js";
 
 const nodes = new Map(); // id → {node, said}
 const AFTER = 0.5; // of the order at a place: below the thread it answers, above the next one
+
+onOther(() => nodes.clear());
 
 /** Bring them up to date. `threads` are those of the review, `placeOf(thread)` where one stands. */
 export function drawDrafts(drafts, threads, placeOf) {

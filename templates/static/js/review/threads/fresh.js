@@ -5,10 +5,10 @@ import { get } from "../../kit/api.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { goTo } from "../diff/view.js";
 import { route } from "../route.js";
-import { state, worktree } from "../state.js";
+import { onOther, state, worktree } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, onPage, stand, viewOf } from "./places.js";
-import { create, place, saveDraft } from "./review.js";
+import { create, saveDraft } from "./review.js";
 import { textOf } from "./suggest.js";
 import { isOld, lines, whole } from "./words.js";
 
@@ -32,14 +32,14 @@ export function write({ path = null, side = null, start = null, end = null }, af
 
 function metaOf({ path, side, line, start }) {
   const text = line ? (viewOf(path)?.lineText(side, line) ?? "") : "";
-  const { project, repo } = place;
-  const { sha, commit } = state;
+  const { project, repo, sha, commit } = state;
   return { project, repo, sha, subject: commit?.subject, path, side, line, start, text };
 }
 
 const nameOf = (meta) => NEW + JSON.stringify(meta);
 
 function opened(meta, at, note) {
+  const { life } = state;
   const name = nameOf(meta);
   const one = { meta, at };
   const box = new Composer({
@@ -59,9 +59,9 @@ function opened(meta, at, note) {
   async function sent(how, text) {
     await how(fields(one.at), text);
     close(name);
-    box.after?.();
+    if (!life.aborted) box.after?.();
   }
-  box.onRestore = () => show(name, one);
+  box.onRestore = () => !life.aborted && show(name, one);
   one.box = box;
   show(name, one);
   return one;
@@ -90,11 +90,14 @@ const fields = ({ path, side, line, start }) => ({
 
 /** Show again what was not sent: on this commit, or on the one it was before a rebase. */
 export async function restore(review) {
+  const { life } = state;
   for (const name of draftsUnder(NEW)) {
     const meta = parsed(name);
     if (!meta || boxes.has(name) || !draftOf(name)) continue;
-    if (meta.project !== place.project || meta.repo !== place.repo) continue;
-    if (await isHere(meta, review)) settle(meta);
+    if (meta.project !== state.project || meta.repo !== state.repo) continue;
+    const here = await isHere(meta, review);
+    if (life.aborted) return;
+    if (here) settle(meta);
   }
 }
 
@@ -110,14 +113,15 @@ let listed = null;
 
 /** Whether this commit is the one the text was written on, or has become of it. */
 async function isHere(meta, review) {
-  if (meta.sha === state.sha) return true;
+  const { sha, commit } = state;
+  if (meta.sha === sha) return true;
   const before = [review.matched_from, ...(review.carried_from?.also ?? [])];
   if (before.includes(meta.sha)) return true;
-  listed ??= get(route("projects", place.project)).then(
+  listed ??= get(route("projects", state.project)).then(
     ({ repos }) => new Set(repos.flatMap(({ commits }) => commits.map(({ sha }) => sha))),
   );
   const gone = !(await listed).has(meta.sha);
-  return gone && meta.subject === state.commit.subject;
+  return gone && meta.subject === commit.subject;
 }
 
 function settle(meta) {
@@ -137,6 +141,12 @@ function settle(meta) {
 }
 
 const waiting = []; // of files that are not drawn yet
+
+onOther(() => {
+  boxes.clear();
+  waiting.length = 0;
+  listed = null;
+});
 
 /** A file was drawn: boxes that waited for its lines find them by their text. */
 export function found(view) {

@@ -9,8 +9,8 @@ import { carriedBanner } from "../carried.js";
 import { pace } from "../diff/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
 import { toast } from "../../kit/toast.js";
-import { onReload, ready, threadsOf } from "../readers.js";
-import { state, worktree } from "../state.js";
+import { onBegin, onReload, threadsOf } from "../readers.js";
+import { onOther, state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
 import { drawDrafts } from "./drafted.js";
@@ -134,8 +134,8 @@ function drawOwn() {
   action("PR details", () => details.click(), { icon: "pencil" });
 }
 
-async function start() {
-  await ready;
+/** Once, when the first record is there. */
+function furnish() {
   if (!worktree) drawOwn();
   document.getElementById("threadtools").append(walk.tools);
   action(COMMENT, () => write({}), { icon: "say" });
@@ -149,22 +149,30 @@ async function start() {
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
-  try {
-    await load();
-  } catch (error) {
-    fill(banners, problem(`The threads could not be read: ${error.message}`));
-  } finally {
-    walk.tools.disabled = false;
-  }
   onReview(draw);
+  onReview(restoreOnce);
   onFile((view) => {
     drawn(view);
     found(view);
     walk.arrive();
   });
-  onReview(restoreOnce());
-  walk.byHash();
   onReload((what) => what === "commit" && refresh().catch(() => {}));
+}
+
+let furnished = false;
+
+async function begin() {
+  const { life, hash } = state;
+  if (!furnished) furnish();
+  furnished = true;
+  try {
+    await load();
+  } catch (error) {
+    if (!life.aborted) fill(banners, problem(`The threads could not be read: ${error.message}`));
+  }
+  if (life.aborted) return;
+  walk.tools.disabled = false;
+  walk.byHash(hash);
 }
 
 /** Why nothing can be written there: its lines are not those of this commit. */
@@ -175,13 +183,21 @@ function refusal({ side }) {
   return null;
 }
 
+let restored = null; // the life of the commit it was done for
+
 /** Unsent text of before, once the first review is known. */
-function restoreOnce() {
-  let done = false;
-  return (review) => {
-    if (!done) restore(review);
-    done = true;
-  };
+function restoreOnce(review) {
+  const { life } = state;
+  if (restored !== life) restore(review);
+  restored = life;
 }
 
-start();
+onOther(() => {
+  cards.clear();
+  latest = null;
+  bannered = "";
+  fill(banners);
+  applyAll.show([]);
+  walk.forget();
+});
+onBegin(begin);

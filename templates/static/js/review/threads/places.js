@@ -4,7 +4,7 @@
 // with the focus it had.
 
 import { h } from "../../kit/dom.js";
-import { state } from "../state.js";
+import { onOther, state } from "../state.js";
 import { isOld } from "./words.js";
 
 const views = new Map(); // path → FileView
@@ -34,6 +34,13 @@ export function leave(key) {
   items.get(key)?.node.remove();
   items.delete(key);
 }
+
+onOther(() => {
+  for (const { node } of items.values()) node.remove();
+  items.clear();
+  views.clear();
+  held = null;
+});
 
 /** A file was drawn, or drawn again. */
 export function drawn(view) {

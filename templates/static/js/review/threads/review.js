@@ -4,15 +4,11 @@
 import { get, patch, post, remove } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
 import { askAgent } from "../ask.js";
-import { commitOf, route } from "../route.js";
-import { worktree } from "../state.js";
-
-const { project, repo, sha } = document.body.dataset;
-export const place = { project, repo, sha };
+import { route } from "../route.js";
+import { at, onOther, state, worktree } from "../state.js";
 
 const UNDO = 8000; // ms
-const at = (...below) => commitOf(project, repo, sha, ...below);
-const leaving = new Map(); // comment id → {thread, timer}: deleted here, the service not yet told
+const leaving = new Map(); // comment id → {address, timer}: deleted here, the service not yet told
 const settling = new Map(); // thread id → resolved or not: chosen here, not yet told by the service
 const watchers = new Set();
 let told = null;
@@ -28,23 +24,38 @@ export function onReview(draw) {
 /** Ask for the review; calls while one is under way are answered by one more. */
 export function load() {
   if (loading) again = true;
-  loading ??= ask().finally(() => (loading = null));
+  loading ??= ask();
   return loading;
 }
 
 async function ask() {
+  const { life } = state;
+  try {
+    await read(life);
+  } finally {
+    if (!life.aborted) loading = null;
+  }
+  if (!life.aborted) draw();
+}
+
+async function read(life) {
   do {
     again = false;
     const [review, { drafts }] = await Promise.all([
       get(`${at("review")}?html=1`),
       worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`),
     ]);
+    if (life.aborted) return;
     told = { ...review, drafts };
   } while (again);
-  draw();
 }
 
-const draw = () => watchers.forEach((watcher) => watcher(shown()));
+onOther(() => {
+  told = loading = null;
+  again = false;
+});
+
+const draw = () => told && watchers.forEach((watcher) => watcher(shown()));
 
 function shown() {
   const threads = told.threads
@@ -120,13 +131,14 @@ export async function withdraw() {
  */
 export async function resolve(thread, resolved) {
   const underWay = settling.has(thread);
+  const address = at("threads", thread);
   settling.set(thread, resolved);
   draw();
   if (underWay) return;
   try {
     for (let sent; sent !== settling.get(thread);) {
       sent = settling.get(thread);
-      await patch(at("threads", thread), { resolved: sent });
+      await patch(address, { resolved: sent });
       await load();
     }
   } catch (error) {
@@ -137,13 +149,16 @@ export async function resolve(thread, resolved) {
 }
 
 /** Ask an agent about one thread ({thread}), or about all open ones of this commit ({}). */
-export const askAbout = (wanted, event = null) =>
-  askAgent(event, project, { repo, sha, ...wanted }, load);
+export function askAbout(wanted, event = null) {
+  const { project, repo, sha } = state;
+  return askAgent(event, project, { repo, sha, ...wanted }, load);
+}
 
 /** Gone from the page at once, from the file after 8 s or when the page is left. */
 export function forget(thread, comment) {
+  const address = at("threads", thread, "comments", comment);
   const timer = setTimeout(() => carryOut(comment), UNDO);
-  leaving.set(comment, { thread, timer });
+  leaving.set(comment, { address, timer });
   draw();
   toast("Comment deleted.", { action: "Undo", act: () => takeBack(comment) });
 }
@@ -155,9 +170,9 @@ function takeBack(comment) {
 }
 
 async function carryOut(comment) {
-  const { thread } = leaving.get(comment);
+  const { address } = leaving.get(comment);
   try {
-    await remove(at("threads", thread, "comments", comment));
+    await remove(address);
     await load();
   } catch (error) {
     if (error.status !== 404) toast(`Not deleted: ${error.message}`, { bad: true });
@@ -166,9 +181,9 @@ async function carryOut(comment) {
 }
 
 addEventListener("pagehide", () => {
-  for (const [comment, { thread, timer }] of leaving) {
+  for (const { address, timer } of leaving.values()) {
     clearTimeout(timer);
-    fetch(at("threads", thread, "comments", comment), { method: "DELETE", keepalive: true });
+    fetch(address, { method: "DELETE", keepalive: true });
   }
   leaving.clear();
 });
@@ -182,12 +197,12 @@ export async function asMarkdown(wanted) {
 
 /** Markdown as it will be shown once it is stored. */
 export const preview = async (text) =>
-  (await post(route("projects", project, "preview"), { text })).html;
+  (await post(route("projects", state.project, "preview"), { text })).html;
 
 /** Keep an image for this project; resolves to the Markdown that shows it. */
 export async function keepImage(file) {
   const name = file.name.replace(/\.[^.]*$/, "") || "image";
-  const address = `${route("projects", project, "assets")}?${new URLSearchParams({ alt: name })}`;
+  const address = `${route("projects", state.project, "assets")}?${new URLSearchParams({ alt: name })}`;
   const headers = { "Content-Type": file.type || "application/octet-stream" };
   const answer = await fetch(address, { method: "POST", headers, body: file });
   const said = await answer.json().catch(() => ({}));

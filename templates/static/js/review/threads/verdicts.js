@@ -7,8 +7,9 @@ import { action } from "../../kit/palette.js";
 import { problem } from "../../kit/parts.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
+import { onOther, state } from "../state.js";
 import { judged } from "../verdicts.js";
-import { place, submit, withdraw } from "./review.js";
+import { submit, withdraw } from "./review.js";
 
 const CHOICES = [
   ["comment", "Comment", "Without a verdict"],
@@ -25,6 +26,7 @@ export function drawVerdicts() {
   document.getElementById("status").after(badges);
   document.getElementById("head-actions").append(opener);
   action("Submit review", open, { icon: "send" });
+  onOther(() => tellVerdicts([], 0));
 }
 
 export function tellVerdicts(given, count) {
@@ -50,7 +52,8 @@ function open() {
     placeholder: "About the whole commit, if you like",
     "aria-label": "About the whole commit",
   });
-  const text = kept(box, `submit ${JSON.stringify([place.project, place.repo, place.sha])}`);
+  const { project, repo, sha } = state;
+  const text = kept(box, `submit ${JSON.stringify([project, repo, sha])}`);
   const trouble = h("div", { role: "alert" });
   const radios = CHOICES.map(([value, words, why]) =>
     h(

@@ -7,6 +7,7 @@ import { menu } from "../../kit/menu.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { goTo, selection } from "../diff/view.js";
+import { onNamed } from "../address.js";
 import { state, worktree } from "../state.js";
 import { write } from "./fresh.js";
 import { following, isAnswered } from "./order.js";
@@ -52,7 +53,7 @@ export class Walk {
       const card = target.closest?.(".thread");
       if (card) this.current = card.id.replace("thread-", "");
     });
-    addEventListener("hashchange", () => this.byHash());
+    onNamed((hash) => this.byHash(hash));
     this.keys();
   }
 
@@ -116,9 +117,18 @@ export class Walk {
     node.focus({ preventScroll: true });
   }
 
-  byHash() {
-    const id = /^#thread-(.+)$/.exec(decodeURIComponent(location.hash))?.[1];
+  byHash(hash) {
+    const id = /^#thread-(.+)$/.exec(decodeURIComponent(hash))?.[1];
     if (id) this.go(id);
+  }
+
+  /** Until the threads of the commit that is shown now are known. */
+  forget() {
+    this.current = this.wanted = null;
+    for (const { node } of [this.answered, this.outdated]) fill(node).hidden = true;
+    document.body.classList.remove(HIDDEN);
+    this.tools.disabled = true;
+    this.say();
   }
 
   /** The thread with the focus, else the one on the chosen line, else the last visited one. */
