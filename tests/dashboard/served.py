@@ -17,11 +17,18 @@ from typing import Any, Self
 
 import httpx
 import pytest
+import yaml
 
 from tests.service import Service, free_port, until
 
 Event = dict[str, Any]
 NO_PICTURES = {"screenshots": {"enabled": False}}
+
+
+def scanning(text: str, **scan: object) -> str:
+    """This config.yaml with other settings of the scan."""
+    config = yaml.safe_load(text)
+    return yaml.safe_dump(config | {"scan": config.get("scan", {}) | scan})
 
 
 class Served(Service):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 from django.test import RequestFactory
 
 from config.errors import SvcError
@@ -48,7 +49,8 @@ def test_the_settings_are_shown_and_never_written(served: Served, api: Api):
     assert found["path"] == str(file)
     assert found["etag"] == answer.headers["ETag"] == tags.of(file.read_bytes())
     assert found["config"]["health"] == found["defaults"]["health"]
-    assert found["source"] == {"screenshots": {"enabled": False}}
+    assert found["source"] == yaml.safe_load(file.read_bytes())
+    assert found["source"]["screenshots"] == {"enabled": False}
     again = api.get("/api/config", headers={"If-None-Match": found["etag"]})
     assert again.status_code == 200
     put = api.client.put(f"{api.base}/api/config", json={})

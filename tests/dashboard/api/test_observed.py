@@ -11,7 +11,7 @@ import yaml
 
 from dashboard.files import tags
 from tests.dashboard.api.raw import refused
-from tests.dashboard.served import Served
+from tests.dashboard.served import Served, scanning
 from tests.described import Api
 from tests.service import free_port, until
 
@@ -244,7 +244,7 @@ def test_a_scan_finds_what_has_just_begun_to_listen(served, api, slug):
 def test_no_scan_while_scanning_is_off(served, api):
     config = served.data / "dashboard" / "config.yaml"
     before = config.read_text()
-    config.write_text(before + "scan: {enabled: false}\n")
+    config.write_text(scanning(before, enabled=False))
     try:
         until(lambda: api.post("/api/scan").status_code == 409, seconds=5)
         told = refused(api.post("/api/scan"), 409, "scan_off")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import socket
 import time
 
-import yaml
-
-from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served, scanning, served  # noqa: F401 - fixture
 from tests.service import until
 
 
@@ -127,12 +125,6 @@ def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
 
     [*_, last] = served.api.get("/api/apps/ended/history").json()["transitions"]
     assert (last["from"], last["to"]) == ("up", "stopped")
-
-
-def scanning(text: str, **scan: object) -> str:
-    """This config.yaml with other settings of the scan."""
-    config = yaml.safe_load(text)
-    return yaml.safe_dump(config | {"scan": config.get("scan", {}) | scan})
 
 
 def discovered(served: Served, port: int) -> str:  # noqa: F811
