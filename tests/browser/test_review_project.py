@@ -400,10 +400,8 @@ def test_a_commit_that_is_read_leads_on_and_its_message_reads_as_prose(
 
     words = page.locator("#message p")
     expect(words).to_have_count(2)
-    assert words.evaluate_all("all => all.map(one => getComputedStyle(one).whiteSpace)") == [
-        "normal",
-        "pre-line",
-    ]
+    expect(words.first).to_have_css("white-space", "normal")
+    expect(words.last).to_have_css("white-space", "pre-line")
     page.keyboard.press("v")
     expect(page.get_by_role("link", name="This was the last commit")).to_be_visible()
 

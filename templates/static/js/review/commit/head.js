@@ -25,10 +25,12 @@ const EVIDENCE = {
 const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: for machines
 const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // of lines that are meant as lines
 let said = "";
+let told = null; // the message that is drawn: somebody may have marked a part of it
 
 /** Until the next one is known, its hash is its name. */
 onOther(() => {
   said = "";
+  told = null;
   const name = state.sha.slice(0, 7);
   document.title = node("here").textContent = name;
   node("title").textContent = "…";
@@ -48,7 +50,9 @@ export function tellHead() {
   document.title = `${title} · ${commit.short}`;
   fill(node("status"), status(commit));
   fill(node("facts"), facts(commit));
-  fill(node("message"), message(commit.pr.body));
+  if (told === commit.pr.body) return;
+  told = commit.pr.body;
+  fill(node("message"), message(told));
 }
 
 function status({ status: name, github }) {

@@ -7,6 +7,7 @@ import { onOther, pageAt, state } from "../state.js";
 import { onMarks } from "./marks.js";
 
 const node = h("div", { class: "onward line wrap", hidden: true });
+let said = "";
 
 /** The key that leads there, as the commits stand in the rail. */
 const keyTo = ({ sha }) => ["K", "J"].find((_, n) => neighbour(n ? 1 : -1)?.sha === sha);
@@ -16,6 +17,9 @@ function tell() {
   const { progress, next } = state.commit;
   node.hidden = progress.viewed < progress.files || !progress.files;
   const letter = next && keyTo(next);
+  const now = JSON.stringify([next, letter]);
+  if (now === said) return; // a press on the link would be lost with it
+  said = now;
   fill(
     node,
     h("span", { class: "soft" }, "All files viewed."),
