@@ -23,8 +23,9 @@ def main(names: list[str]) -> int:
         return 2
     figures: list[Figure] = []
     for name in names or known:
-        figures += importlib.import_module(f"bench.{name}_bench").main()
-    print(table(figures))
+        found = importlib.import_module(f"bench.{name}_bench").main()
+        print(table(found), flush=True)  # as it comes: all of them take the better part of an hour
+        figures += found
     if not names:
         (HERE / "RESULTS.md").write_text(f"# Results\n\n{where()}\n\n{table(figures)}\n")
     return 0
