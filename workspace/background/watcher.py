@@ -99,7 +99,7 @@ class Background:
 
     def _chat(self, slug: str, session_id: str) -> None:
         try:
-            indexing.catch_up(store.get(slug), session_id)
+            indexing.catch_up(store.get(slug), session_id, gently=True)
         except NotFound:
             pass  # it went: clients are told, the next list is without it
         except OperationalError as error:  # clients read files; the search catches up when asked

@@ -263,6 +263,28 @@ def test_many_indexers_at_once_take_each_message_once(world: World):
     assert indexing.behind(world.project) == []
 
 
+def test_a_large_chat_is_read_in_parts_between_which_others_write(world: World, monkeypatch):
+    """The text of one transaction is bounded: who writes, as a fork does, waits for it."""
+    texts = [f"part{n} " + "word " * (indexing.PART_TEXT // 10) for n in range(8)]
+    chat = told(world, *texts)
+    taken: list[int] = []
+    create = type(Passage.objects).bulk_create
+    monkeypatch.setattr(
+        type(Passage.objects),
+        "bulk_create",
+        lambda self, rows, **how: (
+            taken.append(sum(len(row.text) for row in rows)),
+            create(self, rows, **how),
+        ),
+    )
+
+    indexing.catch_up(world.project, chat, gently=True)
+
+    assert len(taken) >= 4
+    assert max(taken) <= 2 * indexing.PART_TEXT
+    assert [found(world, f"part{n}") for n in range(8)] == [[chat]] * 8
+
+
 def test_a_search_that_takes_too_long_is_given_up_with_a_sentence(world: World, monkeypatch):
     told(world, *(f"needle {number}" for number in range(300)))
     assert found(world, "needle")

@@ -24,7 +24,7 @@ from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
-PART = 500  # lines of one transaction
+PART, PART_TEXT = 500, 50_000  # lines of one transaction at most, and about how many characters
 MOST = 50_000  # characters of a message that can be found
 OUTPUT, INPUT = 2_000, 5_000  # of a tool's output and input
 PLACE_BITS = 21
@@ -40,15 +40,21 @@ def text_of(shown: TranscriptLine) -> str:
     return str(shown["content"])[:MOST] if "role" in shown else ""
 
 
-def catch_up(project: Project, session_id: str) -> bool:
-    """Read what grew since the last time; whether there was anything. A chat that went has none."""
+def catch_up(project: Project, session_id: str, *, gently: bool = False) -> bool:
+    """Read what grew since the last time; whether there was anything. A chat that went has none.
+
+    `gently`: nobody waits for it, so that others have the database as long as it had it.
+    """
     try:
         row = index.get(project, session_id)
     except NotFound:
         return False
-    done = False
-    while _one_part(row, str(files.transcript_path(project, session_id))):
+    path, done, began = str(files.transcript_path(project, session_id)), False, time.monotonic()
+    while _one_part(row, path):
         done = True
+        if gently:
+            time.sleep(time.monotonic() - began)
+            began = time.monotonic()
     return done
 
 
@@ -84,9 +90,8 @@ def _one_part(row: Chat, path: str) -> bool:
     start = 0 if state is None or fresh else state.upto
     if start >= end:
         return False
-    scan, viewer = transcript.Scan(path, start, end), Viewer(path)
-    shown = [viewer.view(offset, record) for offset, record in islice(scan, PART)]
-    passages = [_passage(row, one) for one in shown if one is not None and text_of(one).strip()]
+    scan = transcript.Scan(path, start, end)
+    passages = _passages(row, scan, Viewer(path))
     if scan.end == start:  # the file is shorter than it was a moment ago
         return False
     try:
@@ -111,10 +116,19 @@ def _claim(row: Chat, state: Searched | None, inode: int, upto: int) -> bool:
     return bool(as_found.update(inode=inode, upto=upto))
 
 
-def _passage(row: Chat, shown: TranscriptLine) -> Passage:
-    return Passage(
-        id=_number(row.id, shown), chat_id=row.id, offset=shown["offset"], text=fold(text_of(shown))
-    )
+def _passages(row: Chat, scan: transcript.Scan, viewer: Viewer) -> list[Passage]:
+    """Those of the next lines: as many as one transaction takes, so that no other waits long."""
+    found: list[Passage] = []
+    room = PART_TEXT
+    for offset, record in islice(scan, PART):
+        shown = viewer.view(offset, record)
+        if shown is not None and (text := text_of(shown)).strip():
+            number = _number(row.id, shown)
+            found.append(Passage(id=number, chat_id=row.id, offset=offset, text=fold(text)))
+            room -= len(text)
+            if room <= 0:
+                break
+    return found
 
 
 def _number(chat: str, shown: TranscriptLine) -> int:
