@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 BEGIN_S = 0.1  # an answer that takes longer shows its headers first
 WAIT_S = 15.0
@@ -21,10 +21,8 @@ class KeepAlive:
         self._said: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> None:
-        if (watch := _watches.get(self._loop)) is None:
-            watch = _watches[self._loop] = Watch(self._loop)
-        self._watch = watch
-        watch.add(self)
+        self._watch = _watch_of(self._loop)
+        self._watch.add(self)
 
     async def __aexit__(self, *_: object) -> None:
         """No comment may come after the event."""
@@ -75,4 +73,6 @@ class Watch:
             self._set(min(self._due.values()))
 
 
-_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = WeakKeyDictionary()
+@lru_cache(1)  # a process has one loop; of several, each answer keeps the watch that it began with
+def _watch_of(loop: asyncio.AbstractEventLoop) -> Watch:
+    return Watch(loop)
