@@ -98,13 +98,14 @@ class Background:
         return True
 
     def _chat(self, slug: str, session_id: str) -> None:
+        """Clients first, who read files: what they search for is caught up with when they ask."""
+        self._events.publish("chat", {"project": slug, "sessionId": session_id})
         try:
             indexing.catch_up(store.get(slug), session_id, gently=True)
         except NotFound:
-            pass  # it went: clients are told, the next list is without it
-        except OperationalError as error:  # clients read files; the search catches up when asked
+            pass  # it went: the next list is without it
+        except OperationalError as error:
             log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
-        self._events.publish("chat", {"project": slug, "sessionId": session_id})
 
 
 def folders() -> Iterable[Path]:

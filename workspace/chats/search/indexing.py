@@ -40,22 +40,20 @@ def text_of(shown: TranscriptLine) -> str:
     return str(shown["content"])[:MOST] if "role" in shown else ""
 
 
-def catch_up(project: Project, session_id: str, *, gently: bool = False) -> bool:
-    """Read what grew since the last time; whether there was anything. A chat that went has none.
+def catch_up(project: Project, session_id: str, *, gently: bool = False) -> None:
+    """Read what grew since the last time. A chat that went has nothing.
 
     `gently`: nobody waits for it, so that others have the database as long as it had it.
     """
     try:
         row = index.get(project, session_id)
     except NotFound:
-        return False
-    path, done, began = str(files.transcript_path(project, session_id)), False, time.monotonic()
-    while _one_part(row, path):
-        done = True
+        return
+    path, began = str(files.transcript_path(project, session_id)), time.monotonic()
+    while (upto := _one_part(row, path)) is not None and upto < row.offset:
         if gently:
             time.sleep(time.monotonic() - began)
             began = time.monotonic()
-    return done
 
 
 def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> bool:
@@ -82,29 +80,29 @@ def _place(row: Chat) -> tuple[int, int]:
     return int(row.transcript_stat.rpartition(":")[2]), row.offset
 
 
-def _one_part(row: Chat, path: str) -> bool:
-    """Take the next lines into the index, unless another process does; whether more may follow."""
+def _one_part(row: Chat, path: str) -> int | None:
+    """Take the next lines into the index; up to where, None for nothing or where another does."""
     inode, end = _place(row)
     state = Searched.objects.filter(chat=row.id).first()
     fresh = state is None or state.inode != inode or state.upto > end
     start = 0 if state is None or fresh else state.upto
     if start >= end:
-        return False
+        return None
     scan = transcript.Scan(path, start, end)
     passages = _passages(row, scan, Viewer(path))
     if scan.end == start:  # the file is shorter than it was a moment ago
-        return False
+        return None
     try:
         with transaction.atomic():
             if not _claim(row, state, inode, scan.end):
-                return False
+                return None
             if fresh:
                 Passage.objects.filter(chat=row.id).delete()
             Passage.objects.bulk_create(passages, ignore_conflicts=True)
     except IntegrityError:  # the chat was forgotten meanwhile
         log.info("not indexed: the chat went", extra={"chat": row.id})
-        return False
-    return True
+        return None
+    return scan.end
 
 
 def _claim(row: Chat, state: Searched | None, inode: int, upto: int) -> bool:
