@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -91,11 +91,8 @@ class Service:
             except OSError:
                 return
             self.met += 1
-            with peer, suppress(OSError):
+            with peer:
                 peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nMARK")
-                peer.settimeout(0.5)
-                # The dashboard of another test that runs now probes what listens on this machine.
-                self.met -= b"User-Agent: svc" in peer.recv(4096)
 
 
 @pytest.fixture
