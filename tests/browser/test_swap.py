@@ -337,6 +337,12 @@ class Counted:
         return {name: named[name] for name in ("JSEventListeners", "Nodes", "JSHeapUsedSize")}
 
 
+def nothing_left(before: dict[str, float], after: dict[str, float]) -> None:
+    assert after["JSEventListeners"] <= before["JSEventListeners"] * 1.1
+    assert after["Nodes"] <= before["Nodes"] * 1.1
+    assert after["JSHeapUsedSize"] <= before["JSHeapUsedSize"] * 1.2
+
+
 @pytest.mark.timeout(240)
 def test_thirty_swaps_leave_nothing_behind(alone: BrowserContext, talks: Talks) -> None:
     page = alone.new_page()
@@ -357,9 +363,7 @@ def test_thirty_swaps_leave_nothing_behind(alone: BrowserContext, talks: Talks) 
     after = around(ROUNDS)
 
     assert not loaded(page)
-    assert after["JSEventListeners"] <= before["JSEventListeners"] * 1.1
-    assert after["Nodes"] <= before["Nodes"] * 1.1
-    assert after["JSHeapUsedSize"] <= before["JSHeapUsedSize"] * 1.2
+    nothing_left(before, after)
     until(
         lambda: scraped(talks.service)["svc_chat_streams"][()] == 1,
         what="the stream of the chat that is shown, and no other",

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.test_early import Held
-from tests.browser.test_swap import WITHOUT, Counted, alone, loaded, mark
+from tests.browser.test_swap import WITHOUT, Counted, alone, loaded, mark, nothing_left
 from tests.browser.toasts import undo
 from tests.review.repos import Repo
 from tests.service import Service, until
@@ -621,6 +621,4 @@ def test_thirty_swaps_leave_nothing_behind(alone: BrowserContext, trail: Trail) 
     after = around(ROUNDS)
 
     assert not loaded(page)
-    assert after["JSEventListeners"] <= before["JSEventListeners"] * 1.1
-    assert after["Nodes"] <= before["Nodes"] * 1.1
-    assert after["JSHeapUsedSize"] <= before["JSHeapUsedSize"] * 1.2
+    nothing_left(before, after)
