@@ -89,6 +89,19 @@ def test_the_palette_leads_to_all_three_parts_by_keyboard(page: Page, world: Ser
     page.wait_for_url("**/dashboard/#app=tide*")
 
 
+def test_a_key_counts_as_soon_as_a_dialogue_with_a_field_is_closed(page: Page) -> None:
+    ready(page, "/runs")
+    go(page, "audit")
+
+    page.evaluate("""() => {
+      document.querySelector("dialog[open]").close();
+      const key = new KeyboardEvent("keydown", { key: "?", bubbles: true, cancelable: true });
+      document.activeElement.dispatchEvent(key);
+    }""")
+
+    expect(page.get_by_role("dialog", name="Keys and help")).to_be_visible()
+
+
 def test_the_palette_shows_groups_remembers_choices_and_gives_the_focus_back(page: Page) -> None:
     ready(page, "/runs")
     page.get_by_role("button", name=GO).click()

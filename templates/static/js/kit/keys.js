@@ -82,8 +82,10 @@ function onKey(event) {
   if (event.defaultPrevented || event.isComposing) return;
   if (["Control", "Shift", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
   const name = pressed(event);
-  if (document.querySelector("dialog[open]") || native(name, event.target)) return;
-  const typing = typesInto(event.target);
+  const target = /** @type {Element} */ (event.target);
+  if (document.querySelector("dialog[open]") || native(name, target)) return;
+  // A dialogue that was just closed keeps the focus until the page is drawn again.
+  const typing = typesInto(target) && target.checkVisibility();
   const open = keys.filter(
     (one) =>
       (!typing || one.typing || name.startsWith("Ctrl+")) && one.act && (one.when?.() ?? true),
