@@ -152,9 +152,12 @@ class Place:
 
     def __init__(self, page: Page, name: str, n: int) -> None:
         self.line = line(page, name, n)
-        self.line.evaluate("node => node.scrollIntoView({ block: 'start' })")
+        until(self.scrolled, what="the line near the top")  # a key before it may scroll on a while
         self.at = self.top()
-        assert 0 < self.at < 300
+
+    def scrolled(self) -> bool:
+        self.line.evaluate("node => node.scrollIntoView({ block: 'start' })")
+        return 0 < self.top() < 300
 
     def top(self) -> float:
         box = self.line.bounding_box()
