@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install unit test stores check check-js js bench promises promises-stores pins clean \
+.PHONY: run install unit test whole stores check check-js js bench promises promises-stores pins clean \
 	engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
@@ -29,6 +29,10 @@ JOBBED = $(if $(JOBS),$(WORKERS) $(JOBS))
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(JOBBED) $(ARGS)
+
+# Those too that take long and show little beside the others (the mark `slow`).
+whole: $(VENV)/.dev
+	SVC_RING=whole $(BIN)/python -m pytest $(JOBBED) $(ARGS)
 
 # What uses the database where it matters which one it is, on a private PostgreSQL (needs Debian's postgresql).
 CLOCKED := $(addprefix tests/promises/,test_t1_one_firing.py test_t2_on_time.py \

@@ -48,6 +48,7 @@ def mends(stub: Stub, commit: Commit, tid: str) -> None:
     stub.say(says("Done."))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_thread_is_asked_about_answered_looked_at_and_resolved(
     page: Page, commit: Commit, stub: Stub
@@ -90,6 +91,7 @@ def test_a_thread_is_asked_about_answered_looked_at_and_resolved(
     assert [one["name"] for one in chat["chats"]] == ["Review: Say line 12 anew"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_from_the_project_its_stacks_are_asked_about_and_the_same_chat_goes_on(
     page: Page, commit: Commit, stub: Stub

@@ -156,6 +156,7 @@ def test_a_state_pulses_only_for_those_who_want_motion(page: Page, shared_servic
     assert page.evaluate(SHAPE, "starting") == "pulse"
 
 
+@pytest.mark.slow
 def test_what_a_reboot_took_and_cannot_start_says_why_and_all_is_dismissed_at_once(
     browser: Browser, tmp_path: Path
 ) -> None:

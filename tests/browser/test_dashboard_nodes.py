@@ -95,6 +95,7 @@ def machines(page: Page) -> Locator:
     return page.get_by_role("list", name="Other machines")
 
 
+@pytest.mark.slow
 def test_the_section_is_there_while_there_are_others_and_follows_them_without_a_reload(
     page: Page, speakers: Speakers
 ) -> None:
@@ -128,6 +129,7 @@ def test_another_version_is_said_and_a_node_without_an_address_has_no_link(
     expect(row.get_by_role("link")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_while_the_redis_is_away_it_is_said_and_nobody_is_called_gone(
     page: Page, speakers: Speakers, server: Redis
 ) -> None:

@@ -343,6 +343,7 @@ def nothing_left(before: dict[str, float], after: dict[str, float]) -> None:
     assert after["JSHeapUsedSize"] <= before["JSHeapUsedSize"] * 1.2
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_thirty_swaps_leave_nothing_behind(alone: BrowserContext, talks: Talks) -> None:
     page = alone.new_page()

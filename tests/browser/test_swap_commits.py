@@ -600,6 +600,7 @@ def test_keys_act_in_the_commit_that_is_shown_and_are_listed_once(commit: Page) 
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_thirty_swaps_leave_nothing_behind(alone: BrowserContext, trail: Trail) -> None:
     for name in NAMES:

@@ -195,6 +195,7 @@ def test_the_title_and_the_icon_of_a_hidden_tab_are_right_within_three_seconds(
     expect(chat).to_have_title(re.compile("Renamed while nobody looked"), timeout=SOON_MS)
 
 
+@pytest.mark.slow
 def test_where_no_worker_can_be_shared_more_windows_than_connections_go_on_answering(
     desk: Desk, person: BrowserContext
 ) -> None:

@@ -57,6 +57,7 @@ async def test_the_python_client_connects_lists_calls_and_leaves(endpoints: list
             }
 
 
+@pytest.mark.slow
 def test_the_javascript_client_connects_lists_calls_and_leaves(endpoints: list[str]):
     try:
         sdk = node.folder()

@@ -12,6 +12,7 @@ import pytest
 from config import __version__
 from tests.clients import node
 from tests.clients.conftest import TOKENS
+from tests.promises.rings import few
 from tests.service import Service
 
 NEWEST = "2026-07-28"
@@ -26,7 +27,7 @@ def sdk() -> Path:
         pytest.skip(str(reason))
 
 
-@pytest.mark.parametrize("mode", ["sdk", "auto", NEWEST])
+@pytest.mark.parametrize("mode", few(["sdk", "auto", NEWEST], 1))
 def test_it_connects_lists_calls_and_leaves(managed: Service, sdk: Path, mode: str):
     environ = os.environ | {
         "SDK_FOLDER": str(sdk),

@@ -75,6 +75,7 @@ def waiting(pool: ThreadPoolExecutor, service: Service, *args: Any, **more: Any)
     return future
 
 
+@pytest.mark.slow
 def test_it_waits_for_the_end_and_reads_the_whole_answer(service: Service, tmp_path: Path):
     chat = begun(service, tmp_path / "go")
     target = {"project": "alpha", "session_id": chat}

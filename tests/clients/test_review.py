@@ -50,6 +50,7 @@ async def test_the_python_client_connects_lists_calls_and_leaves(managed: Servic
             }
 
 
+@pytest.mark.slow
 def test_the_javascript_client_connects_lists_calls_and_leaves(managed: Service):
     try:
         sdk = node.folder()

@@ -88,6 +88,7 @@ def killed_while_it_waits(service: Service, *command: str, mode: str) -> None:
     until(lambda: ask(url(service), OURS) == [(0,)], seconds=30, what="its connection ended")
 
 
+@pytest.mark.slow
 def test_an_archive_holds_the_rows_of_one_moment_and_stops_no_writer(here: Service, tmp_path: Path):
     ended, before = threading.Event(), rows(here)
 
@@ -134,6 +135,7 @@ def test_a_backup_of_an_older_or_newer_database_is_refused_and_writes_nothing(
     assert postgres.tables("empty") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["the same", "older"])
 def test_a_target_that_holds_rows_is_refused_and_keeps_them(
     archive: Path, there: Service, state: str
@@ -152,6 +154,7 @@ def test_a_target_that_holds_rows_is_refused_and_keeps_them(
     assert not any(there.projects.glob("[!.]*"))
 
 
+@pytest.mark.slow
 def test_a_target_of_a_newer_version_is_refused(archive: Path, there: Service):
     ask(url(there), FUTURE)
 
@@ -162,6 +165,7 @@ def test_a_target_of_a_newer_version_is_refused(archive: Path, there: Service):
     assert holds_nothing(there)
 
 
+@pytest.mark.slow
 def test_a_target_that_other_servers_use_is_refused(archive: Path, there: Service):
     import psycopg
 
@@ -173,6 +177,7 @@ def test_a_target_that_other_servers_use_is_refused(archive: Path, there: Servic
     assert holds_nothing(there)
 
 
+@pytest.mark.slow
 def test_a_database_that_has_no_table_yet_is_restored_into(
     archive: Path,
     there: Service,
@@ -187,6 +192,7 @@ def test_a_database_that_has_no_table_yet_is_restored_into(
     assert (there.projects / "alpha/project.yaml").read_text() == "name: Alpha\n"
 
 
+@pytest.mark.slow
 def test_a_killed_backup_leaves_the_old_archive_and_the_next_one_is_whole(
     here: Service, archive: Path
 ):
@@ -198,6 +204,7 @@ def test_a_killed_backup_leaves_the_old_archive_and_the_next_one_is_whole(
     assert here.run("backup", str(archive)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_killed_restore_has_restored_nothing_and_is_done_again(archive: Path, there: Service):
     killed_while_it_waits(there, "restore", str(archive), mode="SHARE")
 
@@ -209,6 +216,7 @@ def test_a_killed_restore_has_restored_nothing_and_is_done_again(archive: Path, 
     assert [path.name for path in there.projects.glob("[!.]*")] == ["alpha"]
 
 
+@pytest.mark.slow
 def test_what_the_database_refuses_leaves_no_file(archive: Path, there: Service):
     ask(url(there), "ALTER TABLE django_q_ormq ADD CONSTRAINT never CHECK (key <> 'k')")
 
@@ -235,6 +243,7 @@ def test_a_full_disk_ends_a_backup_with_a_sentence_and_keeps_the_old_one(
     assert [*tmp_path.glob(".svc-*")] == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_a_restore_with_a_sentence_and_nothing_restored(
     archive: Path, there: Service
 ):

@@ -36,6 +36,7 @@ def ran(service: Service, answer: httpx.Response) -> bool:
     return bool(row["lastTurn"]) and row["lastTurn"]["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_a_removed_database_takes_no_write_and_a_restart_makes_a_new_one(tmp_path: Path):
     with Service(tmp_path) as service:
         service.http.post("/api/projects", json={"name": "Alpha"}).raise_for_status()

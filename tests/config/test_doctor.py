@@ -48,6 +48,7 @@ def test_the_time_zone_is_named_with_who_said_it(stopped_service, env, level, te
     assert (found["level"], found["text"]) == (level, text)
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_is_a_fault(stopped_service):
     stopped_service.start()
     pid = stopped_service.pid

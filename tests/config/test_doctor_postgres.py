@@ -40,6 +40,7 @@ def test_a_database_that_is_well_is_told_of_in_numbers(service: Service):
     assert told["database size"]["text"].endswith(" MB")
 
 
+@pytest.mark.slow
 def test_a_database_of_another_encoding_and_order_is_a_fault_with_the_command(
     service: Service,
     postgres: Cluster,  # noqa: F811
@@ -75,6 +76,7 @@ def test_too_few_connections_are_a_hint_that_names_what_bounds_them(service: Ser
     assert "raise the CONNECTION LIMIT of the database" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("off", "level", "told"),
     [
@@ -89,6 +91,7 @@ def test_a_clock_that_differs_is_told_with_its_direction(service: Service, off, 
     assert told in found(service, "clock")[1]
 
 
+@pytest.mark.slow
 def test_a_huge_database_is_a_hint_with_what_bounds_it(service: Service):
     pretend(service, "pg_database_size(name)", "bigint", f"{30 * 1024**3}::bigint")
 

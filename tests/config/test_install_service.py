@@ -209,6 +209,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     made.http.close()
 
 
+@pytest.mark.slow
 @user_manager.needed
 @pytest.mark.timeout(180)
 def test_apps_live_on_while_systemd_restarts_kills_and_stops_the_service(served: Served) -> None:

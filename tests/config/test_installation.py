@@ -27,6 +27,7 @@ def unit(service: Service, text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_data_that_a_newer_version_used_is_a_fault(installed: Service) -> None:
     used_by(installed.data, NEXT)
 
@@ -57,6 +58,7 @@ def test_a_unit_whose_checkout_is_gone_is_a_fault(installed: Service, render) ->
     ]
 
 
+@pytest.mark.slow
 def test_a_unit_that_ends_apps_with_the_service_is_a_fault(installed: Service) -> None:
     text = installed.run("install-service", "--print", "systemd").stdout
     path = unit(installed, text)
@@ -85,6 +87,7 @@ def test_many_logs_are_a_hint_with_the_bound_to_lower(installed: Service) -> Non
     assert "services.logMaxBytes" in hints["logs"]
 
 
+@pytest.mark.slow
 def test_a_server_that_nobody_fires_for_is_a_hint(installed: Service) -> None:
     assert "qcluster" not in {one["subject"] for one in installed.findings()}
 

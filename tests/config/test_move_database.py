@@ -75,6 +75,7 @@ def test_rows_go_to_postgresql_and_back_and_are_compared(service, postgres: Clus
     assert counts(service) == after
 
 
+@pytest.mark.slow
 def test_a_target_that_holds_rows_is_refused_and_keeps_them(service, postgres: Cluster):  # noqa: F811
     used(service)
     url = postgres.create("taken")
@@ -103,6 +104,7 @@ CHANGES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "told"),
     [

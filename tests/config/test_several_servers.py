@@ -108,6 +108,7 @@ def heard(b: Service, stream: Stream) -> bool:
     return any('"slug":"alpha"' in line for line in [*stream.events.queue])
 
 
+@pytest.mark.slow
 def test_a_message_sent_through_one_server_is_run_by_the_other(make: Make, tmp_path: Path):
     shared = str(tmp_path / "shared")
     a = make("a", SVC_PROJECTS_DIR=shared)
@@ -124,6 +125,7 @@ def test_a_message_sent_through_one_server_is_run_by_the_other(make: Make, tmp_p
     assert a.rows("SELECT count(*) FROM django_q_ormq") == [(0,)]
 
 
+@pytest.mark.slow
 def test_while_redis_is_gone_streams_stay_and_are_told_to_look_when_it_is_back(
     make: Make,
     redis: Redis,  # noqa: F811

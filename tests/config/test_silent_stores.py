@@ -15,7 +15,7 @@ import pytest
 from tests.config.test_several_servers import Stream
 from tests.config.test_stores import HELLO, answered, chat_of
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
-from tests.promises.rings import SLOW
+from tests.promises.rings import WHOLE
 from tests.redis import Redis, redis  # noqa: F401 - a fixture
 from tests.service import Service, free_port, until
 from tests.silence import Proxy, mute, swallowing
@@ -25,8 +25,8 @@ STARTS = [
     (mute, "up", 1), (swallowing, "up", 1), (mute, "qcluster", 1), (swallowing, "qcluster", 1),
     (mute, "up", 5),
 ]  # fmt: skip
-# The harder end of a silence; the slow ring tries the easy one, too.
-HEALS = {"another is there": Proxy.lose} | ({"it goes on": Proxy.thaw} if SLOW else {})
+# The harder end of a silence; the whole ring tries the easy one, too.
+HEALS = {"another is there": Proxy.lose} | ({"it goes on": Proxy.thaw} if WHOLE else {})
 START_S = 10.0  # beside what a busy machine takes to load Django, which each test measures
 
 
@@ -92,6 +92,7 @@ def test_five_silent_addresses_take_no_longer_than_one(starts):
     assert "does not answer within" in starts(mute, "up", 5)
 
 
+@pytest.mark.slow
 def test_a_silent_address_is_passed_over_for_one_that_answers(tmp_path, postgres: Cluster):  # noqa: F811
     name = postgres.copy_of_migrated().split("/")[3].split("?")[0]
     with ExitStack() as stack:
@@ -103,6 +104,7 @@ def test_a_silent_address_is_passed_over_for_one_that_answers(tmp_path, postgres
         assert service.http.post("/api/projects", json={"name": "A"}).status_code == 201
 
 
+@pytest.mark.slow
 def test_a_start_with_a_silent_redis_ends_within_ten_seconds(tmp_path, postgres: Cluster):  # noqa: F811
     pytest.importorskip("redis", reason="pip install -r requirements-cluster.txt")
     url = postgres.copy_of_migrated()
@@ -133,6 +135,7 @@ def served(tmp_path: Path, postgres: Cluster, proxy: Proxy) -> Iterator[Service]
         yield service
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heal", HEALS.values(), ids=HEALS)
 def test_while_the_database_is_silent_files_are_read_and_it_heals(served, proxy, heal):
     """Every request is answered within the client's 30 s; most are at once."""
@@ -159,6 +162,7 @@ def test_while_the_database_is_silent_files_are_read_and_it_heals(served, proxy,
     assert served.pid == pid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heal", HEALS.values(), ids=HEALS)
 def test_while_redis_is_silent_messages_are_accepted_and_streams_hear_again(
     tmp_path: Path,

@@ -129,6 +129,7 @@ def answered(served: Service, chat: str) -> int:
     return sum(one["role"] == "tool" for one in page["messages"])
 
 
+@pytest.mark.slow
 def test_while_the_database_is_gone_files_are_read_and_the_rest_waits(
     served: Service,
     postgres: Cluster,  # noqa: F811

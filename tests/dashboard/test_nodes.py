@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from config import __version__
 from tests.config.test_several_servers import Make, make  # noqa: F401 - a fixture
 from tests.dashboard.agents.agent import Agent
@@ -34,6 +36,7 @@ def declare(service: Service, slug: str, text: str) -> None:
     path.write_text(text)
 
 
+@pytest.mark.slow
 def test_each_dashboard_lists_the_other_and_tells_a_killed_one_as_gone(make: Make):  # noqa: F811
     a = make("a", **QUICK, SVC_NODE="Blue", SVC_NODE_URL="https://blue.example")
     b = make("b", **QUICK, SVC_NODE="Green")
@@ -67,6 +70,7 @@ def test_each_dashboard_lists_the_other_and_tells_a_killed_one_as_gone(make: Mak
     assert other(b)["id"] == gone["id"]
 
 
+@pytest.mark.slow
 def test_apps_of_one_name_on_two_machines_have_two_histories(make: Make):  # noqa: F811
     a, b = make("a"), make("b")
     declare(a, "shop", SHOP)
@@ -79,6 +83,7 @@ def test_apps_of_one_name_on_two_machines_have_two_histories(make: Make):  # noq
     assert a.rows(rows) == [(node,) for node in sorted(ids)]
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_data_directory_is_a_fault_until_its_id_is_deleted(make: Make):  # noqa: F811
     a = make("a", **QUICK, SVC_NODE="Blue")
     b = make("b", **QUICK, SVC_NODE="Copy")

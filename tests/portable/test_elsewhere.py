@@ -180,6 +180,7 @@ def test_a_page_answers_what_is_written_in_it(elsewhere, project, browser: Brows
         expect(page.get_by_text("without a sandbox").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_service_lives_on_over_a_restart_and_is_stopped_by_the_next(elsewhere):
     port = free_port()
     elsewhere.declare("shop", f"name: Shop\n{web_server(port)}")
@@ -209,6 +210,7 @@ def test_the_doctor_says_what_this_system_cannot_do(elsewhere):
     assert "bubblewrap runs on Linux alone, and this is Elsewhere" in walls
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_takes_its_processes_with_it(elsewhere):
     assert elsewhere.process is not None
     family = elsewhere.family()

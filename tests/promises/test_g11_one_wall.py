@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.promises.rings import few
 from tests.workspace.chats.turns.world import World, book, fence, only
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Use, driving
 from tests.workspace.engines.test_sandbox import confined, inside
@@ -53,7 +54,7 @@ def tried(driver: Driver, uses: list[Use], mode: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", WITH_FILE_TOOLS)
-@pytest.mark.parametrize("mode", ["bypassPermissions", "acceptEdits", "default"])
+@pytest.mark.parametrize("mode", few(["bypassPermissions", "acceptEdits", "default"], 1))
 def test_no_tool_shows_or_changes_what_lies_behind_the_wall(name, mode, tmp_path):
     if missing := ALL[name].missing():
         pytest.skip(missing)

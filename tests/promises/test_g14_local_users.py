@@ -221,6 +221,7 @@ def test_the_headers_of_a_proxy_are_believed_from_its_own_user_alone(
                 assert "SVC_LOCAL_USERS" in body["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.promise("G14")
 @pytest.mark.parametrize("mode", [JWT, HEADER], ids=["jwt", "trusted-header"])
 def test_ports_that_stay_open_are_said_in_red(tmp_path: Path, mode: dict[str, str]):

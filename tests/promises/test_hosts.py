@@ -91,6 +91,7 @@ def once_each(*files: Path) -> None:
     assert len(chats) == len(set(chats))
 
 
+@pytest.mark.slow
 @pytest.mark.promise("T1")
 def test_sixteen_clusters_on_three_hosts_fire_each_nominal_time_once(
     network: Network,  # noqa: F811

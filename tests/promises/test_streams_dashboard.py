@@ -89,6 +89,7 @@ def test_streams_cut_at_random_bytes_miss_and_double_nothing(served: Served):
     assert last - first >= CUTS // 2
 
 
+@pytest.mark.slow
 @pytest.mark.promise("R4")
 def test_services_that_came_and_went_leave_no_descriptor_thread_or_memory(served: Served):
     server = psutil.Process(served.pid)

@@ -129,6 +129,7 @@ def ended(service: Service, run: str) -> dict[str, Any]:
     return until(look, seconds=60, what="the run ends")
 
 
+@pytest.mark.slow
 def test_a_turn_has_no_tz_where_none_was_set(tmp_path: Path):
     service = Service(tmp_path)
     service.env.pop("TZ", None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.promises import tool_list
-from tests.promises.rings import SLOW
+from tests.promises.rings import WHOLE
 from tests.stubs import anthropic, openai
 from tests.workspace.chats.turns.world import BASE, World, book, fence, kinds
 from tests.workspace.engines.builtin.talk import Talk
@@ -189,7 +189,7 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Model:
 
 
 @pytest.mark.promise("T7")
-@pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW)
+@pytest.mark.parametrize(("tools", "mode"), EVERY if WHOLE else FEW)
 def test_a_server_of_tools_is_started_and_called_as_list_and_mode_allow(model, tools, mode):
     project, records = model.calls((NOTE, {"text": "x"}), tools=tools, mode=mode, servers=(mine(),))
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
+from tests.promises.rings import few
 from tests.service import Service, until
 
 PROJECT = """\
@@ -70,7 +71,7 @@ def world(tmp_path: Path, postgres: Cluster) -> Iterator[World]:  # noqa: F811
         postgres.start()
 
 
-@pytest.mark.parametrize("ends", ["meanwhile", "afterwards"])
+@pytest.mark.parametrize("ends", few(["meanwhile", "afterwards"], 1))
 @pytest.mark.parametrize("lease", ["holds", "is over"])
 def test_a_turn_goes_on_while_the_database_is_gone(world: World, ends: str, lease: str):
     world.run()
@@ -92,6 +93,7 @@ def test_a_turn_goes_on_while_the_database_is_gone(world: World, ends: str, leas
     assert world.kinds("notice") == []
 
 
+@pytest.mark.slow
 def test_a_question_asked_while_the_database_is_gone_is_answered_when_it_is_back(world: World):
     http = world.service.http
     made = http.post("/api/projects/alpha/chats", json=ASKS).raise_for_status().json()

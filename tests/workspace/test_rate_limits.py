@@ -60,6 +60,7 @@ def ended(service: Service, name: str) -> str:
     return str(last["status"])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_triggers_run_waits_over_a_restart_and_is_one_run(service: Service, stub):
     entry = {
@@ -88,6 +89,7 @@ def test_a_triggers_run_waits_over_a_restart_and_is_one_run(service: Service, st
     assert states == [("started", None), ("waiting", 2), ("started", 2), ("completed", None)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_person_sees_what_is_waited_for_tries_now_or_stops(service: Service, stub):
     refuse(stub, after=60)

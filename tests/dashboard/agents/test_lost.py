@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.dashboard.agents.agent import Agent, settled
 from tests.dashboard.agents.test_command import Terminal
 from tests.dashboard.reboot.test_reboot import Rebooted, machine
@@ -10,6 +12,7 @@ from tests.service import until
 __all__ = ["machine"]
 
 
+@pytest.mark.slow
 def test_what_was_lost_is_told_brought_back_and_dismissed_alike(machine: Rebooted):
     until(lambda: machine.items().keys() == set(machine.ids), what="the notice")
     terminal = Terminal(machine.served)

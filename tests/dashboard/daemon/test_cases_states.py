@@ -97,6 +97,7 @@ def until_is(served: Served, slug: str, state: str, reason: str) -> dict[str, An
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "host"), [("four", "127.0.0.1"), ("six", "::1")])
 def test_a_server_on_one_address_alone_is_up_and_the_address_is_named(
     served: Served,  # noqa: F811

@@ -133,6 +133,7 @@ def remembered(served: Served, port: int) -> dict[str, Any]:
     return until(entry, seconds=20, what=f"{port} in the journal")
 
 
+@pytest.mark.slow
 def test_vite_under_npm_is_called_by_its_package_and_remembered_as_typed(
     served: Served, npm: Path
 ) -> None:
@@ -148,6 +149,7 @@ def test_vite_under_npm_is_called_by_its_package_and_remembered_as_typed(
     assert (kept["argv"], kept["cwd"]) == (["npm", "run", "dev"], str(npm))
 
 
+@pytest.mark.slow
 def test_http_server_is_an_app_and_its_title_no_command(served: Served, npm: Path) -> None:
     port, cwd = free_port(), folder(served, "brochure")
     program = str(npm / "node_modules" / ".bin" / "http-server")
@@ -160,6 +162,7 @@ def test_http_server_is_an_app_and_its_title_no_command(served: Served, npm: Pat
     assert "title over its command line" in kept["withheld"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [("--workers", "2"), ("--reload",)])
 def test_uvicorn_is_one_app_however_many_processes_it_is(
     served: Served, more: tuple[str, ...]
@@ -175,6 +178,7 @@ def test_uvicorn_is_one_app_however_many_processes_it_is(
     assert kept["argv"] == list(argv)
 
 
+@pytest.mark.slow
 def test_a_console_script_comes_back_on_another_port_as_the_same_app(served: Served) -> None:
     first, second, cwd = free_port(), free_port(), folder(served, "datatool")
     (cwd / "serve-data").write_text(TOOL.format(python=sys.executable))
@@ -189,6 +193,7 @@ def test_a_console_script_comes_back_on_another_port_as_the_same_app(served: Ser
     assert not [one for one in served.state()["apps"] if one["port"] == first]
 
 
+@pytest.mark.slow
 def test_caddy_a_go_binary_and_nginx_of_the_user_are_apps(served: Served) -> None:
     caddy, nginx = needed("caddy"), needed("nginx")
     ports = {name: free_port() for name in ("handbook", "intranet")}

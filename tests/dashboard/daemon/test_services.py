@@ -7,6 +7,7 @@ import sqlite3
 import sys
 
 import psutil
+import pytest
 
 from tests.dashboard.served import Served, served  # noqa: F401 - fixture
 from tests.service import free_port, until
@@ -101,6 +102,7 @@ def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Serv
     until(lambda: why in (served.app("nowhere").get("message") or ""), what="the reason")
 
 
+@pytest.mark.slow
 def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
     declared(served, "rests")
     path = served.file("rests")
@@ -118,6 +120,7 @@ def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> N
     assert not [one for one in stream.all if one.get("slug") == "rests" and "state" in one]
 
 
+@pytest.mark.slow
 def test_since_and_reason_of_what_goes_on_survive_a_restart(served: Served) -> None:  # noqa: F811
     declared(served, "halted")
     served.declare("gone", f"port: {free_port()}\nexpected: always\n")
@@ -156,6 +159,7 @@ def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> Non
     assert psutil.pid_exists(pid)
 
 
+@pytest.mark.slow
 def test_an_app_is_unknown_with_its_last_known_state_until_it_was_asked(served: Served) -> None:  # noqa: F811
     declared(served, "remembered")
     served.act("remembered", "start")

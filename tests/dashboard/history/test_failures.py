@@ -162,6 +162,7 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("enough", [1, 20, 33])
 def test_a_kill_loses_nothing_that_was_flushed(home, enough):
     argv = [sys.executable, "-m", "tests.dashboard.history.writer"]

@@ -91,6 +91,7 @@ async def test_who_asked_may_leave_and_the_refresh_goes_on(gallery):
     assert asking.cancelled()
 
 
+@pytest.mark.slow
 async def test_a_blank_page_and_a_page_that_hangs_count_for_nothing_and_keep_the_old(
     gallery, told, monkeypatch
 ):

@@ -60,6 +60,7 @@ def test_an_app_that_comes_up_gets_its_picture(served, kind, shown):
     assert (same.status_code, same.content) == (304, b"")
 
 
+@pytest.mark.slow
 @without_browser
 def test_a_refresh_counts_and_is_refused_once_screenshots_are_off(served):
     slug = "fresh"

@@ -73,6 +73,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rebooted]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_stream_and_the_state_tell_what_was_lost(machine: Rebooted) -> None:
     with machine.served.events() as stream:
         until(lambda: machine.items().keys() == set(machine.ids), what="the notice")
@@ -108,6 +109,7 @@ def test_what_cannot_be_done_is_refused_with_the_reason(machine: Rebooted) -> No
     assert machine.items()[id_]["status"] == "lost"
 
 
+@pytest.mark.slow
 def test_each_way_back_leads_back_and_the_next_reboot_takes_only_what_does_not_start_by_itself(
     machine: Rebooted,
 ) -> None:

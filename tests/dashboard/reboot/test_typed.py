@@ -33,6 +33,7 @@ if (forked === "--alone" || forked === "--forked") {
 """
 
 
+@pytest.mark.slow
 def test_a_title_is_never_a_command_what_was_typed_is(typed: tuple[Served, int, int]) -> None:
     served, npm, alone = typed
 

@@ -253,6 +253,7 @@ async def test_a_retry_that_was_due_is_done_by_the_next_daemon(turned: Scene):
     assert (await turned.turned_until("running"))["pid"]
 
 
+@pytest.mark.slow
 async def test_a_crash_loop_holds_over_daemon_restarts_until_the_file_changes(turned: Scene):
     loops = Service("exit 1", autostart=True)
     await turned.begin(shop=loops)

@@ -102,6 +102,7 @@ async def test_a_user_may_start_a_crash_loop_again(turned: Scene):
     assert (told.ok, told.status) == (False, "backoff")
 
 
+@pytest.mark.slow
 async def test_how_it_ended_is_told_to_the_next_daemon_unless_somebody_has_its_port(scene: Scene):
     web, bad = Service("sleep 64", port=free_port()), Service("exit 9")
     await scene.begin(shop=web, bad=bad)

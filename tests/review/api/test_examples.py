@@ -57,6 +57,7 @@ def test_a_life_of_the_examples(alone: Served):
     assert thread["id"] in [one["id"] for one in shown["threads"]]
 
 
+@pytest.mark.slow
 def test_every_route_of_every_example_commit_answers(alone: Served):
     api = alone.api
     api.post("/api/examples")

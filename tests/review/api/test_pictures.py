@@ -49,6 +49,7 @@ def test_each_option_changes_the_picture(api: Api, pay: Project):
     assert api.get(f"{pay.p}/stack.svg").text != plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["<&\"'> ]]>", "漢字かな混じり文"])
 def test_any_title_is_drawn_as_text(api: Api, pay: Project, title: str):
     sha = pay.repo.commit({"x": "y\n"}, title)

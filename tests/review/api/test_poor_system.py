@@ -32,14 +32,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         service.http.close()
 
 
+@pytest.mark.slow
 def test_eight_clients_reply_at_once_and_lose_nothing(served: Served, pay: Project):
     all_reply(served, pay, replies=ring(fast=15, slow=50))
 
 
+@pytest.mark.slow
 def test_hand_edits_are_told(served: Served, pay: Project):
     hand_edits(served, pay)
 
 
+@pytest.mark.slow
 def test_an_edit_and_refs_of_a_linked_worktree_are_told_and_a_write_once(
     served: Served, pay: Project, tmp_path: Path
 ):

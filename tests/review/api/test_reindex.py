@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.described import Api
 from tests.review.api.served import Project, Served
 from tests.service import Service
@@ -43,6 +45,7 @@ def test_after_a_reindex_and_without_the_old_database_all_answers_are_the_same(t
         served.close()
 
 
+@pytest.mark.slow
 def test_a_database_deleted_under_the_running_service_is_made_again_by_reindex(tmp_path: Path):
     with Service(tmp_path, scheduler=False) as service:
         served = Served(service)

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import yaml
 
+from tests.promises.rings import few
 from tests.service import Service
 from workspace.access import clients
 
@@ -131,7 +132,7 @@ def test_what_is_pasted_is_read_without_a_complaint(stopped_service: Service) ->
     assert found.clients[0].scope.projects == ("007", "no")
 
 
-@pytest.mark.parametrize("client", ["", "a b", "ä", "x" * 65, "-x", "a:b", "a\nb", "$(id)"])
+@pytest.mark.parametrize("client", few(["a\nb", "", "$(id)", "a b", "ä", "x" * 65, "-x", "a:b"], 3))
 def test_a_client_that_no_variable_can_be_named_after_is_refused(
     stopped_service: Service, client: str
 ) -> None:

@@ -48,6 +48,7 @@ def ends(service: Service, chat: str) -> list[str]:
     return [record["status"] for record in records(service, chat, "turn_end")]
 
 
+@pytest.mark.slow
 def test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once(alpha: Service):
     chat = new_chat(alpha, SLOW)
     until(lambda: records(alpha, chat, "tool_use"), seconds=20)

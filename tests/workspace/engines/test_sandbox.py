@@ -193,11 +193,11 @@ def test_root_in_bypass_is_not_marked_when_it_is_confined(world):
 
 @inside
 def test_no_process_of_a_command_is_left_in_its_namespace(world):
-    text = bash(world, "setsid sleep 600 >/dev/null 2>&1 & (setsid env -i sleep 601 &) ; ls /proc")
+    text = bash(world, "setsid sleep 610 >/dev/null 2>&1 & (setsid env -i sleep 611 &) ; ls /proc")
     assert "[exit" not in text
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    assert "sleep 600" not in found.stdout
-    assert "sleep 601" not in found.stdout
+    assert "sleep 610" not in found.stdout
+    assert "sleep 611" not in found.stdout
 
 
 @inside

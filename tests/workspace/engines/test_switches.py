@@ -62,6 +62,7 @@ def said(records: list[Record]) -> list[str]:
     return [one["text"] for one in records if one.get("code") == "engine_told"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["claude", "builtin", "acp"])
 def test_an_engine_that_comes_back_is_told_what_the_others_did(talk: Any, engine: str):
     other = "builtin" if engine == "claude" else "claude"
@@ -87,6 +88,7 @@ def test_an_engine_that_comes_back_is_told_what_the_others_did(talk: Any, engine
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["claude", "builtin", "acp"])
 def test_what_was_told_is_not_told_again(talk: Any, engine: str):
     talk(engine, "MINE")
@@ -115,6 +117,7 @@ def test_two_engines_that_take_turns_each_know_all_of_it_once(talk: Any):
     assert told(talk, "builtin").count("assistant: RUNBOOKWORD") == 1
 
 
+@pytest.mark.slow
 def test_a_message_that_nothing_ran_is_not_told(talk: Any):
     talk("builtin", "MINE")
     world = talk.world
@@ -126,6 +129,7 @@ def test_a_message_that_nothing_ran_is_not_told(talk: Any):
     assert said(records) == []
 
 
+@pytest.mark.slow
 def test_a_fork_is_told_what_another_engine_did_before_its_point(talk: Any):
     talk("claude", "MINE")
     talk("builtin", "THEIRS")

@@ -48,6 +48,7 @@ def post(service: Service, url: str, **body: object) -> Any:
     return answer.json()
 
 
+@pytest.mark.slow
 def test_an_app_that_crashes_again_and_again(service: Service, receiver: Receiver, tmp_path: Path):
     crashes = {"command": "exit 3", "cwd": str(tmp_path), "restart": "always"}
     app = {"name": "Shop", "service": crashes}
@@ -60,6 +61,7 @@ def test_an_app_that_crashes_again_and_again(service: Service, receiver: Receive
     assert receiver.got[0]["url"].endswith("/dashboard/#app=shop")
 
 
+@pytest.mark.slow
 def test_a_service_that_fell_is_told_and_one_that_its_user_stopped_is_not(
     service: Service, receiver: Receiver, tmp_path: Path
 ):
@@ -82,6 +84,7 @@ def state(service: Service, slug: str) -> str:
     return str(service.http.get(f"/dashboard/api/apps/{slug}").json()["state"])
 
 
+@pytest.mark.slow
 def test_a_turn_that_took_long(service: Service, receiver: Receiver):
     post(service, "/api/projects", name="Alpha")
     sent = post(service, "/api/projects/alpha/chats", name="Mend it", prompt=ASKS)

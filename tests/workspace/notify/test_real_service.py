@@ -74,6 +74,7 @@ def test_what_happens_is_told_within_two_seconds(hooked: Service, receiver: Rece
     assert late(asked, asked["at"]) < SOON_S
 
 
+@pytest.mark.slow
 def test_what_a_channel_did_not_take_is_told_after_a_restart(hooked: Service, receiver: Receiver):
     receiver.status = 503
     fire(hooked)
@@ -88,6 +89,7 @@ def test_what_a_channel_did_not_take_is_told_after_a_restart(hooked: Service, re
     assert [one["event"] for one in receiver.got] == ["failed"]
 
 
+@pytest.mark.slow
 def test_a_channel_that_fails_is_told_in_settings_the_doctor_and_the_log(
     hooked: Service, receiver: Receiver
 ):
@@ -115,6 +117,7 @@ def test_a_channel_that_fails_is_told_in_settings_the_doctor_and_the_log(
     assert sorted(one["event"] for one in receiver.got) == ["failed", "test"]
 
 
+@pytest.mark.slow
 def test_the_command_sends_a_test_to_one_channel_or_to_all(hooked: Service, receiver: Receiver):
     one = hooked.run("notify", "--test", "hook")
     every = hooked.run("notify", "--test")
@@ -131,6 +134,7 @@ def test_the_command_sends_a_test_to_one_channel_or_to_all(hooked: Service, rece
     assert receiver.url not in json.dumps(hooked.http.get("/api/notify").json())
 
 
+@pytest.mark.slow
 def test_an_app_that_falls_and_comes_back_is_told(tmp_path: Path, receiver: Receiver):
     config = {"notify": [{"name": "hook", "url": receiver.url, "events": ["app_down", "app_up"]}]}
     quick = {"scan": {"enabled": True}, "screenshots": {"enabled": False}}

@@ -162,6 +162,7 @@ def test_a_runbook_mends_what_fell_and_says_so_in_the_chat(shop: Shop):
     assert [one["status"] for one in shop.runs() if one["status"] != "skipped"] == ["completed"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_model_reads_the_log_edits_and_restarts_as_its_list_allows(tmp_path: Path):
     with openai.serve() as stub:
@@ -191,6 +192,7 @@ def test_a_model_reads_the_log_edits_and_restarts_as_its_list_allows(tmp_path: P
     assert said(records) == "A name was misspelt; shop runs again."
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_dev_server_that_was_only_found_has_fallen_when_it_left_the_list(tmp_path: Path):
     shop = Shop(tmp_path)

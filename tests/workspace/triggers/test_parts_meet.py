@@ -67,6 +67,7 @@ def over(service: Service, name: str) -> Any:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 def test_a_comment_is_answered_by_a_commit_and_neither_answers_itself(
     served: tuple[Service, Repo],

@@ -162,6 +162,7 @@ def test_a_cluster_that_is_told_to_stop_before_it_has_started_stops(cluster):
     assert ended.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
     top = cluster.start()
     until(lambda: len(top.children(recursive=True)) > 12, seconds=20, what="all workers")
@@ -176,6 +177,7 @@ def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
     assert "does not stop, it is killed" in cluster.said()
 
 
+@pytest.mark.slow
 def test_a_ticker_that_cannot_stop_ends_with_the_service(tmp_path):
     with Service(tmp_path) as running:
         (cluster,) = [one for one in running.family()[0].children() if "qcluster" in one.cmdline()]
@@ -188,6 +190,7 @@ def test_a_ticker_that_cannot_stop_ends_with_the_service(tmp_path):
         assert not ticker.is_running()
 
 
+@pytest.mark.slow
 def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):
     top = cluster.start()
     cluster.write("1s", "true")

@@ -195,7 +195,7 @@ def test_history_past_its_retention_goes_and_what_waits_stays(world):
     retention.prune()
 
     assert [run.id for run in world.runs()] == [waiting.id, fresh.id]
-    assert not AuditEntry.objects.exists()
+    assert not AuditEntry.objects.filter(time=old).exists()
 
 
 def test_the_end_of_a_run_is_told_once_it_is_stored(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.review.repos import Repo
 from tests.service import Service, until
 
 FINDS = "#!runbook\n```mcp__svc_apps__find_app\n{}\n```\n"
 
 
+@pytest.mark.slow
 def test_a_turn_in_a_worktree_finds_its_apps_those_of_the_project_and_no_other(tmp_path: Path):
     repo = Repo(tmp_path / "till")
     repo.commit({"a.txt": "one\n"}, "First")

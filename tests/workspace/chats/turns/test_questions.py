@@ -224,6 +224,7 @@ def test_the_agent_is_told_why_it_is_denied(asking: World, heard: Heard):
     assert result["text"] == "Bash was denied by the user, who says: use make instead"
 
 
+@pytest.mark.slow
 def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
     asking: World, heard: Heard, settings: Any
 ):
@@ -243,6 +244,7 @@ def test_a_question_that_somebody_sees_waits_anew_but_not_for_ever(
     assert Turn.objects.get(id=turn.id).state == "done"
 
 
+@pytest.mark.slow
 def test_the_time_of_a_turn_stands_still_while_somebody_sees_its_question(
     asking: World, heard: Heard, settings: Any
 ):

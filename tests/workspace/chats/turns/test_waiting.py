@@ -276,12 +276,14 @@ def test_a_person_who_stopped_it_meanwhile_is_heard(world: World, stub):
     assert world.states(turn.chat) == ["stopped"]
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back_does_not_make_it_wait_longer(world: World, stub):
     turn = waits(world, stub)
     assert list(retries.due(later(seconds=10))) == []
     assert list(retries.due(later(days=-1))) == [turn]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_while_its_turn_waits_and_says_so(world: World, stub):
     turn = fired(world, stub)
     run = runs.get(turn.run_id or "")

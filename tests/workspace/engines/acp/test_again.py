@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.acp.conftest import Agents
 from workspace import ids
@@ -24,6 +26,7 @@ def tries(world: Agents, **can: Any) -> tuple[list[Any], list[Any]]:
     return first, second[before:]
 
 
+@pytest.mark.slow
 def test_an_agent_that_had_begun_goes_on_in_its_session(world: Agents):
     world.script(
         [{"tool": {"kind": "execute", "title": "ls"}}, {"fail": [429, "slow down"]}],
@@ -40,12 +43,14 @@ def test_an_agent_that_had_begun_goes_on_in_its_session(world: Agents):
     assert only(first, "tool_use")["call"] != only(second, "tool_use")["call"]
 
 
+@pytest.mark.slow
 def test_an_agent_that_had_done_nothing_is_given_the_message(world: Agents):
     world.script([{"fail": [429, "slow down"]}], [{"echo": True}], resume=True)
     _, second = tries(world)
     assert only(second, "assistant")["text"] == "Which word?"
 
 
+@pytest.mark.slow
 def test_one_that_keeps_no_session_is_told_what_was_done_and_to_go_on(world: Agents):
     world.script([{"say": "I looked. "}, {"fail": [429, "slow down"]}])
     turn = ids.turn_id()
@@ -59,6 +64,7 @@ def test_one_that_keeps_no_session_is_told_what_was_done_and_to_go_on(world: Age
     assert told.endswith(again.GO_ON)
 
 
+@pytest.mark.slow
 def test_the_time_an_agent_names_is_kept(world: Agents):
     world.script([{"fail": [429, "slow down", {"retryAfter": 9000}]}])
     records = world.play(prompt="Which word?", retry=RETRY)

@@ -70,6 +70,7 @@ def test_plan_mode_holds_whatever_the_agent_does(world):
     assert [entry["mode"] for entry in world.log("set_session_mode")] == ["plan"]
 
 
+@pytest.mark.slow
 def test_a_session_outlives_its_confined_process(world):
     world.script([{"say": "One."}], [{"echo": True}], resume=True)
     world.play(prompt="first", **confined(world))

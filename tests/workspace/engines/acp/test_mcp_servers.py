@@ -12,6 +12,7 @@ from workspace.engines.mcp.server import Server
 REMOTE = Server("far", url="https://mcp.example.com/mcp", headers={"Authorization": "Bearer k"})
 
 
+@pytest.mark.slow
 def test_a_session_is_given_programs_and_where_the_agent_takes_them_urls(world):
     near = mine(env={"KEY": "v"})
 
@@ -37,6 +38,7 @@ def test_in_plan_mode_an_agent_gets_no_server(world):
     assert [one["servers"] for one in world.log("new_session")] == [[]]
 
 
+@pytest.mark.slow
 def test_a_program_that_is_not_there_is_one_line_of_the_chat(world):
     gone = Server("gone", ("no-such-program",))
 

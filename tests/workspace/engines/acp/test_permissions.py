@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.promises.rings import few
 from tests.workspace.chats.turns.world import kinds, only
 from tests.workspace.engines.acp.conftest import BWRAP
 from workspace.engines.network import Network
@@ -34,6 +35,7 @@ def test_no_network_is_refused_without_a_sandbox(world):
     assert end["text"] == "network off needs a sandbox (bubblewrap), and there is none here"
 
 
+@pytest.mark.slow
 def test_bypass_allows_this_once_what_is_asked(world):
     target = world.project / "a.txt"
     records = world.play(edit(target), mode="bypassPermissions")
@@ -59,6 +61,7 @@ def test_below_bypass_no_agent_is_started_that_nobody_attends(world, mode):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_what_is_not_permitted_is_denied_and_recorded(world):
     target = world.project / "a.txt"
     steps = (edit(target), {"say": "Then not."})
@@ -94,6 +97,7 @@ def test_a_person_is_asked_and_the_answer_holds(world, allow):
     ]
 
 
+@pytest.mark.slow
 def test_a_question_nobody_answers_is_denied_in_time(world):
     target = world.project / "a.txt"
     records = world.play(edit(target), mode="default", attended=True, ask_seconds=1)
@@ -103,6 +107,7 @@ def test_a_question_nobody_answers_is_denied_in_time(world):
     assert records[-1]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_accept_edits_lets_files_be_edited_and_nothing_be_run(world):
     target = world.project / "a.txt"
     run = {"tool": {"kind": "execute", "title": "touch b"}, "ask": True, "then": {"run": "touch b"}}
@@ -115,7 +120,7 @@ def test_accept_edits_lets_files_be_edited_and_nothing_be_run(world):
 
 @pytest.mark.parametrize(
     ("tool", "text"),
-    [
+    few([
         ({"kind": "edit", "title": "Edit", "path": "/etc/motd"}, "path is outside the project"),
         ({"kind": "delete", "title": "rm", "path": "/etc/motd"}, "path is outside the project"),
         ({"kind": "read", "title": "Read", "path": "../../secret"}, "path is outside the project"),
@@ -123,7 +128,7 @@ def test_accept_edits_lets_files_be_edited_and_nothing_be_run(world):
         ({"kind": "edit", "title": "E", "path": ".git/hooks/pre-commit"}, "protected path"),
         ({"kind": "edit", "title": "E", "input": {"path": "project.yaml"}}, "protected path"),
         ({"kind": "edit", "title": "E", "path": ".chats/x.jsonl"}, "protected path"),
-    ],
+    ], 1),
 )  # fmt: skip
 def test_paths_are_judged_whatever_the_mode_approves(world, tool, text):
     records = world.play({"tool": tool, "ask": True}, mode="acceptEdits")
@@ -142,6 +147,7 @@ def test_transcripts_are_protected_in_bypass_too(world):
     assert [result["text"] for result in results] == ["protected path: .chats/x.jsonl"] * 3
 
 
+@pytest.mark.slow
 def test_an_agent_that_goes_on_all_the_same_is_told_of(world):
     target = world.project / "a.txt"
     records = world.play(edit(target, stubborn=True), mode="default", ask_seconds=0)
@@ -151,6 +157,7 @@ def test_an_agent_that_goes_on_all_the_same_is_told_of(world):
     assert notice["level"] == "warn"
 
 
+@pytest.mark.slow
 def test_an_agent_that_never_asks_is_not_held_and_the_flags_say_so(world):
     target = world.project / "a.txt"
     records = world.play({"write": [str(target), "x"]}, mode="default")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.acp.conftest import Agents
 from tests.workspace.engines.seen import DATA, attached
@@ -24,6 +26,7 @@ def test_an_agent_that_takes_pictures_gets_them(world: Agents):
     assert "pictures_unseen" not in codes(records)
 
 
+@pytest.mark.slow
 def test_one_that_takes_none_is_told_where_they_lie_and_the_chat_says_so(world: Agents):
     world.script([{"say": "I look."}])
 
@@ -34,6 +37,7 @@ def test_one_that_takes_none_is_told_where_they_lie_and_the_chat_says_so(world: 
     assert world.log("prompt")[0]["pictures"] == []
 
 
+@pytest.mark.slow
 def test_one_whose_model_refuses_them_is_asked_again_without(world: Agents):
     fail = {"fail": [-32603, "this model does not support image input"]}
     world.script([fail], [{"say": "I cannot see it."}], image=True)

@@ -27,6 +27,7 @@ def test_a_new_session_is_told_where_it_is_and_then_the_message(world):
     assert world.log("new_session")[0]["cwd"] == str(world.project)
 
 
+@pytest.mark.slow
 def test_a_session_that_goes_on_is_told_instructions_again_only_when_they_changed(world):
     world.script([{"say": "One."}], [{"echo": True}], resume=True)
     texts, state = [], None
@@ -39,6 +40,7 @@ def test_a_session_that_goes_on_is_told_instructions_again_only_when_they_change
     assert texts == ["One.", "go", "Be long.\ngo", "go"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("can", "request_"), [("resume", "resume_session"), ("load", "load_session")]
 )
@@ -52,6 +54,7 @@ def test_the_next_turn_goes_on_in_the_same_session(world, can, request_):
     assert len(world.log(request_)) == len(world.log("new_session")) == 1
 
 
+@pytest.mark.slow
 def test_an_agent_without_either_is_told_of_the_earlier_conversation(world):
     world.script([{"say": "Blue."}], [{"echo": True}])
     world.play(prompt="My favourite colour?")
@@ -65,6 +68,7 @@ def test_an_agent_without_either_is_told_of_the_earlier_conversation(world):
     assert "engine_state_lost" not in codes(records)
 
 
+@pytest.mark.slow
 def test_a_session_the_agent_forgot_is_begun_again_and_said(world):
     world.script([{"say": "One."}], [{"say": "Two."}], resume=True)
     world.play(prompt="first")
@@ -77,6 +81,7 @@ def test_a_session_the_agent_forgot_is_begun_again_and_said(world):
     assert records[-1]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_the_session_of_another_agent_is_not_asked_for(world):
     world.script([{"say": "One."}], [{"say": "Two."}], resume=True)
     world.play()
@@ -86,6 +91,7 @@ def test_the_session_of_another_agent_is_not_asked_for(world):
     assert world.log("resume_session") == []
 
 
+@pytest.mark.slow
 def test_a_stopped_turn_can_be_gone_on_with(world):
     turn = world.begin({"say": "So"}, {"hang": True}, can={"resume": True})
     turn.until(lambda records: any(one["type"] == "engine" for one in records))
@@ -99,6 +105,7 @@ def test_a_stopped_turn_can_be_gone_on_with(world):
     assert len(world.log("resume_session")) == 1
 
 
+@pytest.mark.slow
 def test_the_agent_is_put_into_the_mode_of_the_settings(world):
     done = world.play({"say": "x"}, can={"modes": ["ask", "code"]}, agent={"mode": "code"})[-1]
     refused = world.play({"say": "x"}, can={"modes": ["ask"]}, agent={"mode": "yolo"})[-1]
@@ -170,6 +177,7 @@ def test_the_mode_of_the_settings_comes_before_that_word(world):
     assert [entry["mode"] for entry in world.log("set_session_mode")] == ["code"]
 
 
+@pytest.mark.slow
 def test_a_model_of_the_sessions_own_list_is_given_by_its_own_request(world):
     can = {"models": ["small", "large"], "listed": True}
     done = world.play({"say": "x"}, can=can, model="stub:large")[-1]
@@ -180,6 +188,7 @@ def test_a_model_of_the_sessions_own_list_is_given_by_its_own_request(world):
     assert refused["text"] == 'The agent stub has no model "huge"; it has small, large.'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [False, True])
 def test_what_an_agent_offers_is_known_from_its_last_session(world, listed):
     assert offers.remembered("stub", str(world.offers)) == {"modes": None, "models": None}
@@ -192,6 +201,7 @@ def test_what_an_agent_offers_is_known_from_its_last_session(world, listed):
     assert ENGINE.agents(cfg) == [{"name": "stub", "reason": None, **known}]
 
 
+@pytest.mark.slow
 def test_a_chat_says_once_that_the_agent_decides_what_it_asks(world):
     world.script([{"say": "One."}], resume=True)
     first = world.play(mode="default")
@@ -203,6 +213,7 @@ def test_a_chat_says_once_that_the_agent_decides_what_it_asks(world):
     assert "agent_decides" not in codes(second) + codes(bypassing)
 
 
+@pytest.mark.slow
 def test_it_says_so_too_when_a_chat_leaves_bypass(world):
     world.script([{"say": "One."}], resume=True)
     world.play(mode="bypassPermissions")
@@ -213,6 +224,7 @@ def test_it_says_so_too_when_a_chat_leaves_bypass(world):
     assert kept["told"] is True
 
 
+@pytest.mark.slow
 def test_an_agent_that_does_not_start_in_time_is_given_up_with_the_setting_to_raise(world):
     end = world.play({"say": "x"}, can={"mute": True}, agent={"startSeconds": 1})[-1]
 
@@ -223,6 +235,7 @@ def test_an_agent_that_does_not_start_in_time_is_given_up_with_the_setting_to_ra
     )
 
 
+@pytest.mark.slow
 def test_an_agent_is_told_what_its_makers_let_a_client_say(world):
     world.play({"say": "x"}, agent={"meta": {"maker": {"settings": []}}})
 
@@ -245,6 +258,7 @@ def test_a_setting_that_is_none_is_named(given, problem):
     assert problems == [f"engines.acp.agents.x{problem}"]
 
 
+@pytest.mark.slow
 def test_a_model_is_given_to_the_agent_and_never_replaced_by_another(world):
     can = {"models": ["small", "large"]}
     done = world.play({"say": "x"}, can=can, model="stub:large")[-1]
@@ -257,6 +271,7 @@ def test_a_model_is_given_to_the_agent_and_never_replaced_by_another(world):
     assert none["text"] == 'The agent stub has no model "large"; it has no choice of models.'
 
 
+@pytest.mark.slow
 def test_the_service_is_called_with_the_bearer_of_the_turn(world):
     with manage({"list_chats": "two chats"}) as (svc, calls):
         records = world.play(
@@ -269,6 +284,7 @@ def test_the_service_is_called_with_the_bearer_of_the_turn(world):
     assert world.log("new_session")[0]["servers"] == ["svc_manage"]
 
 
+@pytest.mark.slow
 def test_an_agent_that_takes_no_http_server_has_none_and_the_chat_says_so(world):
     with manage({"list_chats": "x"}) as (svc, _):
         records = world.play({"say": "x"}, svc=svc)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.promises.rings import few
 from tests.workspace.engines.acp.conftest import BWRAP
 from workspace.engines import policy
 from workspace.engines.sandbox import Sandbox
@@ -28,7 +29,7 @@ def test_a_turn_with_any_list_is_refused_before_the_agent_is_started(world, mode
 
 
 @pytest.mark.promise("T7")
-@pytest.mark.parametrize("mode", policy.MODES)
+@pytest.mark.parametrize("mode", few(policy.MODES, 2))
 def test_without_a_list_only_what_the_mode_allows_has_an_effect(world, mode):
     if mode == "plan" and BWRAP.mode != "bwrap":
         pytest.skip(f"{BWRAP.reason}: apt-get install bubblewrap")

@@ -12,6 +12,7 @@ from workspace.engines.acp import failures
 from workspace.engines.acp.calls import Call
 
 
+@pytest.mark.slow
 def test_text_thought_and_plan_are_kept_in_order(world):
     records = world.play(
         {"say": "Let me "}, {"say": "see."}, {"think": "Hm."},
@@ -30,6 +31,7 @@ def test_text_thought_and_plan_are_kept_in_order(world):
     assert records[-1]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_tool_call_is_one_use_and_one_result(world):
     target = world.project / "a.txt"
     records = world.play(
@@ -43,6 +45,7 @@ def test_a_tool_call_is_one_use_and_one_result(world):
     assert result["text"] == f"wrote {target}"
 
 
+@pytest.mark.slow
 def test_a_kind_stands_for_a_tool_and_an_unknown_one_for_commands(world):
     kinds_of_calls = [
         "read",
@@ -61,6 +64,7 @@ def test_a_kind_stands_for_a_tool_and_an_unknown_one_for_commands(world):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_call_is_shown_by_its_own_name_and_title(world):
     calls = [
         {"kind": "edit", "title": "Write a.txt", "own": "Write", "path": "a.txt"},
@@ -104,6 +108,7 @@ def test_a_call_lasts_as_long_as_it_took(world):
     assert begun.result().ms >= 2000
 
 
+@pytest.mark.slow
 def test_usage_and_cost_are_those_of_the_turn_as_reported(world):
     steps = [{"usage": [10, 5]}, {"cost": 0.5}], [{"usage": [3, 1]}, {"cost": 0.75}], [{"say": "x"}]
     world.script(*steps, resume=True)
@@ -120,6 +125,7 @@ def test_usage_and_cost_are_those_of_the_turn_as_reported(world):
     assert "context" not in third
 
 
+@pytest.mark.slow
 def test_the_model_that_answered_is_the_one_the_agent_says(world):
     can = {"models": ["small", "large"]}
     chosen = world.play({"say": "x"}, can=can, model="stub:large")[-1]
@@ -142,6 +148,7 @@ def test_a_stop_reason_is_never_taken_for_another(reason, status, word):
     assert (end.status, end.reason) == (status, word)
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_cut_short_is_not_shown_as_completed(world):
     end = world.play({"say": "Half"}, {"stop": "max_tokens"})[-1]
 
@@ -189,6 +196,7 @@ def test_a_command_that_is_no_agent_is_a_crash_and_not_a_wait(world):
     assert (end["status"], end["reason"]) == ("error", "engine_crashed")
 
 
+@pytest.mark.slow
 def test_what_is_not_json_on_stdout_is_passed_over(world):
     records = world.play({"raw": "Welcome to agent 1.0!"}, {"say": "Hi."})
 
@@ -196,12 +204,14 @@ def test_what_is_not_json_on_stdout_is_passed_over(world):
     assert records[-1]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_no_object_ends_the_turn_as_a_crash(world):
     end = world.play({"raw": "42"}, {"hang": True})[-1]
 
     assert (end["status"], end["reason"]) == ("error", "engine_crashed")
 
 
+@pytest.mark.slow
 def test_a_line_of_ten_megabytes_arrives_whole(world):
     records = world.play({"say": "x" * 10_000_000})
 
@@ -216,6 +226,7 @@ def test_another_version_of_the_protocol_is_not_spoken(world):
     assert "speaks version 2 of the protocol, this service speaks version 1" in end["text"]
 
 
+@pytest.mark.slow
 def test_an_agent_that_wants_a_login_fails_the_turn_and_one_is_made_when_named(world):
     refused = world.play({"say": "in"}, can={"auth": ["key"]})[-1]
     done = world.play({"say": "in"}, can={"auth": ["key"]}, agent={"login": "key"})[-1]
@@ -247,6 +258,7 @@ def test_the_agent_has_no_files_and_no_terminal_of_ours(world):
 # -- stop ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_stop_is_told_to_the_agent_and_keeps_what_it_said(world):
     turn = world.begin({"say": "So far"}, {"hang": True}, can={"resume": True})
     until(world.live, lambda text: text == "So far")
@@ -277,6 +289,7 @@ def test_an_agent_that_does_not_listen_is_killed_with_what_it_started(world):
     assert not procs.tagged(str(world.root / "data" / "run" / "turns"))
 
 
+@pytest.mark.slow
 def test_an_open_call_of_a_stopped_turn_has_its_result(world):
     turn = world.begin(
         {"tool": {"kind": "execute", "title": "sleep 1000"}, "then": {"run": "sleep 1000"}}
@@ -291,6 +304,7 @@ def test_an_open_call_of_a_stopped_turn_has_its_result(world):
     assert records[-1]["status"] == "stopped"
 
 
+@pytest.mark.slow
 def test_memory_of_the_turn_process_stays_below_sixty_megabytes(world):
     turn = world.begin({"say": "x"}, {"hang": True})
     until(world.live, bool)

@@ -56,6 +56,7 @@ def ended(service: Service, chat: str, turns: int) -> list[dict[str, Any]]:
     return records(service, chat)
 
 
+@pytest.mark.slow
 def test_an_agent_answers_calls_the_service_and_goes_on_in_its_session(alpha):
     listing = alpha.http.get("/api/engines").json()
     row = listing["engines"][3]

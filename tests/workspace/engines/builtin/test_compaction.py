@@ -63,6 +63,7 @@ def shown(records: list[dict[str, Any]]) -> str:
     return str(next(one["text"] for one in of(records, "notice") if one["code"] == "compacted"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"contextTokens": {"local:m": LIMIT}}])
 def test_a_chat_of_200_messages_goes_on_and_knows_what_was_said_first(talk, stub, settings):
     talk.settings = settings
@@ -88,6 +89,7 @@ def test_a_chat_of_200_messages_goes_on_and_knows_what_was_said_first(talk, stub
     assert len(of(talk.world.records(), "user")) == 101
 
 
+@pytest.mark.slow
 def test_a_size_that_failed_is_never_tried_again_and_the_next_turn_knows(talk, stub):
     fill(talk, 100, words=150)
     small(stub)
@@ -122,6 +124,7 @@ def test_without_a_summary_the_older_part_is_left_out_and_that_is_said(talk, stu
     assert "was left out: it is longer than the model can take" in stub.asked[-1].messages[0][1]
 
 
+@pytest.mark.slow
 def test_calls_stay_with_their_answers_within_a_long_turn(talk, stub, world):
     talk.settings = {"contextTokens": LIMIT}
     small(stub)
@@ -161,6 +164,7 @@ def test_an_answer_of_a_tool_that_is_larger_than_the_model_is_cut(talk, stub, wo
     assert len(only(records, "tool_result")["text"]) > 10_000
 
 
+@pytest.mark.slow
 def test_a_message_larger_than_the_model_gets_a_clear_sentence(talk, stub):
     small(stub)
     summary(stub, "Nothing yet.")
@@ -175,6 +179,7 @@ def test_a_message_larger_than_the_model_gets_a_clear_sentence(talk, stub):
     assert end(talk.run("Still there?")) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_a_fold_that_a_rate_limit_meets_waits_with_its_turn(talk, stub):
     talk.settings = {"contextTokens": LIMIT}
     fill(talk, 100, words=150)
@@ -186,6 +191,7 @@ def test_a_fold_that_a_rate_limit_meets_waits_with_its_turn(talk, stub):
     assert end(records) == ("error", "rate_limited")
 
 
+@pytest.mark.slow
 def test_a_task_is_folded_by_itself_and_the_chat_is_not(talk, stub, world):
     talk.settings = {"contextTokens": LIMIT}
     small(stub)
@@ -224,6 +230,7 @@ def test_what_another_engine_did_is_told_as_far_as_the_model_takes_it(talk, stub
     assert "Its longest parts were cut for it" in shown(records)
 
 
+@pytest.mark.slow
 def test_a_server_that_refuses_every_length_ends_the_turn_with_the_reason(talk, stub):
     stub.say(text("Noted."))
     talk.run("The word is plum.")

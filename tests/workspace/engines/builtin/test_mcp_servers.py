@@ -33,6 +33,7 @@ def test_a_tool_of_a_server_is_offered_and_answers(talk, stub, world):
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "reason"),
     [
@@ -55,6 +56,7 @@ def test_a_server_that_fails_is_one_line_of_a_turn_that_goes_on(talk, stub, way,
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_a_call_that_hangs_ends_at_its_time_and_the_next_one_works(talk, stub):
     stub.say(use("mcp__mine__hang", {}), use("mcp__mine__fail", {}))
     stub.say(text("ok"))
@@ -68,6 +70,7 @@ def test_a_call_that_hangs_ends_at_its_time_and_the_next_one_works(talk, stub):
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_a_person_who_attends_is_asked_about_a_call(talk, stub, world):
     stub.say(use(NOTE, {"text": "one"}), use(NOTE, {"text": "two"}))
     stub.say(text("ok"))
@@ -100,6 +103,7 @@ def test_stop_ends_a_call_that_hangs_and_the_server(talk, stub, world):
 
 
 # Killed without a sandbox it is found by its tag: tests/workspace/chats/turns/test_worker.py.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "killed"), [("off", False), ("bwrap", False), ("bwrap", True)], ids=str
 )
@@ -121,6 +125,7 @@ def test_no_process_of_a_server_outlives_its_turn(talk, stub, world, mode, kille
     until(lambda: tagged(running.job.turn), lambda found: not found)
 
 
+@pytest.mark.slow
 def test_answers_names_and_descriptions_of_a_server_are_bounded(talk, stub):
     stub.say(use("mcp__mine__big", {}))
     stub.say(text("ok"))
@@ -150,6 +155,7 @@ def test_a_server_sees_the_variables_it_is_given_and_no_command_does(talk, stub)
     assert "KEY_OF_MINE" not in second["text"]
 
 
+@pytest.mark.slow
 def test_no_variable_of_a_server_acts_on_what_starts_its_sandbox(talk, stub, world):
     if BWRAP.mode != "bwrap":
         pytest.skip("bubblewrap does not work here")
@@ -169,6 +175,7 @@ def test_no_variable_of_a_server_acts_on_what_starts_its_sandbox(talk, stub, wor
     assert not (world.root / "escaped").exists()
 
 
+@pytest.mark.slow
 def test_variables_in_a_servers_own_file_are_those_of_the_turn(talk, stub, world):
     stub.say(use("mcp__mine__env", {"text": "WHERE"}))
     stub.say(text("ok"))
@@ -182,6 +189,7 @@ def test_variables_in_a_servers_own_file_are_those_of_the_turn(talk, stub, world
     assert "needs the variable SECRET_OF_THE_SERVICE, which turns here do not have" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "reason"),
     [
@@ -220,6 +228,7 @@ def test_a_server_at_a_url_is_reached_as_far_as_the_network_allows(talk, stub, w
     assert records[-1]["hosts"] == hosts
 
 
+@pytest.mark.slow
 def test_what_became_of_each_server_is_remembered(talk, stub, world):
     stub.say(text("ok"))
     seen = world.root / "state" / "alpha.json"

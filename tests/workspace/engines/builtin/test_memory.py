@@ -6,6 +6,8 @@ import json
 import shutil
 import signal
 
+import pytest
+
 from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import book, fence, kinds, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of
@@ -14,6 +16,7 @@ from workspace.chats import transcript
 from workspace.engines import procs
 
 
+@pytest.mark.slow
 def test_the_next_turn_knows_the_one_before_as_it_was(talk, stub, world):
     (world.project / "a.txt").write_text("one\n")
     stub.say(text("I look."), use("Read", {"file_path": "a.txt"}, call="call_a"))
@@ -34,6 +37,7 @@ def test_the_next_turn_knows_the_one_before_as_it_was(talk, stub, world):
     assert "Earlier conversation" not in json.dumps(asked.body)
 
 
+@pytest.mark.slow
 def test_a_fork_knows_what_its_source_said_and_the_source_not_what_the_fork_said(talk, stub, world):
     stub.say(text("Noted."))
     talk.run("The word is plum.")
@@ -53,6 +57,7 @@ def test_a_fork_knows_what_its_source_said_and_the_source_not_what_the_fork_said
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_a_stop_cut_off_is_remembered_as_far_as_it_was_said(talk, stub, world):
     stub.say(text("It was a dark night"), piece=8, hold=2)
     running = talk.start("Tell a story")
@@ -71,6 +76,7 @@ def test_what_a_stop_cut_off_is_remembered_as_far_as_it_was_said(talk, stub, wor
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_command_that_was_stopped_is_interrupted_for_the_model(talk, stub, world):
     stub.say(
         use("Bash", {"command": "echo begun > begun; sleep 600"}, call="call_a"),
@@ -126,6 +132,7 @@ def test_turns_of_another_engine_are_told_in_words(talk, stub, world):
     assert notices(records) == ["root_unsandboxed"]
 
 
+@pytest.mark.slow
 def test_messages_that_cannot_be_read_any_more_are_told_in_words_with_a_notice(talk, stub, world):
     stub.say(text("Noted."))
     talk.run("The word is plum.")
@@ -144,6 +151,7 @@ def test_messages_that_cannot_be_read_any_more_are_told_in_words_with_a_notice(t
     assert [said for _, said in stub.asked[2].messages] == [words, "Plum.", "Sure?"]
 
 
+@pytest.mark.slow
 def test_a_message_longer_than_a_record_does_not_lose_the_chat(talk, stub, world):
     stub.say(text("Long."))
     talk.run("x" * 1_100_000)
@@ -153,6 +161,7 @@ def test_a_message_longer_than_a_record_does_not_lose_the_chat(talk, stub, world
     assert "assistant: Long." in stub.asked[1].messages[0][1]
 
 
+@pytest.mark.slow
 def test_a_chat_can_go_on_with_a_model_of_another_provider(talk, stub, world):
     stub.say(text("Noted."))
     talk.run("The word is plum.")

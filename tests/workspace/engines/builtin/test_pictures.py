@@ -17,6 +17,7 @@ BWRAP = sandbox.probe("bwrap", hide=(), scratch="/tmp")
 SEEN = [f"data:image/png;base64,{DATA}"]
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_message_is_seen_in_this_turn_and_the_next(talk, stub, world):
     path = attached(world)
     stub.say(text("A dot."))
@@ -30,6 +31,7 @@ def test_a_picture_of_a_message_is_seen_in_this_turn_and_the_next(talk, stub, wo
     assert "What is it?" in stub.asked[0].messages[0][1]
 
 
+@pytest.mark.slow
 def test_a_picture_that_is_gone_or_replaced_is_not_shown_and_harms_nothing(talk, stub, world):
     path = attached(world)
     stub.say(text("A dot."))
@@ -43,6 +45,7 @@ def test_a_picture_that_is_gone_or_replaced_is_not_shown_and_harms_nothing(talk,
     assert "a picture that is not shown any more" in json.dumps(stub.asked[1].body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [b"<svg/>", PNG + b"\0" * BYTES])
 def test_what_is_no_picture_or_too_large_is_named_and_the_turn_goes_on(talk, stub, world, data):
     paths = (attached(world), attached(world, "other-0a1b2c3d4e5f.png", data))
@@ -68,6 +71,7 @@ def test_a_link_out_of_the_attachments_is_not_followed(talk, stub, world):
     assert pictures(stub.asked[0]) == []
 
 
+@pytest.mark.slow
 def test_read_shows_a_picture(talk, stub, world):
     (world.project / "dot.png").write_bytes(PNG)
     stub.say(use("Read", {"file_path": "dot.png"}))
@@ -100,6 +104,7 @@ def test_read_of_another_binary_file_is_an_error_as_before(talk, stub, world):
     assert result(talk.run("Look")) == (True, "not a text file")
 
 
+@pytest.mark.slow
 def test_a_model_that_takes_no_pictures_is_asked_without_them_and_that_is_said_once(
     talk, stub, world
 ):
@@ -121,6 +126,7 @@ def test_a_model_that_takes_no_pictures_is_asked_without_them_and_that_is_said_o
     assert (len(stub.asked), pictures(stub.asked[-1])) == (before + 1, [])
 
 
+@pytest.mark.slow
 def test_an_error_without_pictures_is_what_it_says(talk, stub):
     stub.fail(400, message="no vision of the future")
     records = talk.run("What is it?")

@@ -29,6 +29,7 @@ def hosted(world, stub) -> Talk:
     return Talk(world, stub, "openai:gpt-x")
 
 
+@pytest.mark.slow
 def test_an_anthropic_model_thinks_calls_and_is_told_of_errors(claude, world):
     stub = claude.stub
     stub.say(thinking("hm"), text("I look."), use("Read", {"file_path": "a.txt"}, call="toolu_a"))
@@ -59,6 +60,7 @@ def test_an_openai_model_gets_its_key_and_a_local_one_gets_none(hosted, talk, st
     assert KEY not in str(stub.asked[1].headers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "times", "reason"),
     [
@@ -77,11 +79,13 @@ def test_a_refusal_of_the_server_is_never_a_success(hosted, stub, status, times,
     assert KEY not in hosted.world.transcript.read_text()
 
 
+@pytest.mark.slow
 def test_an_overloaded_anthropic_is_a_rate_limit(claude):
     claude.stub.fail(529, times=3)
     assert end(claude.run()) == ("error", "rate_limited")
 
 
+@pytest.mark.slow
 def test_a_stream_that_breaks_off_is_a_failure_with_what_was_said(talk, stub):
     for _ in range(3):
         stub.say(text("Half of the answer"), piece=5, cut=2)
@@ -101,6 +105,7 @@ def test_a_stream_that_breaks_off_once_is_asked_for_again_and_told_once(talk, st
     assert (said["text"], said.get("partial")) == ("All of the answer", None)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_a_failure(talk, stub):
     fields = talk.fields()
     fields["engine_cfg"] |= {"local_url": "http://127.0.0.1:9/v1"}
@@ -109,6 +114,7 @@ def test_a_server_that_is_not_there_is_a_failure(talk, stub):
     assert "cannot be reached" in records[-1]["text"]
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_in_time_is_a_failure(talk, stub):
     talk.settings = {"requestSeconds": 0.2}
     for _ in range(3):
@@ -172,6 +178,7 @@ def test_a_proxy_that_a_project_passes_on_is_not_asked(talk, stub, world, monkey
     assert end(talk.run()) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_ollama_is_named_once_in_a_chat_as_one_that_forgets(talk, stub):
     stub.ollama = True
     stub.say(text("ok"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.promises.rings import SLOW
+from tests.promises.rings import WHOLE
 from tests.promises.test_t7_tools_are_limited import (
     ACTS,
     CLASSES,
@@ -32,8 +32,8 @@ from workspace.engines import catalogue
 
 TEAMS = [["Read", "Bash", "Task"], ["Write", "WebFetch", f"{SVC}create_chat"], ["TodoWrite"]]
 EVERY = list(product([*LISTS, *TEAMS], MODES))
-# No list in every mode, each other one in one; the slow ring takes every cell.
-FEW = [*product([None], MODES), *zip([[], *TEAMS], cycle(MODES), strict=False)]
+# Each list in one mode, each mode with one list; the whole ring takes every cell.
+FEW = [*zip([None, [], *TEAMS], cycle(MODES), strict=False)]
 OURS = sorted(catalogue.TOOLS)
 TASK = use("Task", {"description": "Look", "prompt": "taskling"})
 
@@ -42,6 +42,7 @@ def in_task(asked: openai.Asked) -> bool:
     return asked.says("taskling")
 
 
+@pytest.mark.slow
 def test_an_empty_list_offers_nothing_and_a_forced_call_is_denied_and_recorded(talk, stub, world):
     stub.say(use("Bash", {"command": "touch ran"}), use("Write", {"file_path": "a", "content": ""}))
     stub.say(text("I cannot."))
@@ -68,6 +69,7 @@ def test_a_list_offers_exactly_its_tools(talk, stub):
     assert notices(records).count("tool_unavailable") == 1
 
 
+@pytest.mark.slow
 def test_every_tool_is_offered_by_no_list_and_tasks_where_a_turn_may_spawn(talk, stub):
     stub.say(text("ok"))
     stub.say(text("ok"))
@@ -77,6 +79,7 @@ def test_every_tool_is_offered_by_no_list_and_tasks_where_a_turn_may_spawn(talk,
     assert stub.asked[1].tools == [tool for tool in OURS if tool != "Task"]
 
 
+@pytest.mark.slow
 def test_schemas_name_what_a_tool_takes(talk, stub):
     stub.say(text("ok"))
     talk.run()
@@ -89,6 +92,7 @@ def test_schemas_name_what_a_tool_takes(talk, stub):
     assert schemas["TodoWrite"]["properties"]["todos"]["items"]["required"] == ["content"]
 
 
+@pytest.mark.slow
 def test_a_model_that_insists_on_an_unlisted_tool_is_denied_every_time(talk, stub):
     """The library alone would end the turn at the third."""
     for _ in range(5):
@@ -99,6 +103,7 @@ def test_a_model_that_insists_on_an_unlisted_tool_is_denied_every_time(talk, stu
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_plan_mode_offers_what_changes_nothing_and_denies_the_rest(talk, stub, world):
     stub.say(use("Write", {"file_path": "a", "content": ""}), use("Glob", {"pattern": "*"}))
     stub.say(text("ok"))
@@ -110,6 +115,7 @@ def test_plan_mode_offers_what_changes_nothing_and_denies_the_rest(talk, stub, w
     assert not (world.project / "a").exists()
 
 
+@pytest.mark.slow
 def test_a_question_is_put_to_the_user_and_the_answer_counts(talk, stub, world):
     stub.say(use("Bash", {"command": "touch yes"}))
     stub.say(use("Bash", {"command": "touch no"}))
@@ -212,6 +218,7 @@ def test_a_stop_inside_a_task_does_not_show_its_text_as_an_answer(talk, stub, wo
     assert [record["text"] for record in of(world.records(), "tool_result")] == ["stopped"]
 
 
+@pytest.mark.slow
 def test_operations_of_the_service_are_offered_and_called(talk, stub):
     stub.say(use(f"{SVC}read_chat", {"session_id": "x"}), use(f"{SVC}create_chat", {"prompt": "p"}))
     stub.say(text("ok"))
@@ -228,6 +235,7 @@ def test_operations_of_the_service_are_offered_and_called(talk, stub):
     assert told == [(False, "twelve"), (True, "Error: no")]
 
 
+@pytest.mark.slow
 def test_a_service_that_cannot_be_reached_is_told_and_the_turn_goes_on(talk, stub):
     svc = {"url": "http://127.0.0.1:1/_svc/mcp", "token": "svct_x", "ops": {"list_chats": {}}}
     stub.say(text("ok"))
@@ -263,7 +271,7 @@ def calls_of_all(url: str) -> list[dict[str, Any]]:
 
 @pytest.mark.promise("T7")
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize(("tools", "mode"), EVERY if SLOW else FEW, ids=str)
+@pytest.mark.parametrize(("tools", "mode"), EVERY if WHOLE else FEW, ids=str)
 def test_only_what_list_and_mode_allow_has_an_effect(talk, stub, world, tools, mode):
     (world.project / "known.txt").write_text("secret\n")
     (world.project / "edited.txt").write_text("old")

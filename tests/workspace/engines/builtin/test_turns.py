@@ -38,6 +38,7 @@ def test_the_model_is_told_the_instructions_and_the_message(talk, stub):
     assert asked.body["model"] == "m"
 
 
+@pytest.mark.slow
 def test_a_tool_runs_and_the_model_sees_its_answer(talk, stub, world):
     (world.project / "a.txt").write_text("one\n")
     stub.say(text("I look."), use("Read", {"file_path": "a.txt"}))
@@ -60,6 +61,7 @@ def test_a_tool_runs_and_the_model_sees_its_answer(talk, stub, world):
     assert records[-1]["turns"] == 2
 
 
+@pytest.mark.slow
 def test_calls_of_one_reply_run_in_their_order(talk, stub, world):
     stub.say(
         use("Write", {"file_path": "a.txt", "content": "1"}),
@@ -77,6 +79,7 @@ def test_calls_of_one_reply_run_in_their_order(talk, stub, world):
     assert len({record["call"] for record in of(records, "tool_use")}) == 3
 
 
+@pytest.mark.slow
 def test_what_is_thought_is_a_record_of_its_own(talk, stub):
     stub.say(thinking("hm, let me see"), text("Yes."), piece=4)
     records = talk.run()
@@ -115,6 +118,7 @@ def test_a_failing_tool_is_an_error_for_the_model_and_the_turn_goes_on(talk, stu
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_bash_tells_its_exit_status_and_keeps_its_time(talk, stub):
     stub.say(
         use("Bash", {"command": "echo x; exit 3"}),
@@ -166,6 +170,7 @@ def test_a_very_long_answer_of_a_tool_is_cut(talk, stub, world):
     assert told.endswith("characters left out]")
 
 
+@pytest.mark.slow
 def test_a_model_that_says_nothing_is_asked_again_but_not_for_ever(talk, stub):
     stub.say(text(""))
     stub.say(thinking("hm"))
@@ -179,6 +184,7 @@ def test_a_model_that_says_nothing_is_asked_again_but_not_for_ever(talk, stub):
     assert records[-1]["text"] == "The model gave an empty answer."
 
 
+@pytest.mark.slow
 def test_an_answer_cut_by_its_length_is_no_success(talk, stub):
     stub.finish = "length"
     stub.say(text("It was a dark and"))
@@ -188,6 +194,7 @@ def test_an_answer_cut_by_its_length_is_no_success(talk, stub):
     assert "cut" in records[-1]["text"]
 
 
+@pytest.mark.slow
 def test_the_turn_stops_at_its_bound_of_replies(talk, stub, world):
     for number in range(3):
         stub.say(use("Bash", {"command": f"echo {number} >> ran"}))
@@ -198,6 +205,7 @@ def test_the_turn_stops_at_its_bound_of_replies(talk, stub, world):
     assert records[-1]["usage"]["inputTokens"] == 20
 
 
+@pytest.mark.slow
 def test_a_server_that_reports_no_usage_leaves_it_unknown(talk, stub):
     stub.usage = False
     stub.say(text("ok"))
@@ -206,6 +214,7 @@ def test_a_server_that_reports_no_usage_leaves_it_unknown(talk, stub):
     assert "context" not in end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "limit"),
     [

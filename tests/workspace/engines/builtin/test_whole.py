@@ -29,6 +29,7 @@ ROUNDS = ring(fast=3, slow=100)
 CHATS, SERVERS = "/api/projects/alpha/chats", "/api/projects/alpha/servers"
 
 
+@pytest.mark.slow
 @pytest.mark.promise("T8")
 @pytest.mark.timeout(60 + 20 * ROUNDS)
 def test_a_stopped_turn_leaves_no_process(talk, stub, world):
@@ -64,6 +65,7 @@ def test_a_stop_while_the_model_is_silent_ends_at_once(talk, stub, world):
     assert end(world.records()) == ("stopped", "user")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["local:m", "anthropic:claude-sonnet-5-5"])
 def test_a_turn_keeps_within_its_memory(world, model):
     served = openai if model.startswith("local") else anthropic
@@ -133,6 +135,7 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
     assert (refused.status_code, "local:plum" in refused.text) == (400, True)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_servers_of_a_projects_own_file_act_only_once_a_person_agreed(alpha, stub):
     project = alpha.projects / "alpha"

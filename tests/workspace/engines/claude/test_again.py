@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 
+import pytest
+
 from tests.stubs.anthropic import Asked, text, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of
@@ -28,6 +30,7 @@ def tries(desk: Desk) -> tuple[list[Record], list[Record]]:
     return first, second[len(first) :]
 
 
+@pytest.mark.slow
 def test_what_was_done_is_not_done_again(desk: Desk):
     (desk.project / "a.txt").write_text("one\n")
     desk.stub.say(text("I look."), use("Read", {"file_path": str(desk.project / "a.txt")}))
@@ -45,6 +48,7 @@ def test_what_was_done_is_not_done_again(desk: Desk):
     assert of(second, "user") == []
 
 
+@pytest.mark.slow
 def test_a_turn_that_had_not_begun_is_given_its_message(desk: Desk):
     desk.stub.fail(429, times=REFUSALS)
     desk.stub.say(text("Plum."))

@@ -25,6 +25,7 @@ setup.options = options
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
@@ -48,6 +49,7 @@ def test_an_error_of_the_model_server_fails_the_turn_for_its_reason(desk: Desk, 
     assert of(records, "assistant") == []
 
 
+@pytest.mark.slow
 def test_a_stream_that_breaks_each_time_is_told_once_and_in_words(desk: Desk):
     broken = [Reply([text("This stream breaks")], piece=6, hold=2, cut=2) for _ in range(3)]
     nothing = [Reply([text("x")], cut=0) for _ in range(3)]
@@ -69,6 +71,7 @@ def test_a_stream_that_breaks_each_time_is_told_once_and_in_words(desk: Desk):
     assert only(records, "notice")["text"].startswith("The model's answer broke off, also when")
 
 
+@pytest.mark.slow
 def test_an_empty_answer_is_no_success(desk: Desk):
     desk.stub.when(lambda asked: True, *[Reply([]) for _ in range(2)])
 
@@ -87,6 +90,7 @@ def test_without_a_key_the_login_failed_and_nothing_is_completed(desk: Desk):
     assert desk.stub.asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bound", [1, 2])
 def test_the_bound_of_a_turn_is_no_error_besides(desk: Desk, bound):
     """Edge case 18."""
@@ -103,6 +107,7 @@ def test_the_bound_of_a_turn_is_no_error_besides(desk: Desk, bound):
     assert [notice["code"] for notice in of(records, "notice")] == ["max_turns"]
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_not_reached_is_not_met(desk: Desk):
     desk.stub.say(use("Read", {"file_path": "x"}))
     desk.stub.say(text("done"))
@@ -152,6 +157,7 @@ def test_network_off_is_refused_without_a_sandbox(desk: Desk):
     assert records[-1]["text"].startswith("network off needs a sandbox")
 
 
+@pytest.mark.slow
 def test_the_last_of_two_results_counts(desk: Desk):
     """A subagent in the background whose end wakes a turn inside that fails."""
     desk.stub.when(lambda asked: asked.says("SUB"), Reply([text("found")]))

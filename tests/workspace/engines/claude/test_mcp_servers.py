@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stubs.anthropic import Reply, text, use
 from tests.workspace.engines.claude.conftest import ended, of, results
 from tests.workspace.engines.claude.stand_in import played
@@ -43,6 +45,7 @@ def test_a_server_that_no_tool_of_the_turn_is_of_is_not_started(desk):
     assert marks(desk.project) == (0, [])
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_is_one_line_of_the_chat(desk):
     records = played(desk, tools=["mcp__mine"], servers=(mine("crash"),))
 
@@ -50,6 +53,7 @@ def test_a_server_that_does_not_start_is_one_line_of_the_chat(desk):
     assert ended(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_claude_code_itself_offers_and_calls_the_tools_of_both_kinds_of_server(desk):
     desk.stub.say(use(NOTE, {"text": "this"}), use(SVC, {"session_id": "x"}))
     desk.stub.when(lambda asked: bool(asked.results), Reply([text("ok")]))

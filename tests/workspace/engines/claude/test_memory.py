@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.stubs.anthropic import Asked, text, thinking, use
 from tests.workspace.chats.turns.world import kinds, only
 from tests.workspace.engines.claude.conftest import Desk, Record, ended, of
@@ -39,6 +41,7 @@ def test_the_next_turn_goes_on_in_the_same_conversation_from_any_directory(desk:
     assert list(desk.conversations) == [desk.world.chat]
 
 
+@pytest.mark.slow
 def test_a_fork_goes_on_from_its_point_and_so_does_a_fork_of_it(desk: Desk):
     """Edge case 27, as far as the model is concerned."""
     talk(desk, "One", "first")
@@ -68,6 +71,7 @@ def test_a_fork_of_an_empty_chat_is_a_new_conversation(desk: Desk):
     assert not lost(records)
 
 
+@pytest.mark.slow
 def test_a_lost_conversation_is_told_as_text(desk: Desk):
     """Edge case 20."""
     state = only(talk(desk, "One", "first"), "engine")["state"]
@@ -81,6 +85,7 @@ def test_a_lost_conversation_is_told_as_text(desk: Desk):
     assert said(desk.stub.asked[-1])[-1] == "Three"
 
 
+@pytest.mark.slow
 def test_a_conversation_that_claude_code_cannot_read_is_told_as_text(desk: Desk):
     state = only(talk(desk, "One", "first"), "engine")["state"]
     desk.conversations[desk.world.chat].write_text("not json\n")
@@ -95,6 +100,7 @@ def test_a_conversation_that_claude_code_cannot_read_is_told_as_text(desk: Desk)
     assert said(desk.stub.asked[-1])[-2:] == ["hm\nsecond", "Three"]
 
 
+@pytest.mark.slow
 def test_a_fork_whose_source_was_lost_is_told_as_text(desk: Desk):
     talk(desk, "One", "first")
     desk.conversations[desk.world.chat].unlink()
@@ -116,6 +122,7 @@ def test_a_chat_that_another_engine_began_is_told_as_text_and_nothing_was_lost(d
     assert "tool Bash echo hi: hi" in said(desk.stub.asked[-1])[0]
 
 
+@pytest.mark.slow
 def test_after_a_stop_in_a_call_the_conversation_goes_on_without_a_dangling_call(desk: Desk):
     desk.stub.say(text("I wait."), use("Bash", {"command": "touch begun; sleep 600"}))
     running = desk.start("One", tools=["Bash"])

@@ -63,6 +63,7 @@ def test_in_the_sandbox_a_turn_works_and_touches_only_its_own(desk: Desk):
     assert [role for role, _ in desk.stub.asked[-1].messages].count("assistant") == 2
 
 
+@pytest.mark.slow
 @inside
 def test_bypass_is_told_of_root_only_without_the_sandbox_and_is_never_the_mode_inside(desk: Desk):
     """Edge case 16."""

@@ -42,6 +42,7 @@ def turns(service: Service, chat: str, count: int) -> list[dict[str, Any]]:
     return records(service, chat)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_service_with_a_key_answers_with_claude_and_without_it_says_so(tmp_path: Path):
     """Edge cases 17 and 21."""

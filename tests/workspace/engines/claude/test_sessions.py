@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.promises.rings import few
 from tests.stubs.anthropic import text
 from tests.workspace.chats.sessions import kept
 from tests.workspace.engines.claude.conftest import Desk, ended, of
@@ -13,7 +14,7 @@ from tests.workspace.engines.claude.test_memory import said
 from workspace.chats.sessions import claude_code, continuing
 
 
-@pytest.mark.parametrize("version", kept.VERSIONS)
+@pytest.mark.parametrize("version", few(kept.VERSIONS[::-1], 1))
 def test_a_session_goes_on_with_all_that_was_said(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ):

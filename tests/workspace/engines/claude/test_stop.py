@@ -14,6 +14,7 @@ from workspace.engines import procs
 ROUNDS = ring(fast=len(KINDS) + 1, slow=200)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("T8")
 @pytest.mark.timeout(120 + 30 * ROUNDS)
 def test_a_stopped_turn_leaves_no_process(desk: Desk):
@@ -57,6 +58,7 @@ def test_a_stop_before_or_in_the_answer_keeps_what_was_streamed(desk: Desk, hold
     assert procs.tagged(str(desk.world.root)) == {}
 
 
+@pytest.mark.slow
 def test_a_turn_that_runs_too_long_is_timed_out_even_while_it_asks(desk: Desk):
     """Edge case 9."""
     desk.stub.say(use("Bash", {"command": "touch ran"}))

@@ -48,6 +48,7 @@ def test_an_unlisted_tool_and_a_path_outside_are_denied_in_a_subagent_too(desk: 
         assert SECRET not in str([asked.body for asked in desk.stub.asked])
 
 
+@pytest.mark.slow
 def test_a_subagent_in_the_background_ends_within_the_turn_and_is_counted(desk: Desk):
     """Edge case 19: two results inside, one end."""
     delegate(desk, use("Read", {"file_path": "x"}), run_in_background=True)
@@ -63,6 +64,7 @@ def test_a_subagent_in_the_background_ends_within_the_turn_and_is_counted(desk: 
     assert records[-1]["usage"]["totalTokens"] == 15 * len(desk.stub.asked)
 
 
+@pytest.mark.slow
 def test_a_subagent_gets_no_worktree(desk: Desk):
     delegate(desk, isolation="worktree")
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from config.process import table
 from tests.stubs.anthropic import text, thinking, use
 from tests.workspace.chats.turns.world import Running, kinds, only
@@ -15,6 +17,7 @@ from tests.workspace.engines.manage import TOKEN, manage
 ASK: dict[str, Any] = {"mode": "default", "attended": True, "tools": None}
 
 
+@pytest.mark.slow
 def test_thoughts_text_and_calls_become_records_with_usage_and_cost(desk: Desk):
     (desk.project / "a.txt").write_text("hello\n")
     desk.stub.say(thinking("Where?"), text("I look."), use("Read", {"file_path": "a.txt"}))
@@ -43,6 +46,7 @@ def test_thoughts_text_and_calls_become_records_with_usage_and_cost(desk: Desk):
     assert desk.stub.asked[0].body["model"] == "claude-opus-5-5"
 
 
+@pytest.mark.slow
 def test_usage_and_cost_are_the_turns_own_and_an_unknown_price_is_none(desk: Desk):
     for _ in range(2):
         desk.stub.say(text("ok"), input_tokens=1000)
@@ -56,6 +60,7 @@ def test_usage_and_cost_are_the_turns_own_and_an_unknown_price_is_none(desk: Des
     assert end["context"]["limit"] is None
 
 
+@pytest.mark.slow
 def test_a_turn_that_names_no_model_tells_the_one_that_answered_also_when_it_is_stopped(desk: Desk):
     desk.stub.say(text("I wait."), use("Bash", {"command": "touch begun; sleep 600"}))
     running = desk.start(tools=["Bash"])
@@ -79,6 +84,7 @@ def test_text_is_shown_while_it_is_streamed(desk: Desk):
     assert only(records, "assistant")["text"] == "Half of it, then the rest."
 
 
+@pytest.mark.slow
 def test_a_stream_that_breaks_is_asked_for_again_and_told_once(desk: Desk):
     desk.stub.say(text("abcdefgh" * 20), cut=2)
     desk.stub.say(text("second attempt"))
@@ -89,6 +95,7 @@ def test_a_stream_that_breaks_is_asked_for_again_and_told_once(desk: Desk):
     assert ended(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_the_message_goes_to_the_model_as_it_was_written(desk: Desk, tmp_path: Path):
     (tmp_path / "secret").write_text("MARK of a file")
     prompt = f"/clear !ls #note @{tmp_path}/secret <b>"
@@ -143,6 +150,7 @@ def test_only_granted_tools_are_offered_and_lacking_ones_are_told(desk: Desk):
     assert lacking == [f"The claude engine has no tool {name}." for name in granted[2:]]
 
 
+@pytest.mark.slow
 def test_all_tools_are_a_list_of_their_own_and_none_are_none(desk: Desk):
     lists: list[list[str] | None] = [None, []]
     for tools in lists:
@@ -187,6 +195,7 @@ def _command_lines() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_key_is_passed_unless_a_gateway_adds_it(desk: Desk):
     desk.stub.say(text("ok"))
     desk.run()
@@ -206,6 +215,7 @@ def _asked(running: Running) -> str:
     return str(question["call"])
 
 
+@pytest.mark.slow
 def test_a_person_is_asked_and_the_answer_holds(desk: Desk):
     for allow in (True, False):
         desk.stub.say(use("Bash", {"command": f"touch ran-{allow}"}))
@@ -222,6 +232,7 @@ def test_a_person_is_asked_and_the_answer_holds(desk: Desk):
     assert only(records, "tool_result")["text"] == "Bash was denied by the user"
 
 
+@pytest.mark.slow
 def test_a_question_that_nobody_answers_is_a_denial_and_the_turn_goes_on(desk: Desk):
     """Edge case 10."""
     desk.stub.say(use("Bash", {"command": "touch ran"}))
