@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import suppress
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 from django_q.management.commands.qcluster import Command as Stock
 
+from config.mcp import turn_tools
 from config.process import release, wakeup
 from config.process.supervise import Supervisor
 from config.storage import database
@@ -33,6 +36,15 @@ class Command(Stock):  # type: ignore[misc]
             sys.exit(_supervise())
 
 
+def _warm() -> None:
+    """Make once what the first task of each fork would make for itself: a query of each table, and
+    the tools of the parts. Of ten forks each has some 1.6 MB less of its own then (S12, S14)."""
+    turn_tools.registries()
+    with suppress(DatabaseError):  # tables that are not there yet
+        for model in apps.get_models():
+            model._default_manager.first()
+
+
 def _supervise() -> int:
     """Load everything once, then keep the three forks alive until told to stop."""
     from workspace import tasks  # noqa: F401 - loaded here, shared by every fork
@@ -47,6 +59,7 @@ def _supervise() -> int:
     database.reach()
     database.give_up_after(PATIENCE_S)
     alive.hold()
+    _warm()
     connections.close_all()
     gc.collect()
     gc.freeze()  # a collection in a fork would copy every page it shares with us
