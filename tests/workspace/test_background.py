@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from tests.service import until
@@ -20,7 +23,7 @@ from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
 from workspace.chats import files
 from workspace.chats.turns import questions, queue
-from workspace.models import Run, Turn
+from workspace.models import Passage, Run, Searched, Turn
 from workspace.projects import store
 
 Told = list[tuple[str, dict[str, Any]]]
@@ -180,6 +183,53 @@ def test_a_hand_edit_reaches_clients_and_the_table(world: World, told: Told, mon
         until(lambda: ("chat", {"project": "alpha", "sessionId": chat}) in told)
     finally:
         part.stop()
+
+
+def test_no_event_waits_for_a_chat_that_cannot_be_indexed_yet(
+    world: World,  # noqa: F811
+    told: Told,
+    monkeypatch,
+):
+    """As one of 50 MB is for seconds: here another connection holds what its index writes."""
+    part = Background()
+    monkeypatch.setattr(
+        part._events, "publish", lambda event, data: told.append((event, dict(data)))
+    )
+    first, second = world.chat(name="First").chat.id, world.chat(name="Second").chat.id
+    part.start()
+    try:
+        with writing(first) as still:
+            for chat in (first, second):
+                world.finish(chat, f"needle of {chat}")
+                event = ("chat", {"project": "alpha", "sessionId": chat})
+                until(lambda: event in told)  # noqa: B023
+            assert still()
+
+        until(lambda: Passage.objects.count() == 2)
+    finally:
+        part.stop()
+
+
+@contextmanager
+def writing(chat: str) -> Iterator[Callable[[], bool]]:
+    """Somebody else is about to say how far this chat is indexed; whether they still are."""
+    begun, end = Event(), Event()
+
+    def write() -> None:
+        with transaction.atomic():
+            Searched.objects.create(chat_id=chat, inode=1, upto=1)
+            begun.set()
+            end.wait(20)
+        connections.close_all()
+
+    thread = Thread(target=write)
+    thread.start()
+    try:
+        assert begun.wait(20)
+        yield thread.is_alive
+    finally:
+        end.set()
+        thread.join(20)
 
 
 def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F811

@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
-from django.db import OperationalError, connections
+from django.db import connections
 
-from config.errors import NotFound
 from config.process import prctl
 from config.storage import files, locks
 from config.storage.paths import own_folder
 from config.storage.watch import Watcher
 from config.web.events import broadcaster
 from workspace import ids
+from workspace.background.indexer import Indexer
 from workspace.background.ledger import Ledger
 from workspace.background.places import Places
 from workspace.chats import index
@@ -47,10 +47,12 @@ class Background:
         )
         self._watcher = Watcher(folders, self.changed)
         self._places = Places(self._events.publish, watched=lambda: self._events.clients)
+        self._indexer = Indexer()
         self._told: dict[str, float] = {}
 
     def start(self) -> None:
         prctl.hide_memory()
+        self._indexer.start()
         self._watcher.start()
         self._ledger.start()
         self._places.start()
@@ -61,6 +63,7 @@ class Background:
 
     def stop(self) -> None:
         self._watcher.stop()
+        self._indexer.stop()
         self._ledger.stop()
         self._places.stop()
 
@@ -98,14 +101,9 @@ class Background:
         return True
 
     def _chat(self, slug: str, session_id: str) -> None:
-        """Clients first, who read files: what they search for is caught up with when they ask."""
+        """Clients first, who read files."""
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
-        try:
-            indexing.catch_up(store.get(slug), session_id, gently=True)
-        except NotFound:
-            pass  # it went: the next list is without it
-        except OperationalError as error:
-            log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
+        self._indexer.grew(slug, session_id)
 
 
 def folders() -> Iterable[Path]:

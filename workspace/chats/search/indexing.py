@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from itertools import islice
+from threading import Event
 
 import orjson
 from django.db import IntegrityError, transaction
@@ -40,10 +41,11 @@ def text_of(shown: TranscriptLine) -> str:
     return str(shown["content"])[:MOST] if "role" in shown else ""
 
 
-def catch_up(project: Project, session_id: str, *, gently: bool = False) -> None:
+def catch_up(project: Project, session_id: str, *, gently: Event | None = None) -> None:
     """Read what grew since the last time. A chat that went has nothing.
 
-    `gently`: nobody waits for it, so that others have the database as long as it had it.
+    `gently`: nobody waits for it, so that others have the database as long as it had it, and it
+    ends between two parts once the event is set.
     """
     try:
         row = index.get(project, session_id)
@@ -51,8 +53,9 @@ def catch_up(project: Project, session_id: str, *, gently: bool = False) -> None
         return
     path, began = str(files.transcript_path(project, session_id)), time.monotonic()
     while (upto := _one_part(row, path)) is not None and upto < row.offset:
-        if gently:
-            time.sleep(time.monotonic() - began)
+        if gently is not None:
+            if gently.wait(time.monotonic() - began):
+                return
             began = time.monotonic()
 
 
