@@ -65,6 +65,7 @@ def wake(name: str) -> None:
             if error.errno == errno.ENXIO:
                 path.unlink(missing_ok=True)
             continue
-        with contextlib.suppress(BlockingIOError):  # full: it will wake anyway
+        # Full: it will wake anyway. Broken: it has ended since the pipe was opened.
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(pipe, b"!")
         os.close(pipe)

@@ -64,3 +64,20 @@ def test_closing_leaves_nothing(folder):
     wakeup.Wakeup("a").close()
 
     assert list(folder.iterdir()) == []
+
+
+def test_a_sleeper_that_ends_while_it_is_rung_is_no_error(monkeypatch):
+    sleeper, other = wakeup.Wakeup("a"), wakeup.Wakeup("a")
+    opened = os.open
+
+    def ends(*how: object) -> int:
+        pipe: int = opened(*how)  # type: ignore[arg-type]
+        if how[0] == sleeper.path:
+            sleeper.close()
+        return pipe
+
+    monkeypatch.setattr(os, "open", ends)
+    wakeup.wake("a")
+
+    assert other.wait(5)
+    other.close()
