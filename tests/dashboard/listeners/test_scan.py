@@ -46,7 +46,7 @@ def test_a_server_is_found_with_its_process_directory_and_address(servers: Serve
 def test_an_address_is_told_as_it_is_bound_with_where_to_reach_it(
     servers: Servers, ip: str, scope: str, reach: str
 ):
-    port = servers.listening(ip)
+    port = servers.listening(ip, free_port())
 
     [one] = on(port)
 

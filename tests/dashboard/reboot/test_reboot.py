@@ -70,13 +70,13 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rebooted]:
         made.remembered(devs)
         made.ids = [served.observed(dev.port)["id"] for dev in devs]
         made.reboot("second")
+        until(lambda: made.items().keys() == set(made.ids), what="the notice")
         yield made
 
 
 @pytest.mark.slow
 def test_a_stream_and_the_state_tell_what_was_lost(machine: Rebooted) -> None:
     with machine.served.events() as stream:
-        until(lambda: machine.items().keys() == set(machine.ids), what="the notice")
         machine.post(f"{machine.ids[3]}/dismiss")
         told = stream.until(lambda one: one.get("type") == "reboot" and len(one["lost"]) == 3)
 
