@@ -66,19 +66,21 @@ class Watcher:
         self._again.set()
 
     def _run(self) -> None:
-        blind = False
+        failed = 0  # times in a row
         while True:
             self._again.clear()
             if self._stop.is_set():
                 return
             try:
                 self._watch(self._existing())
-                blind = False
+                failed = 0
             except Exception as error:
-                if not blind:
-                    log.warning("file watching failed; polling goes on: %s", error, exc_info=True)
-                blind = True
+                failed += 1
                 self._compare()
+                if failed == 1:
+                    continue  # perhaps a folder went just then
+                if failed == 2:
+                    log.warning("file watching failed; polling goes on: %s", error, exc_info=True)
                 self._ready.set()
                 self._again.wait(min(self._poll_s, BLIND_S))
             self._ready.set()

@@ -112,6 +112,31 @@ def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
         watcher.stop()
 
 
+def test_a_folder_that_goes_before_it_is_watched_is_no_failure(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    left, gone = tmp_path / "left", tmp_path / "gone"
+    left.mkdir()
+    gone.mkdir()
+    real = watch.notify
+
+    def late(folders: list[Path]) -> object:
+        if gone.exists():
+            gone.rmdir()
+        return real(folders)
+
+    monkeypatch.setattr(watch, "notify", late)
+    watcher = Watcher(lambda: [left, gone], told.put, poll_s=30)
+    watcher.start()
+    try:
+        (left / "a").write_bytes(b"1")
+        seen(told, left / "a")
+    finally:
+        watcher.stop()
+
+    assert caplog.text == ""
+
+
 def test_without_notifications_a_poll_each_second_finds_every_change(
     tmp_path: Path,
     told: Told,
