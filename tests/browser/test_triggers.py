@@ -6,10 +6,10 @@ import re
 
 import pytest
 import yaml
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Watch
-from tests.service import Service
+from tests.service import Service, until
 
 ENTRIES = """
 triggers:
@@ -103,6 +103,30 @@ def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
     expect(triggers.get_by_role("alert")).to_contain_text("Line 8 of project.yaml")
     expect(triggers.get_by_role("alert")).to_contain_text("has 6 fields, 5 are needed")
     assert stored(shared_service)["close-books"]["run"] == {"prompt": "x"}
+
+
+def test_a_trigger_is_enabled_while_it_is_still_being_saved(
+    triggers: Page, shared_service: Service
+) -> None:
+    row(triggers, "good").click()
+    triggers.get_by_role("textbox", name="Cron").fill("30 9 * * *")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "PUT" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    triggers.route("**/triggers/good", hold)
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    until(lambda: triggers.evaluate("true") and held, what="the save")
+    triggers.get_by_role("switch", name="Enabled").click()
+    held[0].continue_()
+
+    expect(row(triggers, "Armed good")).to_be_visible()
+    good = stored(shared_service)["good"]
+    assert (good["trigger"], good["enabled"]) == ({"type": "schedule", "cron": "30 9 * * *"}, True)
 
 
 def test_a_zone_is_typed_mended_and_said_beside_every_time(

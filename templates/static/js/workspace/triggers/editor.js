@@ -29,6 +29,7 @@ const CHANGED =
 export class Editor {
   etag = null;
   tagged = null;
+  saving = null;
 
   constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
     this.main = main;
@@ -191,16 +192,20 @@ export class Editor {
     if (error) showErrorAt(this.inputs, placeOf(error, trigger), error);
   }
 
-  async save(event) {
+  save(event) {
     event?.preventDefault();
-    if (this.facts?.legacy) return;
+    if (!this.facts?.legacy) this.saving = this.store();
+  }
+
+  async store() {
     const target = this.inputs.name.value.trim();
     showErrors(this.inputs, []);
     await this.tagged;
     try {
       const body = { ...readForm(this.inputs), enabled: this.stored?.enabled ?? false };
       const path = `${this.route}/${encodeURIComponent(target || " ")}`;
-      const { data } = await call("PUT", path, body, { etag: this.etag });
+      const { data, etag } = await call("PUT", path, body, { etag: this.etag });
+      if (target === this.name) Object.assign(this, { stored: data.trigger, etag });
       this.draft.forget();
       this.clean = this.said();
       toast(data.created ? "Saved. It is off until you enable it." : "Saved.");
@@ -287,6 +292,7 @@ export class Editor {
     const { target } = event;
     const enabled = target.checked;
     await attempt(event, async () => {
+      await this.saving;
       const { trigger, run, clients } = this.stored;
       await put(this.path, { trigger, run, enabled, clients }, { etag: this.etag });
       await this.reload();
