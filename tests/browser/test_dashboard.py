@@ -289,6 +289,7 @@ def test_a_bookmark_has_its_letter_until_its_icon_is_there(
     expect(page.get_by_role("link", name="Letters").locator("img")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_page_left_open_over_a_reboot_says_so_and_gives_back_what_it_took(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -128,6 +128,7 @@ def test_a_group_of_bookmarks_is_made_and_stays_folded(page: Page, shared_servic
     expect(page.get_by_role("link", name="Law")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_pictures_are_taken_of_one_app_and_of_all(page: Page, shared_service: Served) -> None:
     for name in ("Lens", "Prism"):
         running(shared_service, name)

@@ -149,6 +149,7 @@ def test_while_the_redis_is_away_it_is_said_and_nobody_is_called_gone(
     expect(page.get_by_text("The Redis does not answer")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_section_fits_and_has_no_axe_violation(
     look: BrowserContext, speakers: Speakers, axe: str
 ) -> None:

@@ -18,6 +18,7 @@ def shared_service(service: Service) -> Service:
     return service
 
 
+@pytest.mark.slow
 def test_a_person_gets_from_nothing_to_a_run_of_a_trigger(
     page: Page, shared_service: Service
 ) -> None:

@@ -93,6 +93,7 @@ def shows(pages: list[Page], word: str) -> None:
         expect(page.locator("#main").get_by_text(word).first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_twelve_visible_windows_share_one_connection_and_go_on_through_a_restart(
     desk: Desk, person: BrowserContext
 ) -> None:

@@ -46,6 +46,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
     service.http.close()
 
 
+@pytest.mark.slow
 def test_rows_go_to_postgresql_and_back_and_are_compared(service, postgres: Cluster):  # noqa: F811
     before = counts(used(service))
     url = postgres.create("moved")

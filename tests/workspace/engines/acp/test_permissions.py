@@ -136,6 +136,7 @@ def test_paths_are_judged_whatever_the_mode_approves(world, tool, text):
     assert only(records, "tool_result")["text"].startswith(text)
 
 
+@pytest.mark.slow
 def test_transcripts_are_protected_in_bypass_too(world):
     steps = [
         {"tool": {"kind": kind, "title": kind, "path": ".chats/x.jsonl"}, "ask": True}
@@ -170,6 +171,7 @@ def test_an_agent_that_never_asks_is_not_held_and_the_flags_say_so(world):
     )
 
 
+@pytest.mark.slow
 def test_a_permission_check_that_fails_denies(world):
     """A path that no system call takes makes the gate raise."""
     target = world.project / "a.txt"

@@ -139,6 +139,7 @@ def test_a_mode_of_the_service_is_the_agents_word_for_it(offered, expected):
     assert [None if word in ("", offered[0]) else word for word in found] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [False, True])
 def test_an_agent_is_put_into_its_word_for_the_mode_of_the_turn(world, options):
     can = {"modes": ["yolo", "default"], "options": options}
@@ -151,6 +152,7 @@ def test_an_agent_is_put_into_its_word_for_the_mode_of_the_turn(world, options):
         assert [entry["mode"] for entry in world.log("set_session_mode")] == ["default"]
 
 
+@pytest.mark.slow
 def test_an_agent_that_refuses_to_ask_nothing_asks_and_is_allowed(world):
     target = world.project / "a.txt"
     edit = {"kind": "edit", "title": "Edit", "path": str(target)}
@@ -170,6 +172,7 @@ def test_an_agent_that_refuses_to_ask_is_not_prompted(world):
     assert (end["status"], target.exists()) == ("error", False)
 
 
+@pytest.mark.slow
 def test_the_mode_of_the_settings_comes_before_that_word(world):
     can = {"modes": ["default", "code"]}
     world.play({"say": "x"}, can=can, mode="default", agent={"mode": "code"})

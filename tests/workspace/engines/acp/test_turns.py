@@ -85,6 +85,7 @@ def test_a_call_is_shown_by_its_own_name_and_title(world):
     assert (uses[5]["input"]["command"], uses[5]["input"]["title"]) == ("ls", "List it")
 
 
+@pytest.mark.slow
 def test_no_name_an_agent_gives_a_call_makes_the_gate_milder(world):
     """A command called Read, or a subagent, which the gate would let pass, is asked for as Bash."""
     calls = [
@@ -169,6 +170,7 @@ def test_an_error_is_told_by_its_kind(code, message, word):
     assert message in (end.text or "")
 
 
+@pytest.mark.slow
 def test_an_error_of_the_agent_fails_the_turn(world):
     records = world.play({"say": "So "}, {"fail": [429, "slow down"]})
 

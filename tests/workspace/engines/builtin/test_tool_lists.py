@@ -60,6 +60,7 @@ def test_an_empty_list_offers_nothing_and_a_forced_call_is_denied_and_recorded(t
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_a_list_offers_exactly_its_tools(talk, stub):
     stub.say(use("Glob", {"pattern": "*"}), use("Bash", {"command": "touch ran"}))
     stub.say(text("ok"))
@@ -137,6 +138,7 @@ def questions(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in of(records, "permission") if record["state"] == "asked"]
 
 
+@pytest.mark.slow
 def test_a_gate_that_raises_denies(talk, stub, world):
     stub.say(use("Bash", {"command": "touch ran"}))
     stub.say(text("ok"))
@@ -197,6 +199,7 @@ def test_a_task_is_a_second_agent_behind_the_same_gate_and_budget(talk, stub, wo
     assert (records[-1]["turns"], records[-1]["usage"]["inputTokens"]) == (4, 40)
 
 
+@pytest.mark.slow
 def test_a_task_spends_the_turns_own_budget(talk, stub):
     stub.when(in_task, *(Reply([use("Glob", {"pattern": "*"})]) for _ in range(2)))
     stub.say(TASK)

@@ -41,6 +41,7 @@ def ended_passes(service: Service) -> list[dict[str, Any]]:
     return [run for run in runs if run["kind"] == "curation" and run["finishedAt"]]
 
 
+@pytest.mark.slow
 def test_a_turn_of_a_person_is_followed_by_a_pass_that_writes_both_documents(alpha):
     service, stub = alpha
     stub.say(text("The parser reads numbers now."))
