@@ -109,6 +109,24 @@ export function fill(node, ...children) {
 }
 
 /**
+ * The same where somebody may be at work: what has the focus keeps it, and an open
+ * `details[data-fold]` is open again.
+ * @param {Element} node
+ * @param {...Child} children
+ */
+export function refill(node, ...children) {
+  const active = within(node);
+  const open = [...node.querySelectorAll("details[data-fold][open]")].map((one) => foldOf(one));
+  fill(node, ...children);
+  for (const one of node.querySelectorAll("details[data-fold]"))
+    one.toggleAttribute("open", open.includes(foldOf(one)));
+  refocus(active, node);
+}
+
+/** @param {Element} node */
+const foldOf = (node) => /** @type {HTMLElement} */ (node).dataset.fold;
+
+/**
  * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
  * open details and selection stay where they are. A skeleton awaited there is not wanted any more,
  * also when there is nothing to show.
@@ -150,12 +168,27 @@ export function keep(parent, items, keyOf, build) {
  * @param {HTMLElement} fresh
  */
 function swap(node, fresh) {
-  const active = node.contains(document.activeElement) ? document.activeElement : null;
+  const active = within(node);
   node.replaceWith(fresh);
+  refocus(active, fresh);
+}
+
+/**
+ * What has the focus, if it is in there.
+ * @param {Element} node
+ */
+const within = (node) => (node.contains(document.activeElement) ? document.activeElement : null);
+
+/**
+ * The same thing gets the focus in what was drawn anew.
+ * @param {Element | null} active
+ * @param {Element} fresh
+ */
+function refocus(active, fresh) {
   if (!active) return;
   const name = named(active);
   const same = /** @type {Iterable<HTMLElement>} */ (fresh.querySelectorAll(active.tagName));
-  const twin = [fresh, ...same].find(
+  const twin = [/** @type {HTMLElement} */ (fresh), ...same].find(
     (other) => other.tagName === active.tagName && named(other) === name,
   );
   twin?.focus();

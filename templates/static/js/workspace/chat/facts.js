@@ -1,7 +1,7 @@
 // What is known about a chat, at the right of it, or in a sheet.
 
 import { plusMinus } from "../../kit/bars.js";
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, h, icon, refill } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
 import { ruleWords } from "./asks.js";
@@ -16,7 +16,7 @@ const FILES = 30;
  *  `todos`: the list its agent keeps, or null; `worktree`: the node that says how that stands. */
 export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
   const reach = reached(chat.hosts);
-  fill(
+  refill(
     side,
     section(
       "This chat",

@@ -48,7 +48,7 @@ export function reached(hosts = []) {
     rest.length > 0 &&
       h(
         "details",
-        {},
+        { dataset: { fold: "hosts" } },
         h("summary", { class: "small" }, plural(rest.length, "more host")),
         list(rest),
       ),
