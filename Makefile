@@ -19,8 +19,8 @@ install: $(VENV)/.base
 # Each worker takes whole files, in the order of tests/starts.py: the long ones first.
 WORKERS := --dist loadfile --no-loadscope-reorder -n
 
-# The tests that start no process, which tests/starts.py finds; UNITS=2 of them at a time.
-UNITS ?= 2
+# The tests that start no process, which tests/starts.py finds; UNITS=3 of them at a time, since some wait.
+UNITS ?= 3
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest $(WORKERS) $(UNITS) -m "not process" $(ARGS)
 

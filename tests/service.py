@@ -34,8 +34,8 @@ QUIET = {"scan": {"enabled": False}, "screenshots": {"enabled": False}}
 T = TypeVar("T")
 _template: Path | None = None
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
-_first = 10_000 + 5_500 * (int(_worker or 0) % 4) + os.getpid() % 1_000
-_block = range(_first, _first + (4_500 if _worker else 20_000))
+_first = 10_000 + 2_800 * (int(_worker or 0) % 8) + os.getpid() % 300
+_block = range(_first, _first + (2_500 if _worker else 20_000))
 _ports = iter(_block)
 _numbers = itertools.count(1)  # of databases in the Redis of a run
 
