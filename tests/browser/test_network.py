@@ -106,7 +106,9 @@ def test_many_hosts_are_folded_and_none_is_left_out(
     name = page.url.rpartition("/")[2]
     route = f"/api{project}/chats/{name}"
     shared_service.http.patch(route, json={"permissionMode": "plan"}).raise_for_status()
-    expect(page.get_by_role("combobox", name="What agents may do unasked in this chat")).to_have_value("plan")
+    expect(
+        page.get_by_role("combobox", name="What agents may do unasked in this chat")
+    ).to_have_value("plan")
     expect(facts.get_by_text("h39.org:443")).to_be_visible()
     expect(fork).to_be_focused()
 
