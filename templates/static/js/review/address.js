@@ -5,6 +5,15 @@ import { state } from "./state.js";
 
 const SHA = /^[0-9a-f]{4,64}$/i;
 
+/** The parts of a path as they are meant; none where a `%` in it begins no character. */
+function partsOf(path) {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+}
+
 /**
  * The commit at an address, {repo, sha, hash}; null for anything but one of this project.
  * @param {URL} address
@@ -12,7 +21,7 @@ const SHA = /^[0-9a-f]{4,64}$/i;
 export function commitAt({ origin, pathname, hash }) {
   const project = `${pageOf(state.project)}/`;
   if (origin !== location.origin || !pathname.startsWith(project)) return null;
-  const [repo, sha, ...more] = pathname.slice(project.length).split("/").map(decodeURIComponent);
+  const [repo, sha, ...more] = partsOf(pathname.slice(project.length));
   return SHA.test(sha) && !more.length ? { repo, sha, hash } : null;
 }
 
