@@ -46,6 +46,9 @@ class Conversations(TypedDict):
     unreadable: list[Unreadable]
 
 
+Discussed = tuple[Where, Target, int]  # where it is, how reviews see it, how many threads
+
+
 def conversations(
     project: str,
     *,
@@ -63,9 +66,8 @@ def conversations(
     found = _reviewed(project)
     threads: list[ProjectThread] = []
     count = 0
-    for where, target in _everywhere(found, unresolved_only=unresolved_only):
-        every, resolved, _, _ = records.counts(target)
-        count += every - (resolved if unresolved_only else 0)
+    for where, target, wanted in _everywhere(found, unresolved_only=unresolved_only):
+        count += wanted
         left = None if limit is None else limit - len(threads)
         if left != 0:
             said = records.review(
@@ -93,7 +95,7 @@ def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
         {**where, **thread}
         for one in _reviewed(project)
         if not repo or one.entry.name == repo
-        for where, target in _discussed(one, unresolved_only=True)
+        for where, target, _ in _discussed(one, unresolved_only=True)
         for thread in records.review(target, unresolved_only=True)["threads"]
         if not reviewer.is_agent(thread["comments"][-1]["author"]) and thread["state"] != "asked"
     ]
@@ -105,7 +107,7 @@ def markdown(slug: str, *, unresolved_only: bool = False) -> str:
     told = [
         export.markdown(target, unresolved_only=unresolved_only)
         for one in found
-        for _where, target in _discussed(one, unresolved_only=unresolved_only)
+        for _where, target, _ in _discussed(one, unresolved_only=unresolved_only)
     ]
     return "\n".join([*told, *map(_left_out, filter(_hidden, found))]) or NONE
 
@@ -146,30 +148,33 @@ def _items(one: Repo) -> Iterator[Item]:
     return (one.by_sha[sha] for stack in one.stacks for sha in stack.commits)
 
 
-def _everywhere(found: Iterable[Repo], *, unresolved_only: bool) -> Iterator[tuple[Where, Target]]:
+def _everywhere(found: Iterable[Repo], *, unresolved_only: bool) -> Iterator[Discussed]:
     for one in found:
         yield from _discussed(one, unresolved_only=unresolved_only)
 
 
-def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[tuple[Where, Target]]:
-    """The commits with threads, then what is not committed: where each is, and how reviews see
-    it."""
+def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[Discussed]:
+    """The commits with threads, then what is not committed."""
     uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # commits take over then
     shorts = wire.shorts([item.commit.sha for item in one.items])
     for item in _items(one):
         target = repo.target(one, item)
-        threads, resolved, _, _ = records.counts(target)
-        if threads - (resolved if unresolved_only else 0):
+        if count := _count(target, unresolved_only):
             sha = item.commit.sha
             title = clean(item.title)
             yield {
                 "repo": one.entry.name, "sha": sha, "short": shorts[sha], "title": title,
-            }, target  # fmt: skip
+            }, target, count  # fmt: skip
     if uncommitted is not None:
         sha = files.WORKTREE
         yield {
             "repo": one.entry.name, "sha": sha, "short": sha, "title": reviewed.TITLE,
-        }, uncommitted  # fmt: skip
+        }, uncommitted, _count(uncommitted, unresolved_only)  # fmt: skip
+
+
+def _count(target: Target, unresolved_only: bool) -> int:
+    threads = commit_review.of(target).review.conversations
+    return sum(not (unresolved_only and one.resolved) for one in threads)
 
 
 def _stranded(one: Repo, orphan: Orphan, threads: list[records.Thread]) -> StrandedReview:
