@@ -57,7 +57,7 @@ def seen(served: Served, stream, number: int) -> float:
         draft.replace(served.file("seen"))
 
     def told() -> dict[str, Any] | None:
-        """Its last event: of the edit before, too, two may come, of the emptied file and of this."""
+        """Its last event: an edit in place may come as two, also late ones of the edit before."""
         events = [one for one in stream.all[before:] if one.get("slug") == "seen"]
         return events[-1] if events and served.app("seen")["name"] == f"edit {number}" else None
 
