@@ -48,6 +48,7 @@ Theme = Literal["light", "dark"]
 expect.set_options(timeout=WAIT_MS)
 # The narrow one first: it is the one in which things do not fit.
 LOOKS: tuple[tuple[Theme, int], ...] = (("dark", 360), ("light", 1440))
+LOOK_IDS = [f"{theme}, {width} px" for theme, width in LOOKS]
 
 
 @pytest.fixture(scope="package")
@@ -207,7 +208,7 @@ def axe() -> str:
     return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8") + VIOLATIONS
 
 
-@pytest.fixture(params=few(LOOKS, 1), ids=lambda look: f"{look[0]}, {look[1]} px")
+@pytest.fixture(params=few(LOOKS, 1), ids=few(LOOK_IDS, 1))
 def look(
     request: pytest.FixtureRequest, windows: Windows, shared_service: Service
 ) -> Iterator[BrowserContext]:

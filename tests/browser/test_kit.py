@@ -8,7 +8,7 @@ import pytest
 import yaml
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import LOOKS, MODULES, Watch
+from tests.browser.conftest import LOOK_IDS, LOOKS, MODULES, Watch
 from tests.review.repos import Repo
 from tests.service import Service, free_port, until
 
@@ -135,7 +135,7 @@ def test_an_action_of_the_page_stands_first_when_it_matches_and_is_done(page: Pa
     expect(page).to_have_title("done")
 
 
-@pytest.mark.parametrize(("theme", "width"), LOOKS, ids=["light, 1440 px", "dark, 360 px"])
+@pytest.mark.parametrize(("theme", "width"), LOOKS, ids=LOOK_IDS)
 def test_the_shell_fits_and_has_no_axe_violation_on_every_port(
     browser: Browser, world: Service, axe: str, theme: str, width: int
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import LOOKS
 from tests.service import Service, until
 
 SLEEPS = "#!runbook\n```Bash\nsleep 600\n```\n"
@@ -76,7 +75,7 @@ def question(page: Page) -> Locator:
     return page.get_by_role("group", name="Bash asks to run")
 
 
-@pytest.mark.parametrize(("theme", "width"), [LOOKS[0], ("dark", 390)])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
 def test_a_person_finds_the_one_of_ten_chats_that_asks_from_any_page(
     browser: Browser, desk: Desk, theme: Any, width: int
 ) -> None:
