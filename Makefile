@@ -7,8 +7,8 @@ PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install unit test whole stores check check-js js bench promises promises-stores pins clean \
-	engines engine-claude engine-models engine-acp apprise
+.PHONY: run install unit test whole stores check check-js js bench promises promises-stores pins \
+	clean engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
 	@exec $(BIN)/python manage.py up
@@ -19,7 +19,8 @@ install: $(VENV)/.base
 # Each worker takes whole files, in the order of tests/starts.py: the long ones first.
 WORKERS := --dist loadfile --no-loadscope-reorder -n
 
-# The tests that start no process, which tests/starts.py finds; UNITS=3 of them at a time, since some wait.
+# The tests that start no process, which tests/starts.py finds; UNITS=3 files of them at a time, since
+# some wait.
 UNITS ?= 3
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest $(WORKERS) $(UNITS) -m "not process" $(ARGS)
