@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
@@ -22,6 +20,7 @@ from workspace.background.ledger import Ledger
 from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
 from workspace.chats import files
+from workspace.chats.search import indexing
 from workspace.chats.turns import questions, queue
 from workspace.models import Passage, Run, Searched, Turn
 from workspace.projects import store
@@ -185,51 +184,56 @@ def test_a_hand_edit_reaches_clients_and_the_table(world: World, told: Told, mon
         part.stop()
 
 
-def test_no_event_waits_for_a_chat_that_cannot_be_indexed_yet(
+def test_no_event_waits_for_a_chat_being_indexed_and_rows_are_up_when_it_comes(
     world: World,  # noqa: F811
-    told: Told,
     monkeypatch,
 ):
-    """As one of 50 MB is for seconds: here another connection holds what its index writes."""
+    """As one of 50 MB is for seconds: here until the test lets it go on."""
+    begun, go_on = Event(), Event()
+    catch_up = indexing.catch_up
+
+    def slowly(*args, **kwargs) -> None:
+        begun.set()
+        assert go_on.wait(20)
+        catch_up(*args, **kwargs)
+
+    monkeypatch.setattr(indexing, "catch_up", slowly)
     part = Background()
-    monkeypatch.setattr(
-        part._events, "publish", lambda event, data: told.append((event, dict(data)))
-    )
+    counted: dict[str, int] = {}
+
+    def publish(event: str, data: dict[str, Any]) -> None:
+        if event == "chat":
+            chat = models.Chat.objects.get(id=data["sessionId"])
+            counted[chat.id] = chat.messages
+
+    monkeypatch.setattr(part._events, "publish", publish)
     first, second = world.chat(name="First").chat.id, world.chat(name="Second").chat.id
     part.start()
     try:
-        with writing(first) as still:
-            for chat in (first, second):
-                world.finish(chat, f"needle of {chat}")
-                event = ("chat", {"project": "alpha", "sessionId": chat})
-                until(lambda: event in told)  # noqa: B023
-            assert still()
+        for chat in (first, second):
+            world.finish(chat, f"needle of {chat}")
+            until(lambda: counted.get(chat) == 1)  # noqa: B023
+            assert begun.wait(20)
+        assert not Passage.objects.exists()
 
+        go_on.set()
         until(lambda: Passage.objects.count() == 2)
     finally:
+        go_on.set()
         part.stop()
 
 
-@contextmanager
-def writing(chat: str) -> Iterator[Callable[[], bool]]:
-    """Somebody else is about to say how far this chat is indexed; whether they still are."""
-    begun, end = Event(), Event()
+def test_what_is_not_indexed_at_the_start_is_caught_up_with_then(world: World):  # noqa: F811
+    world.finish(world.chat(name="Before").chat.id, "needle")
+    Passage.objects.all().delete()
+    Searched.objects.all().delete()
 
-    def write() -> None:
-        with transaction.atomic():
-            Searched.objects.create(chat_id=chat, inode=1, upto=1)
-            begun.set()
-            end.wait(20)
-        connections.close_all()
-
-    thread = Thread(target=write)
-    thread.start()
+    part = Background()
+    part.start()
     try:
-        assert begun.wait(20)
-        yield thread.is_alive
+        until(lambda: Passage.objects.count() == 1)
     finally:
-        end.set()
-        thread.join(20)
+        part.stop()
 
 
 def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F811

@@ -10,11 +10,13 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
 from django.db import connections
 
+from config.errors import NotFound
 from config.process import prctl
 from config.storage import files, locks
 from config.storage.paths import own_folder
@@ -74,7 +76,9 @@ class Background:
             locks.sweep_locks()
             reindex()
             recovery.sweep(on_change=following.follow)
-            indexing.catch_up_all(store.all())
+            for project in store.all():
+                for row in indexing.behind(project):
+                    self._indexer.grew(project.slug, row.id)
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")
         finally:
@@ -101,7 +105,9 @@ class Background:
         return True
 
     def _chat(self, slug: str, session_id: str) -> None:
-        """Clients first, who read files."""
+        """Its row first, which is all that some clients count by; passages when there is time."""
+        with suppress(NotFound):  # it went: clients are to hear of that, too
+            index.get(store.get(slug), session_id)
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
         self._indexer.grew(slug, session_id)
 
