@@ -20,6 +20,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from config import __version__
+from config.process import heap
 from config.process.singleton import Instance
 from config.web import surfaces
 from config.web.connections import local
@@ -71,6 +72,7 @@ class Serving:
 
         self.instance.acquire()
         try:
+            heap.give_back()
             _raise_file_limit()
             sys.setswitchinterval(SWITCH_S)
             server = Server(

@@ -1,0 +1,46 @@
+"""What a process with many threads keeps of the memory that it took for a moment."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from config.process import prctl
+
+BUSY = """
+import sys, threading
+from config.process import heap
+
+if sys.argv[1] == "given back":
+    heap.give_back()
+
+def held():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+def work(done):
+    bytearray(8_000_000)  # the first large buffer that is freed
+    for _ in range(3):
+        parts = [bytearray(300_000) for _ in range(20)]
+        kept.append(bytes(2_000))
+        del parts
+    done.wait()
+
+kept, done = [], threading.Barrier(9)
+before = held()
+for _ in range(8):
+    threading.Thread(target=work, args=(done,)).start()
+done.wait()
+print(held() - before)
+"""
+
+
+@pytest.mark.skipif(not prctl.KNOWN, reason="the heap of Linux")
+def test_what_threads_took_for_a_moment_goes_back_to_the_system():
+    def grown(how: str) -> int:
+        command = [sys.executable, "-c", BUSY, how]
+        return int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    assert grown("given back") < grown("as it comes") / 3
