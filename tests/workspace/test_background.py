@@ -8,7 +8,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from tests.service import until
