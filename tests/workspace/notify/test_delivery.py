@@ -166,7 +166,7 @@ def test_the_ticker_ends_windows_and_hands_over_what_is_due(hook: Receiver, cloc
     OrmQ.objects.all().delete()
     clock.traveller.shift(timedelta(minutes=10))
 
-    ticker._notify(clock.now)
+    ticker.step()
 
     assert OrmQ.objects.count() >= 1
     delivery.drain()

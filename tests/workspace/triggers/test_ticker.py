@@ -11,6 +11,7 @@ from django_q.models import OrmQ
 from config.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
+from workspace.notify.tables import NotifyCause
 from workspace.triggers import admission, commands, firing, runs
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import claims
@@ -82,6 +83,27 @@ def test_the_next_step_is_at_the_next_due_time_and_at_most_two_seconds_away(worl
     assert ticker.step() == NOON + timedelta(seconds=2)
     world.clock.step(seconds=59)
     assert ticker.step() == NOON + MINUTE
+
+
+def test_a_step_with_nothing_due_only_asks_what_is_next(world, django_assert_num_queries):
+    ticker = serve(world, entry("t"))
+    ticker.step()
+    world.clock.step(seconds=1)
+
+    with django_assert_num_queries(4):
+        ticker.step()
+
+
+def test_windows_of_before_the_clock_was_set_back_are_over_at_the_next_step(world):
+    ticker = serve(world, entry("t"))
+    ticker.step()
+    far = NOON + timedelta(hours=2)
+    NotifyCause.objects.create(key="run:1", event="failed", until=far)
+    world.clock.step(seconds=-30)
+
+    ticker.step()
+
+    assert not NotifyCause.objects.exists()
 
 
 def test_a_hand_edit_is_armed_at_the_next_look(world):

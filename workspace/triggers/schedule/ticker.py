@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from django.conf import settings
@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 LOOK = timedelta(seconds=2)  # hand edits are noticed within 5 s
 CHORES = timedelta(seconds=60)
+NEVER = datetime.max.replace(tzinfo=UTC)
 STALLED = timedelta(seconds=30)  # a ticker that was away this long missed what was due meanwhile
 
 
@@ -51,6 +52,7 @@ class Ticker:
         self.taken: set[str] = set()  # projects that another home has: asked for at every look
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
+        self.due = self.seen  # when there may be something to release
         self.caught_up = 0
         self.zone = default_zone()
 
@@ -80,31 +82,38 @@ class Ticker:
         )
 
     def step(self) -> datetime:
+        """What is due; nothing but the question what is next where nothing can be."""
         now = self.clock.now()
         if abs(now - self.seen) > STALLED:
             self.serving_since = now
         if abs(now - self.looked) >= LOOK:
             self.look(now)
+        chores = abs(now - self.chored) >= CHORES
+        if chores or now < self.seen:  # times of before the clock was set back are no measure
+            self.due = now
+        if self.due > self.clock.now():
+            self.due = self._next_due()
+        if self.due <= self.clock.now():
+            self._release()
+            self.due = self._next_due()
+        delivery.hand_over_due(self.clock.now())
+        if chores:
+            self.chores(now)
+        self.seen = now  # of a step that did its work: without its database nothing is served
+        return min(now + LOOK, self.due)
+
+    def _release(self) -> None:
         self.claim(self.clock.now())
         retries.release_due(self.clock.now())
         happenings.release_due(self.clock.now())
-        self._notify(self.clock.now())
-        if abs(now - self.chored) >= CHORES:
-            self.chores(now)
-        due = self._next_step(now)
-        self.seen = now  # of a step that did its work: without its database nothing is served
-        return due
+        folding.close_windows(self.clock.now())
 
-    def _next_step(self, now: datetime) -> datetime:
+    def _next_due(self) -> datetime:
+        """When the first of what `_release` lets go is due."""
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
         moments = (due, retries.next_at(), happenings.next_at(), folding.next_end())
-        return min([now + LOOK, *filter(None, moments)])
-
-    def _notify(self, now: datetime) -> None:
-        """Windows that are over, and messages whose next try is due."""
-        folding.close_windows(now)
-        delivery.hand_over_due(now)
+        return min(filter(None, moments), default=NEVER)
 
     def look(self, now: datetime) -> None:
         """Arm the projects whose file changed since the last look, each by itself."""
