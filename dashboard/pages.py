@@ -18,6 +18,13 @@ def start(request: HttpRequest) -> HttpResponse:
     """Every app with its state. Its addresses are relative to the mount of the request."""
     base = f"{request.path.rstrip('/')}/"
     data = {"base": base, "patience": str(STALE_MS)}
-    response = page(request, "dashboard/start.html", part="dashboard", title="Apps", data=data)
+    response = page(
+        request,
+        "dashboard/start.html",
+        part="dashboard",
+        title="Apps",
+        data=data,
+        preload=[f"{base}api/state"],
+    )
     response["Content-Security-Policy"] = POLICY
     return response

@@ -6,6 +6,8 @@ the JSON API, asked by its script.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest, HttpResponse
 
 from config.web.pages import Crumb, or_missing, page
@@ -31,7 +33,7 @@ def _missing(request: HttpRequest, why: str) -> HttpResponse:
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    return _page(request, "home", title="Workspace", crumbs=[HOME])
+    return _page(request, "home", title="Workspace", crumbs=[HOME], preload=["/api/now"])
 
 
 def runs(request: HttpRequest) -> HttpResponse:
@@ -86,7 +88,12 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     name = index.get(found, session_id).name
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
     data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
-    return _page(request, "chat", title=name, crumbs=crumbs, data=data, project=found)
+    api = f"/api/projects/{slug}"
+    asked = f"{api}/chats/{session_id}"
+    first = [api, f"{asked}/messages?limit=100&turns=1", asked]
+    return _page(
+        request, "chat", title=name, crumbs=crumbs, data=data, project=found, preload=first
+    )
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:
@@ -114,6 +121,7 @@ def _page(
     crumbs: list[Crumb],
     data: dict[str, str] | None = None,
     project: Project | None = None,
+    preload: Sequence[str] = (),
 ) -> HttpResponse:
     open_wide = project is not None and reach.on_host(project.network)
     return page(
@@ -124,4 +132,5 @@ def _page(
         crumbs=crumbs,
         data=data,
         warnings=[reach.red("this project")] if open_wide else [],
+        preload=preload,
     )

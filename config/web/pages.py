@@ -66,13 +66,19 @@ def page(
     crumbs: Sequence[Crumb] = (),
     data: Mapping[str, str] | None = None,
     warnings: Sequence[str] = (),
+    preload: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Render `template` inside the shell of `part`; `warnings`: beside those of every page."""
+    """Render `template` inside the shell of `part`; `warnings`: beside those of every page.
+
+    `preload`: what its script asks the API for first, fetched while that is still being read
+    (docs/design/pages.md#how-files-are-served).
+    """
     context: dict[str, Any] = {
         "title": title,
         "crumbs": list(crumbs) or [(title, request.path)],
         "data": dict(data or {}),
+        "preload": preload,
         "shell": shell(request, part, warnings),
     }
     response = render(request, template, context, status=status)
