@@ -25,6 +25,7 @@ from dashboard.health.target import Target
 log = logging.getLogger(__name__)
 WATCH_S = 1.0  # how often a sleep of the machine is looked for
 SLEPT_S = 5.0
+EARLY_S = 0.002  # uvloop rounds a timer to whole milliseconds of its own clock
 
 
 class Report(NamedTuple):
@@ -168,9 +169,9 @@ class Runner:
             times.append(None if ask is None else max(ask, app.not_before))
         when = min((time for time in times if time is not None), default=None)
         if when is not None:
-            loop = asyncio.get_running_loop()
-            delay = max(0.0, when - clock.now().mono)
-            app.timer = loop.call_later(delay, self._due, app)
+            delay = when - clock.now().mono
+            delay = delay + EARLY_S if delay > 0 else 0.0  # too early, it would be set twice
+            app.timer = asyncio.get_running_loop().call_later(delay, self._due, app)
 
     def _due(self, app: _App) -> None:
         app.timer = None

@@ -178,6 +178,22 @@ async def test_silent_targets_never_fill_the_gate():
         seventh.cancel()
 
 
+async def test_a_loop_whose_timers_are_early_is_woken_once_for_each_probe(monkeypatch):
+    loop = asyncio.get_running_loop()
+    later, woken = loop.call_later, 0
+
+    def early(delay: float, call, *args):
+        nonlocal woken
+        woken += call.__name__ == "_due"
+        return later(max(0.0, delay - 0.0015), call, *args)
+
+    monkeypatch.setattr(loop, "call_later", early)
+    async with serving(answers()) as server, watching() as watched:
+        watched.runner.watch("shop", Target(port=server.port), Policy(interval=0.1))
+        await eventually(lambda: watched.probes("shop") >= 4)
+        assert woken <= watched.probes("shop") + 1
+
+
 async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch):
     monkeypatch.setattr(runner, "CONNECTING", 5)
     begun, most, go = 0, 0, asyncio.Event()
