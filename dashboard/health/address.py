@@ -7,6 +7,7 @@ import contextlib
 import ipaddress
 import socket
 import threading
+from functools import lru_cache
 
 from config.web import hosts, surfaces
 from dashboard.health.target import EVERYWHERE, Target
@@ -30,12 +31,12 @@ class Itself(Forbidden):
     """It is one of this service's own listeners, which would answer itself with its own rights."""
 
 
-async def addresses(target: Target) -> list[str]:
-    """The addresses of the target, in the order to try.
+async def addresses(target: Target, *, within: float | None = None) -> list[str]:
+    """The addresses of the target, in the order to try. `within`: seconds to look a name up.
 
-    Unresolved, Forbidden or Itself when there is none.
+    Unresolved, Forbidden or Itself when there is none, TimeoutError when none came in time.
     """
-    found = await _found(target.host.lower().removesuffix("."))
+    found = await _found(target.host.lower().removesuffix("."), within)
     allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
     if not allowed:
         raise Forbidden(f"{found[0]} is never probed: it is no address of an app")
@@ -45,11 +46,14 @@ async def addresses(target: Target) -> list[str]:
     return others
 
 
-async def _found(host: str) -> list[str]:
+async def _found(host: str, within: float | None) -> list[str]:
     """Loopback names never reach a resolver (RFC 6761): no answer can move them elsewhere."""
     if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
         return ["127.0.0.1", "::1"]
-    return [host] if _literal(host) else await _lookup(host)
+    if _literal(host):
+        return [host]
+    async with asyncio.timeout(within):
+        return await _lookup(host)
 
 
 def _itself(address: str, port: int) -> bool:
@@ -57,6 +61,7 @@ def _itself(address: str, port: int) -> bool:
     return port in surfaces.ports().values() and hosts.leads_here(hosts.ip(address))
 
 
+@lru_cache(1024)
 def forbidden(address: str) -> bool:
     """Link-local, metadata, multicast, unspecified and reserved addresses: never connected to."""
     ip = parsed(address)

@@ -47,8 +47,7 @@ async def probe(
     began = clock.now()
     blank = Result(began=began.mono, at=began.wall, kind=Kind.DNS)
     try:
-        async with asyncio.timeout(target.timeout):
-            found = await addresses(target)
+        found = await addresses(target, within=target.timeout)
     except TimeoutError:
         return replace(blank, error=f"{target.host} was not resolved in {target.timeout:g} s")
     except Unresolved as error:
