@@ -17,26 +17,50 @@ CONNECT_S = 2.0
 NEXT_ADDRESS_S = 0.25  # the head start of an address over the one after it (RFC 8305)
 
 
-async def connect(addresses: Sequence[str], port: int) -> tuple[socket.socket, str]:
-    """A connected socket and its address. OSError of the first address when none takes it.
+async def connect(
+    addresses: Sequence[str], port: int, *, within: float | None = None
+) -> tuple[socket.socket, str]:
+    """A connected socket and its address. OSError of the first address when none takes it, and
+    TimeoutError when that took longer than `within` seconds.
 
-    Mostly the first one does: it is tried alone, which spares the loop a task and its rounds.
+    Mostly the first one does, and at once: that spares the loop all timers, a task and its rounds.
     """
     first, *rest = addresses
-    failure: OSError | None = None
     try:
-        async with asyncio.timeout(NEXT_ADDRESS_S if rest else None):
-            return await _open(first, port), first
-    except TimeoutError:
-        rest.append(first)
+        sock, there = _begun(first, port)
     except OSError as error:
         if not rest:
             raise
-        failure = error
+        async with asyncio.timeout(within):
+            return await _others(rest, port, error)
+    if there:
+        return sock, first
+    async with asyncio.timeout(within):
+        return await _late(sock, first, rest, port)
+
+
+async def _late(
+    sock: socket.socket, first: str, rest: list[str], port: int
+) -> tuple[socket.socket, str]:
+    """The first one when it has a head start and takes it, else the first of the others."""
     try:
-        return await _race(rest, port)
+        async with asyncio.timeout(NEXT_ADDRESS_S if rest else None):
+            return await _arrived(sock), first
+    except TimeoutError:
+        return await _race([*rest, first], port)
     except OSError as error:
-        raise failure or error from None
+        if not rest:
+            raise
+        return await _others(rest, port, error)
+
+
+async def _others(
+    addresses: Sequence[str], port: int, failure: OSError
+) -> tuple[socket.socket, str]:
+    try:
+        return await _race(addresses, port)
+    except OSError:
+        raise failure from None
 
 
 async def _race(addresses: Sequence[str], port: int) -> tuple[socket.socket, str]:
@@ -73,28 +97,49 @@ async def _race(addresses: Sequence[str], port: int) -> tuple[socket.socket, str
 
 
 async def _open(address: str, port: int) -> socket.socket:
+    sock, there = _begun(address, port)
+    return sock if there else await _arrived(sock)
+
+
+def _begun(address: str, port: int) -> tuple[socket.socket, bool]:
+    """A socket on its way, and whether it is there: an app of this machine has mostly taken it at
+    once, and then the loop is not asked."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
-        await _reach(sock, (address, port))
-        if met_itself(sock):
-            raise ConnectionRefusedError(errno.ECONNREFUSED, "connection refused")
+        error = sock.connect_ex((address, port))
+        if error == errno.EINPROGRESS:
+            if not _connected(sock):
+                return sock, False
+            error = _failure(sock)
+        _check(sock, error)
+    except BaseException:
+        sock.close()
+        raise
+    return sock, True
+
+
+async def _arrived(sock: socket.socket) -> socket.socket:
+    try:
+        await _writable(sock)
+        _check(sock, _failure(sock))
     except BaseException:
         sock.close()
         raise
     return sock
 
 
-async def _reach(sock: socket.socket, address: tuple[str, int]) -> None:
-    """Connect. An app of this machine has mostly taken it at once: then the loop is not asked."""
-    error = sock.connect_ex(address)
-    if error == errno.EINPROGRESS:
-        if not _connected(sock):
-            await _writable(sock)
-        error = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+def _failure(sock: socket.socket) -> int:
+    return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+
+def _check(sock: socket.socket, error: int) -> None:
+    """OSError when it is not connected, or to nobody but itself."""
     if error:
         raise OSError(error, os.strerror(error))
+    if met_itself(sock):
+        raise ConnectionRefusedError(errno.ECONNREFUSED, "connection refused")
 
 
 def _connected(sock: socket.socket) -> bool:

@@ -91,8 +91,7 @@ async def _ask(
         blank = Result(began=began.mono, at=began.wall, kind=Kind.TIMEOUT)
         limit = min(CONNECT_S, target.timeout)
         try:
-            async with asyncio.timeout(limit):
-                sock, addr = await connect(found, target.port)
+            sock, addr = await connect(found, target.port, within=limit)
         except TimeoutError:
             return replace(blank, error=f"no connection within {limit:g} s")
         except OSError as error:

@@ -156,15 +156,29 @@ async def test_the_address_that_won_is_tried_first(monkeypatch):
     assert (usual.addr, remembered.addr) == ("127.0.0.1", "::1")
 
 
+def silence(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """Nobody ever takes or refuses a connection to these addresses."""
+    begun, arrived = connect._begun, connect._arrived
+    lost: set[socket.socket] = set()
+
+    def begin(where: str, port: int) -> tuple[socket.socket, bool]:
+        if where not in addresses:
+            return begun(where, port)
+        lost.add(sock := socket.socket())
+        return sock, False
+
+    async def arrive(sock: socket.socket) -> socket.socket:
+        if sock in lost:
+            with sock:
+                await asyncio.Event().wait()
+        return await arrived(sock)
+
+    monkeypatch.setattr(connect, "_begun", begin)
+    monkeypatch.setattr(connect, "_arrived", arrive)
+
+
 async def test_a_silent_address_costs_a_quarter_second_before_the_next_is_tried(monkeypatch):
-    open_one = connect._open
-
-    async def stuck_on_four(where: str, port: int) -> socket.socket:
-        if where == "127.0.0.1":
-            await asyncio.Event().wait()
-        return await open_one(where, port)
-
-    monkeypatch.setattr(connect, "_open", stuck_on_four)
+    silence(monkeypatch, "127.0.0.1")
     async with serving(answers(), host="::1") as server:
         result = await ask(server.port)
 
@@ -176,18 +190,18 @@ async def test_a_silent_address_costs_a_quarter_second_before_the_next_is_tried(
 async def test_every_silent_address_gives_way_to_the_next(monkeypatch):
     there = [(0, 0, 0, "", (ip, 0)) for ip in ("127.0.0.2", "127.0.0.3", "127.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: there)
-    open_one = connect._open
-
-    async def stuck(where: str, port: int) -> socket.socket:
-        if where != "127.0.0.1":
-            await asyncio.Event().wait()
-        return await open_one(where, port)
-
-    monkeypatch.setattr(connect, "_open", stuck)
+    silence(monkeypatch, "127.0.0.2", "127.0.0.3")
     async with serving(answers()) as server:
         result = await ask(server.port, host="app.example")
 
     assert (result.kind, result.addr) == (Kind.OK, "127.0.0.1")
+
+
+async def test_addresses_that_are_all_silent_are_given_up_in_time(monkeypatch):
+    silence(monkeypatch, "127.0.0.1", "::1")
+    result = await ask(80, timeout=0.4)
+
+    assert (result.kind, result.error) == (Kind.TIMEOUT, "no connection within 0.4 s")
 
 
 async def test_a_connection_to_itself_is_refused(monkeypatch):
@@ -493,7 +507,7 @@ async def test_a_plain_server_asked_in_tls_is_a_tls_failure():
      "2002:a9fe:a9fe::1", "168.63.129.16", "192.0.0.192", "2002:a83f:8110::1"],
 )  # fmt: skip
 async def test_addresses_that_are_no_apps_are_never_connected_to(host, monkeypatch):
-    monkeypatch.setattr(connect, "_open", None)
+    monkeypatch.setattr(connect, "_begun", None)
 
     result = await ask(80, host=host)
 
@@ -574,10 +588,10 @@ async def test_a_name_without_an_address_is_told_as_that(monkeypatch):
 
 
 async def test_running_out_of_descriptors_is_told_and_not_taken_for_a_dead_app(monkeypatch):
-    async def full(where: str, port: int) -> socket.socket:
+    def full(where: str, port: int) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(connect, "_open", full)
+    monkeypatch.setattr(connect, "_begun", full)
 
     with pytest.raises(OSError, match="Too many"):
         await ask(80)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -197,19 +198,24 @@ async def test_a_loop_whose_timers_are_early_is_woken_once_for_each_probe(monkey
 async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch):
     monkeypatch.setattr(runner, "CONNECTING", 5)
     begun, most, go = 0, 0, asyncio.Event()
-    open_one = connect._open
+    begin, arrived = connect._begun, connect._arrived
 
-    async def counted(where: str, port: int):
+    def counted(where: str, port: int):
         nonlocal begun, most
         begun += 1
         most = max(most, begun)
+        return begin(where, port)[0], False
+
+    async def late(sock: socket.socket):
+        nonlocal begun
         await go.wait()
         try:
-            return await open_one(where, port)
+            return await arrived(sock)
         finally:
             begun -= 1
 
-    monkeypatch.setattr(connect, "_open", counted)
+    monkeypatch.setattr(connect, "_begun", counted)
+    monkeypatch.setattr(connect, "_arrived", late)
     async with serving(answers()) as server, watching() as watched:
         target = Target(port=server.port, host="127.0.0.1")
         for number in range(40):
