@@ -97,12 +97,15 @@ async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) ->
     length = head.headers.get("content-length", "")
     told = int(length) if _LENGTH.fullmatch(length) and not chunked else BODY_BYTES
     most = min(BODY_BYTES, told)
-    with contextlib.suppress(TimeoutError, OSError):
-        async with asyncio.timeout(seconds):
-            while len(data) < most and not (chunked and data.endswith(b"0\r\n\r\n")):
-                if not (more := await reader.read(most - len(data))):
-                    break
-                data += more
+
+    def whole() -> bool:
+        return len(data) >= most or (chunked and data.endswith(b"0\r\n\r\n"))
+
+    if not whole():  # mostly it came with the head, and no timer is needed
+        with contextlib.suppress(TimeoutError, OSError):
+            async with asyncio.timeout(seconds):
+                while not whole() and (more := await reader.read(most - len(data))):
+                    data += more
     return (_dechunked(bytes(data)) if chunked else bytes(data))[:most]
 
 
