@@ -26,12 +26,18 @@ _KNOWN_UNASKED = KNOWN_BETTER | {Reason.BACKOFF}
 
 def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
     """The record after a result, which counts only when it began in the present state."""
-    if record.ask is not None and result.began >= record.ask.at:
-        record = replace(record, ask=None)
-    record = replace(record, probed_at=now.mono, tries=record.tries + 1)
-    if record.silenced or not policy.probed or result.began < record.fresh:
+    counts = not record.silenced and policy.probed and result.began >= record.fresh
+    answered = record.ask is not None and result.began >= record.ask.at
+    record = replace(
+        record,
+        ask=None if answered else record.ask,
+        probed_at=now.mono,
+        tries=record.tries + 1,
+        seen_at=now.mono if counts else record.seen_at,
+    )
+    if not counts:
         return record
-    record = replace(restored(record), seen_at=now.mono)
+    record = restored(record)
     if record.port is Port.STRANGER:
         return record  # who answered was not this app (T13)
     if result.kind is Kind.NO_PROBE:
@@ -140,6 +146,8 @@ def _silent(record: Record, result: Result, now: Moment, policy: Policy) -> Reco
 
 def _turned(record: Record, state: State, reason: Reason, now: Moment, message: str) -> Record:
     """A move; within one state only the reason and the words change, which is no event."""
-    if record.state is state:
-        return replace(record, reason=reason, message=message)
-    return moved(record, state, reason, now, message=message)
+    if record.state is not state:
+        return moved(record, state, reason, now, message=message)
+    if (record.reason, record.message) == (reason, message):
+        return record
+    return replace(record, reason=reason, message=message)
