@@ -18,8 +18,10 @@ class Due:
 
     def next(self, every: float | None) -> float | None:
         """When it is due; None for never. Without `every` only because something asked."""
-        again = None if every is None or self.last is None else self.last + every
-        return min((at for at in (self.wanted, again) if at is not None), default=None)
+        if every is None or self.last is None:
+            return self.wanted
+        again = self.last + every
+        return again if self.wanted is None else min(self.wanted, again)
 
     def fresh(self, now: float, every: float) -> bool:
         """Whether it was made or tried within `every` seconds."""

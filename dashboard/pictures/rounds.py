@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import heapify, heappop
 from zlib import crc32
 
 from config.waits import happened
@@ -111,11 +112,7 @@ class Rounds:
         watched = self._world.clients() and not self._world.battery()
         every = self._switch.settings.interval if watched else None
         return _first(
-            (
-                (entry, at, slug)
-                for slug, entry in self._shown()
-                if (at := entry.screenshot.next(every)) is not None
-            ),
+            [(entry, entry.screenshot.next(every), slug) for slug, entry in self._shown()],
             lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
         )
 
@@ -123,11 +120,10 @@ class Rounds:
         """When the next favicon is due, and whose: of apps that show no screenshot."""
         clients = self._world.clients()
         return _first(
-            (
-                (entry, at, slug)
+            [
+                (entry, entry.favicon.next(self._hourly(slug) if clients else None), slug)
                 for slug, entry in self._shown()
-                if (at := entry.favicon.next(self._hourly(slug) if clients else None)) is not None
-            ),
+            ],
             self._has_favicon,
         )
 
@@ -183,15 +179,22 @@ def _page(shown: PicturedApp) -> tuple[object, ...]:
 
 
 def _first(
-    candidates: Iterable[tuple[AlbumEntry, float, str]], wanted: Callable[[str, AlbumEntry], bool]
+    candidates: Iterable[tuple[AlbumEntry, float | None, str]],
+    wanted: Callable[[str, AlbumEntry], bool],
 ) -> tuple[float, str] | None:
     """Of those that are due a declared one, else the one that is due first.
 
     `wanted` costs more than the rest, so it is asked of as few as can be.
     """
     now = time.monotonic()
-    ranked = sorted(
+    ranked = [
         (at > now, at <= now and not entry.shown.declared, at, slug, entry)
         for entry, at, slug in candidates
-    )
-    return next(((at, slug) for *_, at, slug, entry in ranked if wanted(slug, entry)), None)
+        if at is not None
+    ]
+    heapify(ranked)  # mostly the first is wanted: the others need no order
+    while ranked:
+        *_, at, slug, entry = heappop(ranked)
+        if wanted(slug, entry):
+            return at, slug
+    return None
