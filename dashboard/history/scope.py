@@ -9,6 +9,8 @@ from config.process import nodes
 from config.storage import ranges
 from dashboard.models import Slug
 
+_FIND = f"SELECT * FROM {Slug._meta.db_table} WHERE node = %s AND slug = %s"  # noqa: S608
+
 
 def here() -> str:
     """The `node` of this dashboard's rows: "" in SQLite, whose only node this is."""
@@ -18,6 +20,11 @@ def here() -> str:
 def mine() -> QuerySet[Slug]:
     """The slugs of this node. What hangs on them is its own as well."""
     return Slug.objects.filter(node=here())
+
+
+def find(slug: str) -> Slug | None:
+    """The slug of this node, in words that Django need not find anew each time."""
+    return next(iter(Slug.objects.raw(_FIND, [here(), slug])), None)
 
 
 def adopt() -> None:
