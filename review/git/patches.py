@@ -6,7 +6,6 @@ One log gives the stable patch ids with context, a second one without; both run 
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,7 +32,6 @@ PATCH = (
     "--diff-algorithm=myers",
 )  # fmt: skip
 ID = ("patch-id", "--stable")
-SIGNS = {b"+": "+", b"-": "-"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +187,17 @@ def _read(data: bytes) -> Iterable[tuple[str, str | None, dict[str, int]]]:
 
 
 def _lines(files: Sequence[bytes]) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    found: dict[str, int] = {}
     for file in files:
         header, _, hunks = file.partition(b"\n@@ ")
         path = f"{crc32(_path(header)):x}"
-        for line, times in Counter([*_moves(header), *hunks.split(b"\n")[1:]]).items():
-            sign = SIGNS.get(line[:1])
+        signs = {b"+": f"{path}:+", b"-": f"{path}:-"}
+        for line in (*_moves(header), *hunks.split(b"\n")[1:]):
+            sign = signs.get(line[:1])
             if sign and (text := line[1:].strip()):
-                found[f"{path}:{sign}{crc32(text):x}"] += times
-    if found.total() > MOST_LINES:
-        return {}
-    return dict(found)
+                key = f"{sign}{crc32(text):x}"
+                found[key] = found.get(key, 0) + 1
+    return found if sum(found.values()) <= MOST_LINES else {}
 
 
 def _moves(header: bytes) -> Iterable[bytes]:
