@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from review.git.commits import SUBMODULE, Changed, Commit, FileStatus
@@ -41,7 +40,7 @@ def commits(data: bytes) -> Iterator[Commit]:
         tokens[at] = b":" + first
         entries, at = _raw(tokens, at)
         counts, at = _numstat(tokens, at)
-        yield replace(commit(text), files=_files(entries, counts), counted=bool(counts))
+        yield commit(text, _files(entries, counts), counted=bool(counts))
 
 
 def files(data: bytes) -> tuple[Changed, ...]:
@@ -51,8 +50,8 @@ def files(data: bytes) -> tuple[Changed, ...]:
     return _files(entries, _numstat(tokens, at)[0])
 
 
-def commit(text: bytes) -> Commit:
-    """One commit without files, from its header and its message (each line after 4 blanks)."""
+def commit(text: bytes, files: tuple[Changed, ...] = (), *, counted: bool = True) -> Commit:
+    """One commit of these files, from its header and its message (each line after 4 blanks)."""
     header, _, message = text.partition(b"\n\n")
     first, *lines = header.split(b"\n")
     _, sha, *parents = first.decode().split(" ")
@@ -73,6 +72,8 @@ def commit(text: bytes) -> Commit:
         authored=authored,
         committed=_ident(found.get(b"committer", b""))[2],
         change_id=_trailer(body) or header_id or None,
+        files=files,
+        counted=counted,
     )
 
 
@@ -83,7 +84,7 @@ def path_text(path: bytes) -> str:
 def time_text(seconds: str | bytes) -> str:
     """RFC 3339 in UTC of seconds since 1970; NEVER for what no calendar holds."""
     try:
-        return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ").zfill(20)
+        return f"{datetime.fromtimestamp(int(seconds), UTC).isoformat()[:-6]}Z"
     except (ValueError, OverflowError, OSError):
         return NEVER
 
