@@ -5,14 +5,17 @@ import { state } from "./state.js";
 
 const SHA = /^[0-9a-f]{4,64}$/i;
 
-/** The parts of a path as they are meant; none where a `%` in it begins no character. */
-function partsOf(path) {
+/** The text that is meant; null where a `%` in it begins no character. */
+function meant(text) {
   try {
-    return path.split("/").map(decodeURIComponent);
+    return decodeURIComponent(text);
   } catch {
-    return [];
+    return null;
   }
 }
+
+/** The file, line or thread that a hash names; "" where it names none. */
+export const namedBy = (hash) => meant(hash.slice(1)) ?? "";
 
 /**
  * The commit at an address, {repo, sha, hash}; null for anything but one of this project.
@@ -21,8 +24,9 @@ function partsOf(path) {
 export function commitAt({ origin, pathname, hash }) {
   const project = `${pageOf(state.project)}/`;
   if (origin !== location.origin || !pathname.startsWith(project)) return null;
-  const [repo, sha, ...more] = partsOf(pathname.slice(project.length));
-  return SHA.test(sha) && !more.length ? { repo, sha, hash } : null;
+  const parts = pathname.slice(project.length).split("/").map(meant);
+  const [repo, sha] = parts;
+  return parts.length === 2 && repo !== null && SHA.test(sha) ? { repo, sha, hash } : null;
 }
 
 /** Call back with the hash when it alone changed: other addresses are other pages. */

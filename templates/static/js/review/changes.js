@@ -9,6 +9,7 @@ import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { attempt, toast } from "../kit/toast.js";
 import { plural, relative } from "../kit/words.js";
+import { namedBy } from "./address.js";
 import { listKeys } from "./commit/keys.js";
 import { tellFound, tellTrouble } from "./commit/moved.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
@@ -270,7 +271,7 @@ function start() {
     ({ type, project }) => type === "projects" || project === state.project,
   );
   state.hash = location.hash;
-  const [path] = decodeURIComponent(state.hash.slice(1)).split(/:(?=L|RIGHT)/);
+  const [path] = namedBy(state.hash).split(/:(?=L|RIGHT)/);
   if (path && !path.startsWith("thread-")) turn.then(() => goTo(path));
   keepLooking();
 }

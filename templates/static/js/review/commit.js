@@ -7,7 +7,7 @@ import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
 import { frame } from "../kit/swap.js";
-import { commitAt, onNamed } from "./address.js";
+import { commitAt, namedBy, onNamed } from "./address.js";
 import { current, goTo, serve, show, stand } from "./diff/view.js";
 import { tellHead } from "./commit/head.js";
 import { listKeys } from "./commit/keys.js";
@@ -104,7 +104,7 @@ const notice = settle(80, () => {
 
 /** #path, #path:L12, #path:L12-L15; R is the new side, L the old one when written :LEFT12. */
 async function followHash(hash) {
-  const named = decodeURIComponent(hash.slice(1));
+  const named = namedBy(hash);
   if (!named || named.startsWith("thread-")) return;
   const [, path, side, line] = /^(.*?)(?::(L|LEFT|RIGHT)(\d+)(?:-L?\d+)?)?$/.exec(named) ?? [];
   await goTo(path, side === "LEFT" ? "LEFT" : "RIGHT", line ? Number(line) : null);

@@ -7,7 +7,7 @@ import { menu } from "../../kit/menu.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { goTo, selection } from "../diff/view.js";
-import { onNamed } from "../address.js";
+import { namedBy, onNamed } from "../address.js";
 import { state, worktree } from "../state.js";
 import { write } from "./fresh.js";
 import { following, isAnswered } from "./order.js";
@@ -118,7 +118,7 @@ export class Walk {
   }
 
   byHash(hash) {
-    const id = /^#thread-(.+)$/.exec(decodeURIComponent(hash))?.[1];
+    const id = /^thread-(.+)$/.exec(namedBy(hash))?.[1];
     if (id) this.go(id);
   }
 
