@@ -93,13 +93,13 @@ class _Search:
         self.full = full
         self.listed = listed
         self.old = old
-        self.objects = history.listed(scene.repository, ancestry.resolve(scene.repository, old))
+        here = sorted(set(ancestry.resolve(scene.repository, old).values()))
         tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
         self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
-        with ThreadPoolExecutor(1) as aside:
-            used = aside.submit(self._used)
-            self.beside = self._beside()
-            self.used = used.result()
+        with ThreadPoolExecutor(2) as aside:
+            used, beside = aside.submit(self._used, here), aside.submit(self._beside, here)
+            self.objects = history.listed(scene.repository, here)
+            self.used, self.beside = used.result(), beside.result()
 
     def found(self) -> Matching:
         landed = self._surely_landed()
@@ -140,15 +140,15 @@ class _Search:
         change_id = commit.change_id if commit else print_.change_id if print_ else None
         return Clues(sha, change_id=change_id, equal=equal, number=number)
 
-    def _used(self) -> frozenset[str]:
+    def _used(self, here: Sequence[str]) -> frozenset[str]:
         tips = family.used_tips(self.scene.repository, self.scene.refs)
-        return ancestry.contained(self.scene.repository, self.objects.keys(), tips)
+        return ancestry.contained(self.scene.repository, here, tips)
 
-    def _beside(self) -> Beside:
+    def _beside(self, here: Sequence[str]) -> Beside:
         """Which commits stood together: the old ones and all that was ever checked out."""
         scene = self.scene
         past = family.past_tips(scene.repository, scene.refs, scene.range.head)
-        tips, alone = [scene.range.head_sha, *past], sorted(self.objects)
+        tips, alone = [scene.range.head_sha, *past], here
         oldest = scene.commits[0].parents if scene.commits else ()
         below = [scene.range.base_sha] if scene.range.base_sha else oldest
         try:
