@@ -284,6 +284,22 @@ def test_on_a_phone_the_sheet_of_chats_makes_room_for_the_one_that_is_chosen(
     assert not loaded(chat)
 
 
+def test_a_dialogue_that_closes_takes_no_focus_from_what_a_key_opened_meanwhile(chat: Page) -> None:
+    row(chat, "Amber").focus()
+    chat.keyboard.press("?")
+    expect(chat.get_by_role("dialog", name="Keys and help")).to_be_visible()
+
+    chat.evaluate("""() => {
+      const closed = new Promise((done) =>
+        document.querySelector("dialog[open]").addEventListener("close", () => setTimeout(done)));
+      document.querySelector("dialog[open]").close();
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "r", bubbles: true }));
+      return closed;
+    }""")
+
+    expect(chat.get_by_role("textbox", name="Name of this chat")).to_be_focused()
+
+
 def test_keys_act_in_the_chat_that_is_shown_and_are_listed_once(chat: Page) -> None:
     for name in ("Birch", "Cedar", "Amber"):
         row(chat, name).click()

@@ -19,8 +19,10 @@ function opened(node) {
   // A drag that begins inside (someone selects text) and ends beside it is not "close".
   node.addEventListener("click", (event) => outside && beside(node, event) && node.close());
   node.addEventListener("close", () => {
+    const { activeElement } = document;
+    const free = !activeElement || activeElement === document.body || node.contains(activeElement);
     node.remove();
-    giveBack(opener);
+    if (free) giveBack(opener); // not so after a key that came between the closing and this
   });
   document.body.append(node);
   node.showModal();
