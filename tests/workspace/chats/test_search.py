@@ -283,6 +283,30 @@ def test_a_large_chat_is_read_in_parts_between_which_others_write(world: World, 
     assert [found(world, f"part{n}") for n in range(8)] == [[chat]] * 8
 
 
+def test_a_search_ends_in_time_within_a_large_chat_and_says_that_it_is_not_all(world: World):
+    chat = told(world, *(f"word {n} of many" for n in range(20_000)))
+    index.get(world.project, chat)
+
+    began = time.monotonic()
+    assert not indexing.catch_up_all([world.project], within_s=0.1)
+    spent = time.monotonic() - began
+    read = Searched.objects.get(chat=chat).upto
+    began = time.monotonic()
+    assert indexing.catch_up_all([world.project])
+
+    assert 0 < read < index.get(world.project, chat).offset
+    assert spent < (time.monotonic() - began) / 2
+
+
+def test_what_another_process_reads_is_not_said_to_be_read(world: World, monkeypatch):
+    chat = told(world)
+    monkeypatch.setattr(indexing, "_claim", lambda *_: False)  # the other one was faster
+    Searched.objects.filter(chat=chat).delete()
+    Searched.objects.create(chat_id=chat, inode=1, upto=1)
+
+    assert look(world, "app/main").indexing
+
+
 def test_a_search_that_takes_too_long_is_given_up_with_a_sentence(world: World, monkeypatch):
     told(world, *(f"needle {number}" for number in range(300)))
     assert found(world, "needle")

@@ -41,33 +41,51 @@ def text_of(shown: TranscriptLine) -> str:
     return str(shown["content"])[:MOST] if "role" in shown else ""
 
 
-def catch_up(project: Project, session_id: str, *, gently: Event | None = None) -> None:
-    """Read what grew since the last time. A chat that went has nothing.
+def catch_up(
+    project: Project,
+    session_id: str,
+    *,
+    gently: Event | None = None,
+    deadline: float | None = None,
+) -> bool:
+    """Read what grew since the last time; False when not all of it is read at the end. A chat that
+    went has nothing.
 
     `gently`: nobody waits for it, so that others have the database as long as it had it, and it
-    ends between two parts once the event is set.
+    ends between two parts once the event is set. `deadline`: of time.monotonic(), likewise.
     """
     try:
         row = index.get(project, session_id)
     except NotFound:
-        return
+        return True
     path, began = str(files.transcript_path(project, session_id)), time.monotonic()
     while (upto := _one_part(row, path)) is not None and upto < row.offset:
         if gently is not None:
             if gently.wait(time.monotonic() - began):
-                return
+                return False
             began = time.monotonic()
+        if deadline is not None and time.monotonic() > deadline:
+            return False
+    return upto is not None or _is_read(row)
+
+
+def _is_read(row: Chat) -> bool:
+    """Not so while another process reads it."""
+    state = Searched.objects.filter(chat=row.id).first()
+    return state is None or (state.inode, state.upto) == _place(row)
 
 
 def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> bool:
-    """Every chat that grew; False when the time was over before."""
+    """Every chat that grew; False when some are not read to their end, for want of time or since
+    another process is at them."""
+    complete = True
     deadline = None if within_s is None else time.monotonic() + within_s
     for project in among:
         for row in behind(project):
             if deadline is not None and time.monotonic() > deadline:
                 return False
-            catch_up(project, row.id)
-    return True
+            complete &= catch_up(project, row.id, deadline=deadline)
+    return complete
 
 
 def behind(project: Project) -> list[Chat]:
