@@ -8,6 +8,9 @@ from zlib import crc32
 from dashboard.health.record import Policy, Port, Record, State
 
 JITTER = 0.05  # of the interval
+TOGETHER_S = (
+    0.5  # probes of one moment wake the process once: of many apps that is most of the cost
+)
 STARTING_S, STARTING_TRIES, STARTING_LATER_S = 0.5, 10, 2.0
 AGAIN_S = (2.0, 4.0)  # a result that contradicts the state is checked this soon
 
@@ -55,4 +58,6 @@ def _on_the_grid(slug: str, last: float, interval: float) -> float:
     """The first of the app's own times that is half an interval or more after the last result."""
     phase = share(slug) * interval
     turn = math.ceil((last + interval / 2 - phase) / interval)
-    return phase + turn * interval + JITTER * interval * share(slug, turn)
+    at = phase + turn * interval + JITTER * interval * share(slug, turn)
+    step = min(TOGETHER_S, interval / 60)
+    return math.ceil(at / step) * step

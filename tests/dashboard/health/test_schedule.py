@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -44,8 +45,15 @@ def test_a_steady_app_is_asked_once_an_interval_with_a_little_jitter(interval):
     gaps = [later - sooner for sooner, later in pairwise(times(app, 40))]
 
     assert all(0.9 * interval <= gap <= 1.1 * interval for gap in gaps)
-    assert len({round(gap / interval, 3) for gap in gaps}) > 10
+    assert len({round(gap / interval, 3) for gap in gaps}) > 4
     assert abs(sum(gaps) / len(gaps) - interval) < 0.01 * interval
+
+
+def test_many_apps_are_asked_some_together_and_never_all_at_once():
+    moments = Counter(time for slug in SLUGS for time in times(up(slug=slug), 2)[1:])
+
+    assert len(moments) <= 70  # half seconds
+    assert max(moments.values()) < 25
 
 
 def test_the_phase_of_an_app_is_always_the_same_and_apps_differ():
