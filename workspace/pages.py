@@ -89,8 +89,8 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
     data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
     api = f"/api/projects/{slug}"
-    asked = f"{api}/chats/{session_id}"
-    first = [api, f"{asked}/messages?limit=100&turns=1", asked]
+    # Not its messages: drawn before the facts they would be moved by the height of these.
+    first = [api, f"{api}/chats/{session_id}"]
     return _page(
         request, "chat", title=name, crumbs=crumbs, data=data, project=found, preload=first
     )

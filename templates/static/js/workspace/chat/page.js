@@ -29,8 +29,6 @@ export class ChatPage {
   over = false; // once it is deleted
   /** @type {any} */
   read = null; // what stood at the top when somebody left
-  /** @type {Promise<unknown> | null} */
-  most = null; // is known once this is done
   life = AbortSignal.abort(); // ends when someone goes to another page
 
   /** `list`: of the chats beside it; `name`: until the chat is read. */
@@ -47,7 +45,7 @@ export class ChatPage {
     this.rests = []; // what waits until no turn runs
     this.transcript = new Transcript(lines, {
       project: slug,
-      page: (asked) => this.page(asked),
+      page: (asked) => get(query(`${route}/messages`, { ...asked, turns: 1 })),
       answer: (asked, said) => answer(this.about(asked), said).then(() => this.reload()),
       most: () => this.state.most,
       goOn: (event, mode) => attempt(event, () => this.goOn(mode)),
@@ -101,24 +99,15 @@ export class ChatPage {
     this.keys();
     const rest = known ? () => {} : late(this.transcript.top, "text");
     if (known) this.write.refresh();
-    this.most = mostOf(this.slug).then(
-      (most) => (this.state.most = most),
-      () => {},
-    );
+    this.state.most = await mostOf(this.slug).catch(() => this.state.most);
+    const facts = this.reload(); // first: they give the dock its height, on which the lines stand
     this.opened ??= this.transcript.open().catch((error) => this.shut(error));
-    await Promise.all([this.opened, this.reload()]).finally(rest);
+    await Promise.all([this.opened, facts]).finally(rest);
     if (life.aborted) return;
     this.follow();
     this.look();
     this.seen();
     if (!back || !known) await this.jump();
-  }
-
-  /** Messages, and how much may be allowed in them: both are asked for at once. */
-  async page(asked) {
-    const page = get(query(`${this.route}/messages`, { ...asked, turns: 1 }));
-    await this.most;
-    return page;
   }
 
   /** The first page of messages is asked for again the next time. */
@@ -237,7 +226,7 @@ export class ChatPage {
   }
 
   async reload() {
-    const [{ chat, queue: rows }] = await Promise.all([get(this.route), this.most]);
+    const { chat, queue: rows } = await get(this.route);
     Object.assign(this.state, { chat, rows });
     this.name = chat.name;
     this.tree.load(chat).catch(() => {}); // the next turn asks again
