@@ -16,7 +16,7 @@ from django.db import DatabaseError, connections
 from django_q.management.commands.qcluster import Command as Stock
 
 from config.mcp import turn_tools
-from config.process import heap, release, wakeup
+from config.process import release, wakeup
 from config.process.supervise import Supervisor
 from config.storage import database
 from workspace.triggers.schedule import alive
@@ -56,7 +56,6 @@ def _supervise() -> int:
         tick,
     )
 
-    heap.give_back()
     database.reach()
     database.give_up_after(PATIENCE_S)
     alive.hold()
