@@ -8,9 +8,7 @@ from zlib import crc32
 from dashboard.health.record import Policy, Port, Record, State
 
 JITTER = 0.05  # of the interval
-TOGETHER_S = (
-    0.5  # probes of one moment wake the process once: of many apps that is most of the cost
-)
+TOGETHER_S = 0.5  # probes of one moment wake the process once, a third of their cost
 STARTING_S, STARTING_TRIES, STARTING_LATER_S = 0.5, 10, 2.0
 AGAIN_S = (2.0, 4.0)  # a result that contradicts the state is checked this soon
 

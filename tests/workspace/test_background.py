@@ -19,7 +19,7 @@ from workspace.background import watcher
 from workspace.background.ledger import Ledger
 from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
-from workspace.chats import files
+from workspace.chats import files, index
 from workspace.chats.search import indexing
 from workspace.chats.turns import questions, queue
 from workspace.models import Passage, Run, Searched, Turn
@@ -221,6 +221,26 @@ def test_no_event_waits_for_a_chat_being_indexed_and_rows_are_up_when_it_comes(
     finally:
         go_on.set()
         part.stop()
+
+
+def test_a_chat_whose_row_cannot_be_brought_up_is_told_all_the_same(
+    world: World,  # noqa: F811
+    told: Told,
+    monkeypatch,
+):
+    chat = world.chat(name="Odd").chat.id
+    part = Background()
+    monkeypatch.setattr(
+        part._events, "publish", lambda event, data: told.append((event, dict(data)))
+    )
+
+    def fails(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(index, "get", fails)
+    part.changed({world.transcript(chat)})
+
+    assert told == [("chat", {"project": "alpha", "sessionId": chat})]
 
 
 def test_what_is_not_indexed_at_the_start_is_caught_up_with_then(world: World):  # noqa: F811

@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -106,8 +105,12 @@ class Background:
 
     def _chat(self, slug: str, session_id: str) -> None:
         """Its row first, which is all that some clients count by; passages when there is time."""
-        with suppress(NotFound):  # it went: clients are to hear of that, too
+        try:
             index.get(store.get(slug), session_id)
+        except NotFound:
+            pass  # it went: clients are to hear of that, too
+        except Exception:
+            log.exception("the row of a chat lags", extra={"chat": session_id})
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
         self._indexer.grew(slug, session_id)
 
