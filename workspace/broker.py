@@ -18,10 +18,13 @@ from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 
 from config.process import redis_client, wakeup
+from config.storage import database
 
 log = logging.getLogger(__name__)
 
 TRIED_S = 1.0  # between two tries of a store that is gone
+DUE_S = 10.0  # between two looks at a database in which nothing was written: what was taken and
+# never done is due again after Conf.RETRY
 
 
 class WakingBroker(ORM):  # type: ignore[misc]
@@ -29,6 +32,8 @@ class WakingBroker(ORM):  # type: ignore[misc]
 
     _bell: wakeup.Wakeup | None = None
     _lost = False
+    _stamp: object = None  # of the database when it held nothing that was due
+    _looked = 0.0  # when that was
 
     def enqueue(self, task: Any) -> Any:
         package = super().enqueue(task)
@@ -58,8 +63,13 @@ class WakingBroker(ORM):  # type: ignore[misc]
 
     def _take(self) -> list[tuple[Any, str]]:
         """Lock what is due by conditional updates; another cluster may be faster."""
+        stamp = database.stamp()
+        if stamp == self._stamp and time.monotonic() - self._looked < DUE_S:
+            return []
         rows = self.get_connection()
-        due = rows.filter(key=self.list_key, lock__lt=timezone.now())[: Conf.BULK]
+        due = [*rows.filter(key=self.list_key, lock__lt=timezone.now())[: Conf.BULK]]
+        if not due:
+            self._stamp, self._looked = stamp, time.monotonic()
         return [
             (task.pk, task.payload)
             for task in due

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 from django.db import OperationalError, connections, transaction
+from django.utils import timezone
 from django_q.conf import Conf
+from django_q.models import OrmQ
 
 from tests.service import until
 from workspace.broker import WakingBroker
@@ -43,6 +46,17 @@ def test_a_sleeping_pusher_wakes_long_before_its_poll(monkeypatch):
 
     assert found
     assert found[0] - asked < 2
+
+
+def test_what_is_due_later_is_taken_then_though_nothing_was_written_meanwhile(monkeypatch):
+    monkeypatch.setattr(Conf, "POLL", 0.01)
+    monkeypatch.setattr("workspace.broker.DUE_S", 0.1)
+    broker = WakingBroker("test-later")
+    later = timezone.now() + timedelta(seconds=1)
+    OrmQ.objects.create(key="test-later", payload="task", lock=later)
+    assert not broker.dequeue()
+
+    assert until(broker.dequeue)[0][1] == "task"
 
 
 def test_the_bell_rings_after_the_commit(monkeypatch):

@@ -51,6 +51,7 @@ class Ledger:
         self._runs: Rows = {}
         self._questions: set[tuple[str, str]] = set()  # (turn, call)
         self._last_run = ""
+        self._stamp: object = None  # of the database at the last look
 
     def start(self) -> None:
         self._thread.start()
@@ -73,12 +74,16 @@ class Ledger:
         try:
             if self._failed and database.state_of(connection).pending:
                 return  # it is being made again: tables may lack columns still
+            stamp = database.stamp()
+            if stamp == self._stamp:
+                return
             turns, runs, open_questions = self._read()
         except DatabaseError as error:
             if not self._failed:
                 log.warning("the database is gone: rows are not read", extra={"why": str(error)})
-            self._failed = True
+            self._failed, self._stamp = True, None
             return
+        self._stamp = stamp
         if self._failed:
             self._failed = False
             log.info("the database is back")

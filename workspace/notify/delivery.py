@@ -42,6 +42,11 @@ def hand_over() -> None:
     async_task("workspace.tasks.notify", cluster=homes.queue(QUEUE), task_name=LOCK, save=False)
 
 
+def waits() -> bool:
+    """Whether any message has not been taken yet."""
+    return NotifyDelivery.objects.filter(homes.mine()).exists()
+
+
 def hand_over_due(now: datetime) -> None:
     """Have a worker look if something is due that no task may be on its way for."""
     global _last  # noqa: PLW0603 - one ticker per process

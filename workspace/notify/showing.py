@@ -18,7 +18,7 @@ from django.db import DatabaseError, connections
 from django.db.models import QuerySet
 
 from config.process import wakeup
-from config.storage import homes
+from config.storage import database, homes
 from config.web.connections import local
 from config.web.events import broadcaster
 from config.web.surfaces import MAIN, MOUNTED
@@ -43,6 +43,7 @@ class Pages:
         self._told: set[int] | None = None
         self._asking: set[int] = set()  # messages of questions, which go with their answers
         self._failed = False
+        self._stamp: object = None  # of the database at the last look
 
     def start(self) -> None:
         self._thread.start()
@@ -64,6 +65,9 @@ class Pages:
         """Tell of what is new, and of questions that are over; the first look only remembers what
         there is. By ids and not by the greatest one: a row of a smaller id may be stored later."""
         try:
+            stamp = database.stamp()
+            if stamp == self._stamp:
+                return
             mine = NotifyMessage.objects.filter(homes.mine())
             rows = [*mine.filter(at__gt=datetime.now(UTC) - NEWS)]
             known, self._told = self._told, {row.pk for row in rows}
@@ -74,11 +78,11 @@ class Pages:
                 tell(row)
             self._asking |= {row.pk for row in fresh if row.event == "asked"}
             self._withdraw(mine)
-            self._failed = False
+            self._failed, self._stamp = False, stamp
         except DatabaseError as error:
             if not self._failed:
                 log.warning("pages are not notified: %s", error)
-            self._failed = True
+            self._failed, self._stamp = True, None
 
     def _withdraw(self, mine: QuerySet[NotifyMessage]) -> None:
         if not self._asking:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django_q.models import OrmQ
 
 from config.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, Turn
-from workspace.notify.tables import NotifyCause
+from workspace.notify import delivery
+from workspace.notify.tables import NotifyCause, NotifyDelivery, NotifyMessage
 from workspace.triggers import admission, commands, firing, runs
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import claims
@@ -88,10 +89,35 @@ def test_the_next_step_is_at_the_next_due_time_and_at_most_two_seconds_away(worl
 def test_a_step_with_nothing_due_only_asks_what_is_next(world, django_assert_num_queries):
     ticker = serve(world, entry("t"))
     ticker.step()
+    NotifyCause.objects.create(key="run:1", event="failed", until=NOON + timedelta(hours=2))
     world.clock.step(seconds=1)
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         ticker.step()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL does not say so")
+def test_a_step_after_which_nothing_was_written_asks_nothing(world, django_assert_num_queries):
+    ticker = serve(world, entry("t"))
+    ticker.step()
+    world.clock.step(seconds=1)
+
+    with django_assert_num_queries(0):
+        ticker.step()
+
+
+def test_a_message_that_comes_to_wait_is_handed_over_at_the_next_step(world, monkeypatch):
+    handed = list[datetime]()
+    monkeypatch.setattr(delivery, "hand_over_due", handed.append)
+    ticker = serve(world, entry("t"))
+    ticker.step()
+    message = NotifyMessage.objects.create(at=NOON, event="failed", body={})
+    NotifyDelivery.objects.create(message=message, channel="phone", due=NOON)
+    world.clock.step(seconds=1)
+
+    ticker.step()
+
+    assert handed == [NOON + timedelta(seconds=1)]
 
 
 def test_windows_of_before_the_clock_was_set_back_are_over_at_the_next_step(world):

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 from django.db.models import Min
 
-from config.storage import files, homes
+from config.storage import database, files, homes
 from workspace.chats.turns import recovery, retries
 from workspace.models import InvalidEntry, Run, TriggerState
 from workspace.notify import delivery, folding
@@ -53,6 +53,8 @@ class Ticker:
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
         self.due = self.seen  # when there may be something to release
+        self.stamp: object = None  # of the database that said so
+        self.delivers = False  # whether any message waits for a channel
         self.caught_up = 0
         self.zone = default_zone()
 
@@ -82,7 +84,8 @@ class Ticker:
         )
 
     def step(self) -> datetime:
-        """What is due; nothing but the question what is next where nothing can be."""
+        """What is due; where nothing can be, the question what is next; not even that where nothing
+        was written since."""
         now = self.clock.now()
         if abs(now - self.seen) > STALLED:
             self.serving_since = now
@@ -91,12 +94,13 @@ class Ticker:
         chores = abs(now - self.chored) >= CHORES
         if chores or now < self.seen:  # times of before the clock was set back are no measure
             self.due = now
-        if self.due > self.clock.now():
+        if self.due > self.clock.now() and self.stamp != database.stamp():
             self.due = self._next_due()
         if self.due <= self.clock.now():
             self._release()
             self.due = self._next_due()
-        delivery.hand_over_due(self.clock.now())
+        if self.delivers:
+            delivery.hand_over_due(self.clock.now())
         if chores:
             self.chores(now)
         self.seen = now  # of a step that did its work: without its database nothing is served
@@ -110,6 +114,8 @@ class Ticker:
 
     def _next_due(self) -> datetime:
         """When the first of what `_release` lets go is due."""
+        self.stamp = database.stamp()
+        self.delivers = delivery.waits()
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
         due: datetime | None = armed.aggregate(due=Min("next_at"))["due"]
         moments = (due, retries.next_at(), happenings.next_at(), folding.next_end())
