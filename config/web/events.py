@@ -229,6 +229,7 @@ class EventStream:
             await outlive(receive, client.writer)
         finally:
             source.leave(client)
+            client.writer = None  # its task keeps the frame that keeps the client
 
     async def _write(self, client: Client, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})

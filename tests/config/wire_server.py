@@ -8,6 +8,7 @@ Prints its port. The app says on stdout what happened to it, one word a line.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from pathlib import Path
 from typing import Any
@@ -139,8 +140,14 @@ async def publish(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await answer(send, b"%d" % last)
 
 
+async def garbage(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """How much the collector alone could free since the last time; from now on it is only asked."""
+    gc.disable()
+    await answer(send, b"%d" % gc.collect())
+
+
 ANSWERS = (echo, refuse, limit, hold, sit, flood, unsized, steps, go, crash, torn, where, publish)
-ROUTES: dict[str, Any] = {"/events": EventStream("wire")} | {
+ROUTES: dict[str, Any] = {"/events": EventStream("wire"), "/garbage": garbage} | {
     f"/{route.__name__}": route for route in ANSWERS
 }
 

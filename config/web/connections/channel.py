@@ -58,8 +58,8 @@ class Patience:
         self._end = None
 
     def close(self) -> None:
-        """Nothing is left to wait for, nor of the timer."""
-        self._end = None
+        """Nothing is left to wait for, nor of the timer, nor of the connection that keeps this."""
+        self._end, self._cut = None, _nothing
         if self._call is not None:
             self._call.cancel()
             self._call = None
@@ -74,6 +74,10 @@ class Patience:
         else:
             self._end = None
             self._cut()
+
+
+def _nothing() -> None:
+    """Nobody is waited for any more."""
 
 
 class Channel(http.HTTPChannel):  # type: ignore[misc]
@@ -244,6 +248,7 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
         if self._draining is not None and self._draining.active():
             self._draining.cancel()
         super().connectionLost(reason)
+        self._draining = self._transferDecoder = None  # both keep methods of this
 
 
 def _address(end: Any) -> list[Any] | None:

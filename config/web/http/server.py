@@ -167,6 +167,7 @@ class Request(WebRequest):  # type: ignore[misc]
 
     def connectionLost(self, reason: Any) -> None:
         self._let_go()
+        self.producer = None  # it is its own
         TwistedRequest.connectionLost(self, reason)
         self.server.protocol_disconnected(self)
 
