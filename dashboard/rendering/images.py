@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 
-from PIL import Image
+from PIL import IcoImagePlugin, Image, WebPImagePlugin
 
 from dashboard.rendering import svg
 
@@ -19,6 +19,8 @@ BLANK = 0.995  # share of the pixels from which on a picture says nothing
 NEAR = 3  # how far, of 255, a channel may lie from the colour that prevails and still be it
 LIMIT = 300 << 10
 _QUALITIES = (84, 70, 50, 30)
+# Loaded by name: for the first format that it does not know Pillow loads all of forty.
+_PLUGINS = (IcoImagePlugin, WebPImagePlugin)
 
 
 class NoImage(Exception):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -39,6 +41,22 @@ def test_the_usual_kinds_are_read_by_their_magic_bytes(kind):
     picture = images.read(data, side=128)
 
     assert (picture.mode, picture.size) == ("RGBA", (64, 64))
+
+
+def test_a_picture_is_read_and_made_with_the_plugins_of_the_kinds_we_take_alone():
+    script = """
+import io, sys
+from PIL import Image
+from dashboard.rendering import images
+for kind in ("PNG", "ICO"):
+    file = io.BytesIO()
+    Image.linear_gradient("L").convert("RGBA").save(file, kind)
+    images.read(file.getvalue(), side=32)
+    images.shot(file.getvalue(), (16, 16))
+print("PIL.WmfImagePlugin" in sys.modules)
+"""
+    run = [sys.executable, "-c", script]
+    assert subprocess.run(run, check=True, capture_output=True, text=True).stdout == "False\n"
 
 
 def test_the_largest_frame_of_an_ico_counts_and_is_scaled_to_the_side():
