@@ -2,12 +2,16 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+NODE_MODULES := tests/js/node_modules/.package-lock.json
 PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes
 
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run install unit test whole stores check check-js js bench promises promises-stores pins \
+# What `make check` is made of, the longest first.
+CHECKS := check-types check-js check-style check-imports check-migrations
+
+.PHONY: run install unit test whole stores check $(CHECKS) js bench promises promises-stores pins \
 	clean engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
@@ -44,16 +48,25 @@ STORES := tests/workspace/chats tests/workspace/triggers tests/workspace/access/
 stores: $(VENV)/.dev
 	SVC_STORE=postgres $(BIN)/python -m pytest $(JOBBED) -m database $(STORES) $(ARGS)
 
+# Installs one thing after the other, then checks two at a time; what each says stands together.
+check: $(VENV)/.dev engines $(NODE_MODULES)
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory $(CHECKS)
+
 # The types of the engines are those of their packages, so these are installed here too.
-check: $(VENV)/.dev engines check-js
+check-types: $(VENV)/.dev engines
+	$(BIN)/mypy
+
+check-style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+check-imports: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+check-migrations: $(VENV)/.dev
 	$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 # What checks and tests JavaScript, pinned in tests/js; the product needs no node.
-NODE_MODULES := tests/js/node_modules/.package-lock.json
 JS_BIN := tests/js/node_modules/.bin
 JS_CACHE := tests/js/node_modules/.cache
 JS := templates/static/js tests/js bench/mcp_peer.mjs tests/clients/sdk_client.mjs

@@ -4,15 +4,19 @@
 import os
 import sys
 
+SERVING = (["up"], ["runserver"], ["qcluster"])  # each says when all is loaded, or becomes another
+
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
     from config.options import OptionError
-    from config.process import prctl
+    from config.process import heap, prctl
 
     prctl.die_with_starter()
+    if sys.argv[1:2] in SERVING:
+        heap.loading()
     try:
         execute_from_command_line(sys.argv)
     except OptionError as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import gc
 import itertools
 import multiprocessing
 import os
@@ -26,6 +25,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
+
+from config.process import heap
 
 STARTS = {
     id(what)
@@ -93,10 +94,14 @@ def _long_ones_first(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path not in starting, places[item.path]))
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays: a search for garbage need not look at it again."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays: to search it for garbage again and again is a fifth of the work."""
+    heap.loading()
+    try:
+        return (yield)
+    finally:
+        heap.loaded()
 
 
 def _roots(item: pytest.Item) -> list[Any]:

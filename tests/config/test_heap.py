@@ -44,3 +44,28 @@ def test_what_threads_took_for_a_moment_goes_back_to_the_system():
         return int(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
     assert grown("given back") < grown("as it comes") / 3
+
+
+def test_a_start_searches_for_no_garbage_until_all_is_loaded():
+    code = """
+import gc
+from config.process import heap
+
+class Ring: pass
+
+def garbage():
+    ring = Ring()
+    ring.itself = ring
+
+heap.loading()
+for _ in range(100_000):
+    garbage()
+waiting = sum(type(one) is Ring for one in gc.get_objects())
+heap.loaded()
+left = sum(type(one) is Ring for one in gc.get_objects())
+print(waiting, left, gc.isenabled(), gc.get_freeze_count() > 0)
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["100000", "0", "True", "True"]

@@ -6,12 +6,13 @@ import asyncio
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from config.web.entrance import authenticator, by_name, lazily
-from config.web.late import Late
+from config.web.late import Late, without
 
 PART = """
 from tests.config import test_late
@@ -98,3 +99,22 @@ async def test_a_part_that_could_not_be_imported_is_tried_again():
     BROKEN.clear()
 
     assert (await late.get())() == {"apps.example"}
+
+
+def test_what_is_said_not_to_be_installed_is_missing_for_that_long(part):
+    GATE.set()
+
+    with without("slow_part"), pytest.raises(ImportError):
+        import_module("slow_part")
+
+    assert import_module("slow_part") is sys.modules["slow_part"]
+
+
+def test_what_is_loaded_already_is_not_taken_away(part):
+    GATE.set()
+    loaded = import_module("slow_part")
+
+    with without("slow_part"):
+        assert import_module("slow_part") is loaded
+
+    assert sys.modules["slow_part"] is loaded

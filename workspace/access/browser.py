@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
@@ -15,8 +15,11 @@ from config.web.answers import Refusal
 from config.web.connections import local
 from config.web.guard import Headers
 from config.web.hosts import loopback
-from workspace.access import proxies, tokens
+from workspace.access import proxies
 from workspace.access.principals import User
+
+if TYPE_CHECKING:  # loads all of cryptography, for mode jwt alone
+    from workspace.access import tokens
 
 REQUIRED = Refusal(401, {"error": "unauthorized", "code": "auth_required"})
 INVALID = Refusal(401, {"error": "invalid token", "code": "auth_invalid"})
@@ -81,6 +84,8 @@ def _header(headers: Headers, name: str) -> str:
 
 
 def _from_token(scope: dict[str, Any]) -> User | Refusal:
+    from workspace.access import tokens
+
     options = settings.SVC
     value = Headers(scope).only(options.auth_jwt_header.lower().encode())
     scheme, _, token = value.partition(" ")
@@ -99,6 +104,8 @@ def _from_token(scope: dict[str, Any]) -> User | Refusal:
 
 @functools.cache
 def _verifier() -> tokens.Verifier:
+    from workspace.access import tokens
+
     options = settings.SVC
     return tokens.Verifier(
         tokens.Keys(options.auth_jwks_url),

@@ -6,14 +6,14 @@ request waits for what runs in the background.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import resource
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -26,7 +26,7 @@ from config.web import surfaces
 from config.web.connections import local
 from config.web.hosts import loopback
 from config.web.http.listeners import Listener, open_ports
-from config.web.late import load
+from config.web.late import load, without
 
 log = logging.getLogger(__name__)
 
@@ -68,15 +68,18 @@ class Serving:
 
     def run(self, *, signal_handlers: bool = True) -> None:
         """Serve until told to stop. OptionError when another serves, or a port cannot be had."""
-        from config.web.http.server import Server
-
         self.instance.acquire()
         try:
             heap.give_back()
             _raise_file_limit()
             sys.setswitchinterval(SWITCH_S)
+            with without(*unneeded(self.options)):
+                from config.web.http.server import Server
+
+                application = import_string(settings.ASGI_APPLICATION)
+                import_module("rest_framework.compat")
             server = Server(
-                import_string(settings.ASGI_APPLICATION),
+                application,
                 listen=self._listen,
                 started=self._started,
                 stopping=self._stop,
@@ -105,8 +108,7 @@ class Serving:
                 self._background.append(part)
             except Exception:
                 log.exception("background part %s did not start", name)
-        gc.collect()
-        gc.freeze()  # what is loaded stays: a full collection of it costs a request 100 ms
+        heap.loaded()  # a full search of all that stays would cost a request 100 ms
 
     def _stop(self) -> None:
         self._stopped.set()
@@ -143,6 +145,15 @@ def exposed(options: Any) -> list[str]:
         "and health; set SVC_AUTH_MODE to admit browsers"
     )
     return [text.format(host) for host in dict.fromkeys(hosts) if not loopback(host)]
+
+
+def unneeded(options: Any) -> Iterator[str]:
+    """What Twisted and Django REST framework load where it is installed, needed or not."""
+    yield "requests"
+    if options.tls_port is None:
+        yield "OpenSSL"
+    if not options.database_url:
+        yield "psycopg"
 
 
 _former_limit: int | None = None

@@ -5,7 +5,6 @@ Three children: a stock cluster for the default queue, one for `turns`, the tick
 
 from __future__ import annotations
 
-import gc
 import sys
 from contextlib import suppress
 from typing import Any
@@ -16,7 +15,7 @@ from django.db import DatabaseError, connections
 from django_q.management.commands.qcluster import Command as Stock
 
 from config.mcp import turn_tools
-from config.process import release, wakeup
+from config.process import heap, release, wakeup
 from config.process.supervise import Supervisor
 from config.storage import database
 from workspace.triggers.schedule import alive
@@ -30,6 +29,7 @@ class Command(Stock):  # type: ignore[misc]
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["run_once"] or options["cluster_name"]:
+            heap.loaded()
             super().handle(*args, **options)
         else:
             release.refuse_newer(settings.DATA_DIR)
@@ -61,8 +61,7 @@ def _supervise() -> int:
     alive.hold()
     _warm()
     connections.close_all()
-    gc.collect()
-    gc.freeze()  # a collection in a fork would copy every page it shares with us
+    heap.loaded()
     children = {"queue": serve_queue, "turns": serve_turns, "ticker": tick}
     try:
         return Supervisor(
