@@ -35,6 +35,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield running
 
 
+WITH_DRAFTS = "/projects/demo/chats"  # a page that has the module of drafts
+
+
 def _badge(world: Service, part: str) -> int:
     badges = world.http.get("/api/badges").json()["badges"]
     return next((int(one["count"]) for one in badges if one["part"] == part), 0)
@@ -59,9 +62,7 @@ def go(page: Page, words: str) -> None:
 
 def kit(page: Page, module: str, script: str) -> object:
     """What a module of the kit does in this page."""
-    return page.evaluate(
-        f"import({MODULES} + 'kit/{module}.js').then(async (kit) => {{ {script} }})"
-    )
+    return page.evaluate(f"async () => {{ const kit = {MODULES}['js/kit/{module}.js']; {script} }}")
 
 
 def test_the_palette_leads_to_all_three_parts_by_keyboard(page: Page, world: Service) -> None:
@@ -229,14 +230,14 @@ def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
         globalThis.draft = kit.draft(field, 'note');
         field.focus();
     """
-    ready(page, "/runs")
+    ready(page, WITH_DRAFTS)
     kit(page, "drafts", fill)
     page.keyboard.type("half a thought")
-    ready(page, "/runs")
+    ready(page, WITH_DRAFTS)
     kit(page, "drafts", fill)
     expect(page.locator("body > textarea")).to_have_value("half a thought")
     page.evaluate("globalThis.draft.clear()")
-    ready(page, "/runs")
+    ready(page, WITH_DRAFTS)
     assert kit(page, "drafts", "return kit.draftOf('note')") == ""
 
     old = "JSON.stringify({ text: 'old', at: Date.now() - 31 * 24 * 3600e3 })"
@@ -246,7 +247,7 @@ def test_a_draft_survives_a_reload_until_it_is_sent(page: Page) -> None:
 
 def test_a_full_store_stands_in_nobodys_way(page: Page, watch: Watch) -> None:
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full') }")
-    ready(page, "/runs")
+    ready(page, WITH_DRAFTS)
     kit(
         page,
         "drafts",
@@ -288,7 +289,7 @@ def test_a_skeleton_comes_late_and_goes_when_the_node_is_filled(page: Page) -> N
     kit(
         page,
         "skeleton",
-        f"const {{ h, keep }} = await import({MODULES} + 'kit/dom.js');"
+        f"const {{ h, keep }} = {MODULES}['js/kit/dom.js'];"
         "const [none, n] = [h('ul', { id: 'none' }), h('ul', { id: 'slow' })];"
         "document.body.append(none, n); kit.late(none, 'rows'); keep(none, [], String, String);"
         "kit.late(n, 'rows'); await new Promise((go) => setTimeout(go, 190));"
