@@ -2,37 +2,35 @@
 
 The name is a folder, `/static/<hash>/js/…`: the hash of the file, or for a module that of all
 modules, since what it imports by a relative path is asked for in the same folder
-(docs/design/pages.md#how-files-are-served). A page also lists every module that its script will ask
-for, which are then fetched at once and not one import after the other.
+(docs/design/pages.md#how-files-are-served). Under `page/` a script or style stands with all that it
+imports, in one file: `/static/<hash>/page/js/…`.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import logging
 import posixpath
 import re
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django import template
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.exceptions import SuspiciousFileOperation
-from django.templatetags.static import static
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 
 from config.errors import MethodNotAllowed
+from config.web import bundles
 from config.web.answers import App, Header, Receive, Send, refusal, refuse
 from config.web.http import threads
 
+log = logging.getLogger(__name__)
 LOOK_S = 1.0  # how old the names may be: files that change under a running service get others
 TOKEN = re.compile(r"^[0-9a-f]{12}/")
 FOR_EVER = b"public, max-age=31536000, immutable"
@@ -49,8 +47,8 @@ KINDS = {
     ".woff": b"font/woff",
     ".woff2": b"font/woff2",
 }
-_IMPORT = re.compile(r'^(?:import|export)\b[^"]*?"(\.[^"]+\.js)";', re.MULTILINE)
-register = template.Library()
+SHELL = "js/kit/shell.js"  # runs first on every page
+WHOLE = "page/"  # before the name of a script or style: with all that it imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +62,14 @@ class File:
 
 
 class Shelf:
-    """The files in memory: ours, and those of others that somebody asked for."""
+    """The files in memory: ours, and those of others and whole pages that somebody asked for."""
 
     def __init__(self) -> None:
         self.kept: Mapping[str, File] = {}  # by `<hash>/<name>`, what may be kept for ever
         self._files: Mapping[str, File] = {}  # by name
         self._urls: Mapping[str, str] = {}  # name -> `<hash>/<name>`
+        self._single: Mapping[str, File] = {}  # the files without those that were joined from them
+        self._together = ""  # the hash of all modules
         self._others: dict[str, Path] = {}
         self._at = float("-inf")
         self._lock = threading.Lock()
@@ -82,7 +82,10 @@ class Shelf:
     def url(self, name: str) -> str:
         """`<hash>/<name>` of the file as it is now; the bare name when there is none."""
         self.look()
-        if name not in self._files and (path := _foreign(name)):
+        if name.startswith(WHOLE):
+            with self._lock:
+                self._join(name)
+        elif name not in self._files and (path := _foreign(name)):
             self._others[name] = path
             self.look(at_once=True)
         return self._urls.get(name, name)
@@ -101,16 +104,56 @@ class Shelf:
         files = {
             name: file
             for name, path in {**self._others, **own}.items()
-            if (file := _read(path, self._files.get(name)))
+            if (file := _read(path, self._single.get(name)))
         }
+        if files == self._single:
+            return
         modules = [name for name in own if name.endswith(".js") and name in files]
-        together = _digest("".join(f"{name} {files[name].digest}\n" for name in modules).encode())
+        self._together = _digest(
+            "".join(f"{name} {files[name].digest}\n" for name in modules).encode()
+        )
         hashes = {name: file.digest for name, file in files.items()} | dict.fromkeys(
-            modules, together
+            modules, self._together
         )
         self._urls = {name: f"{found}/{name}" for name, found in hashes.items()}
         self.kept = {self._urls[name]: file for name, file in files.items()}
-        self._files = files
+        self._single = self._files = files
+
+    def _join(self, name: str) -> None:
+        """Make the whole of a script, with its map, or of a style, unless it is there."""
+        script = name.removesuffix(".map")
+        root = script.removeprefix(WHOLE)
+        if name in self._files or root not in self._single:
+            return
+        # Scripts in the folder of the modules, whose workers they start.
+        if root.endswith(".js"):
+            made = self._joined(script, root)
+            self._add(script, self._together, made.text)
+            self._add(f"{script}.map", self._together, made.map)
+        elif name.endswith(".css"):
+            style = bundles.style(root, self._text)
+            self._add(name, _digest(style.encode()), style)
+
+    def _joined(self, name: str, root: str) -> bundles.Joined:
+        """The modules one by one where they cannot be joined: someone is at work on them."""
+        roots = (SHELL, root)
+        try:
+            return bundles.script(name, roots, self._text)
+        except bundles.NotPlain as error:
+            log.warning("this page loads its modules one by one: %s", error)
+            return bundles.apart(name, roots)
+
+    def _add(self, name: str, folder: str, text: str) -> None:
+        file, url = _file(text.encode()), f"{folder}/{name}"
+        self._urls = {**self._urls, name: url}
+        self.kept = {**self.kept, url: file}
+        self._files = {**self._files, name: file}
+
+    def _text(self, name: str) -> str:
+        file = self._single.get(name)
+        if file is None:
+            raise bundles.NotPlain(f"{name} is imported and not there.")
+        return (gzip.decompress(file.body) if file.packed else file.body).decode()
 
 
 SHELF = Shelf()
@@ -130,6 +173,10 @@ def _read(path: Path, known: File | None) -> File | None:
         content = path.read_bytes()
     except OSError:  # a folder, or an upgrade is taking it away
         return None
+    return _file(content, stamp)
+
+
+def _file(content: bytes, stamp: tuple[int, int] = (0, 0)) -> File:
     packed = gzip.compress(content, mtime=0)
     shorter = len(packed) < len(content)
     return File(stamp, _digest(content), packed if shorter else content, shorter)
@@ -220,32 +267,3 @@ class Packing:
 
     def stop(self) -> None:
         """Nothing runs."""
-
-
-@register.simple_tag
-def module(name: str) -> SafeString:
-    """The script of a page, and a hint for each module that it imports, by however many steps."""
-    src = static(name)
-    hints = format_html_join(
-        "\n",
-        '<link rel="modulepreload" href="{}">',
-        ((static(one),) for one in _graph(name, src)),
-    )
-    return format_html('{}\n<script type="module" src="{}"></script>', hints, src)
-
-
-@cache
-def _graph(name: str, _: str) -> tuple[str, ...]:
-    """The modules below one, in the order in which they are met."""
-    root = Path(settings.STATICFILES_DIRS[0])
-    found: dict[str, None] = {}
-    waiting = [name]
-    while waiting:
-        one = waiting.pop(0)
-        text = (root / one).read_text(encoding="utf-8")
-        for path in _IMPORT.findall(text):
-            below = posixpath.normpath(f"{posixpath.dirname(one)}/{path}").lstrip("/")
-            if below not in found:
-                found[below] = None
-                waiting.append(below)
-    return tuple(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 
 from config.web.pages import page
+from dashboard.events import EVENTS
 
 # As strict as the other pages, and <base> may name the mount.
 POLICY = (
@@ -17,7 +18,12 @@ STALE_MS = 10_000  # how long a broken stream is mended silently before every st
 def start(request: HttpRequest) -> HttpResponse:
     """Every app with its state. Its addresses are relative to the mount of the request."""
     base = f"{request.path.rstrip('/')}/"
-    data = {"base": base, "patience": str(STALE_MS)}
+    data = {
+        "base": base,
+        "patience": str(STALE_MS),
+        "events": f"{base}api/events",
+        "at": str(EVENTS.last_id),  # what the page reads is no older
+    }
     response = page(
         request,
         "dashboard/start.html",

@@ -42,8 +42,8 @@ VIOLATIONS = """;{
   axe.run = () => run({ resultTypes: ["violations"] }).then(told);
 }"""
 WAIT_MS = 15_000
-# The folder in which the page at hand has its modules: imported from there they are its own.
-MODULES = """new URL("..", document.querySelector('script[src$="kit/shell.js"]').src)"""
+# The modules of the page at hand, by name: the very ones that it runs.
+MODULES = """(await import(document.querySelector("script[type=module]").src)).modules"""
 Theme = Literal["light", "dark"]
 expect.set_options(timeout=WAIT_MS)
 # The narrow one first: it is the one in which things do not fit.

@@ -51,7 +51,7 @@ class Held:
 
 
 def without_scripts(page: Page, address: str) -> Held:
-    held = Held(page, "**/kit/shell.js")
+    held = Held(page, "**/page/js/**")
     page.goto(address, wait_until="commit")
     page.locator("#palette").wait_for()
     return held

@@ -86,10 +86,11 @@ def press(page: Page) -> None:
 
 def witness(page: Page) -> None:
     """Keep what the page is told, after its own script was told."""
-    page.evaluate(f"""import(new URL("kit/stream.js", {MODULES})).then(({{ follow }}) => {{
+    page.evaluate(f"""async () => {{
       window.told = [];
+      const {{ follow }} = {MODULES}["js/kit/stream.js"];
       follow("/api/events", {{ notification: ({{ title }}) => told.push(title) }});
-    }})""")
+    }}""")
 
 
 def titles(*pages: Page) -> list[str]:

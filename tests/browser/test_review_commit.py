@@ -14,7 +14,7 @@ from tests.browser.toasts import undo
 from tests.service import Service, until
 
 REFUNDS = "pay/refunds.py"
-SELECTION = f"async () => (await import({MODULES} + 'review/diff/view.js')).selection()"
+SELECTION = f"async () => {MODULES}['js/review/diff/view.js'].selection()"
 MUTE = "window.SharedWorker = class extends EventTarget { port = new MessageChannel().port1 }"
 TOP = "document.getElementById('main').scrollTop"
 
@@ -370,8 +370,8 @@ def test_a_key_that_comes_before_the_scripts_is_kept_for_them(page: Page, book: 
     def hold(route: Route) -> None:
         held.append(route)
 
-    page.route("**/review/commit/keys*.js", hold, times=1)
-    with page.expect_request("**/review/commit/keys*.js"):
+    page.route("**/page/js/review/pages/commit.js", hold, times=1)
+    with page.expect_request("**/page/js/review/pages/commit.js"):
         page.goto(book.address(), wait_until="commit")
     expect(page.locator("#title")).to_be_attached()
     page.keyboard.press("J")

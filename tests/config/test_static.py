@@ -181,14 +181,64 @@ async def test_files_of_libraries_are_served_likewise(folder: Path, name: str) -
     assert (await ask(name))[1][b"cache-control"] == b"no-cache"
 
 
-def test_a_page_names_every_module_that_its_script_imports(folder: Path) -> None:
-    (folder / "kit").mkdir()
-    (folder / "page.js").write_text('import { a } from "./kit/a.js";\nimport "./kit/b.js";\n')
-    (folder / "kit/a.js").write_text('import {\n  one,\n} from "./b.js";\n')
-    (folder / "kit/b.js").write_text("export const one = 1;\n")
+async def test_a_script_and_a_style_stand_whole_in_one_file_each(folder: Path) -> None:
+    for name in ("js/kit", "js/home", "css/pages"):
+        (folder / name).mkdir(parents=True)
+    (folder / "js/kit/shell.js").write_text('export const name = "shell";\n')
+    page = 'import { name } from "../kit/shell.js";\nshow(name);\n'
+    (folder / "js/home/page.js").write_text(page)
+    (folder / "css/pages/home.css").write_text('@import "../base.css";\nq { color: red }\n')
+    (folder / "css/base.css").write_text("p { color: green }\n")
+    script, styles = named("page/js/home/page.js"), named("page/css/pages/home.css")
 
-    lines = assets.module("page.js").splitlines()
+    _, headers, body = await ask(script)
+    assert (headers[b"cache-control"], body.count(b'"shell"')) == (assets.FOR_EVER, 1)
+    assert b"show(name);" in body
+    assert (await ask(styles))[2] == b"p { color: green }\nq { color: red }\n"
+    assert script.split("/")[2] == named("js/kit/shell.js").split("/")[2]  # where its workers are
+    assert (await ask(f"{script}.map"))[1][b"content-type"] == b"application/json"
 
-    hints = [line for line in lines if "modulepreload" in line]
-    assert ["kit/a.js" in hints[0], "kit/b.js" in hints[1], len(hints)] == [True, True, 2]
-    assert lines[-1].startswith('<script type="module" src="/static/')
+    (folder / "js/kit/shell.js").write_text('export const name = "the frame";\n')
+    (folder / "css/base.css").write_text("p { color: blue }\n")
+
+    assert named("page/js/home/page.js") != script
+    assert named("page/css/pages/home.css") != styles
+    for old, new in ((script, b"the frame"), (styles, b"blue")):
+        _, headers, body = await ask(old)
+        assert (headers[b"cache-control"], new in body) == (b"no-cache", True)
+
+
+async def test_a_whole_is_known_before_any_page_was_made(folder: Path) -> None:
+    (folder / "css").mkdir()
+    (folder / "css/page.css").write_bytes(b"p {}")
+    name = assets.Shelf().url("page/css/page.css")  # as another process made it
+
+    assert (await ask(name))[1][b"cache-control"] == assets.FOR_EVER
+
+
+@pytest.mark.parametrize("name", ["page/", "page/js/none.js", "page/../a.css", "page/dot.svg"])
+async def test_what_has_no_whole_is_left_to_the_routes(folder: Path, name: str) -> None:
+    (folder / "a.css").write_bytes(b"p {}")
+    (folder / "dot.svg").write_bytes(b"<svg/>")
+
+    assert (await ask(name))[0] == 404
+
+
+@pytest.mark.parametrize("line", ["export let count = 0;", 'import "./missing.js";'])
+async def test_modules_that_cannot_be_joined_are_loaded_one_by_one(
+    folder: Path, line: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "js/kit").mkdir(parents=True)
+    (folder / "js/kit/shell.js").write_bytes(b"")
+    (folder / "js/page.js").write_text(f"{line}\n")
+
+    _, _, body = await ask(named("page/js/page.js"))
+
+    assert body.decode() == 'import "../../js/kit/shell.js";\nimport "../../js/page.js";\n'
+    assert "one by one: js/" in caplog.text
+
+
+async def test_a_style_that_is_not_there_is_left_out(folder: Path) -> None:
+    (folder / "page.css").write_text('@import "gone.css";\nq {}\n')
+
+    assert (await ask(named("page/page.css")))[2] == b"q {}\n"

@@ -231,4 +231,5 @@ fill(
 );
 const stop = late(grid.node, "tiles");
 board.want("state").then(whereabouts);
+nodes.again();
 follow(route("events"), { open: greeted, change: heard });

@@ -1,6 +1,7 @@
 // Keys pressed before the page can take them: kept, and pressed again in their order. All wait for the
 // scripts; one that nobody takes then waits for the first data, unless a field has the focus by then:
-// there it is typed. No module, so that it runs before the page is read.
+// there it is typed. And a script of the page that does not come, which it cannot say itself.
+// No module, so that it runs before the page is read.
 {
   const PATIENCE = 4000; // ms after the scripts are there
   const CONTROL = "a[href], button, summary, input, textarea, select, [contenteditable]";
@@ -49,6 +50,19 @@
     }
   }
 
+  /**
+   * Only a listener on the way down hears of it.
+   * @param {Event} event
+   */
+  function missed(event) {
+    if (!(event.target instanceof HTMLScriptElement)) return;
+    const bar = document.createElement("div");
+    bar.className = "bar bad";
+    bar.textContent = "A script of this page did not load: reload the page.";
+    if (document.readyState !== "loading") document.getElementById("bars")?.append(bar);
+    else addEventListener("DOMContentLoaded", () => document.getElementById("bars")?.append(bar));
+  }
+
   function end() {
     data = true;
     press();
@@ -56,6 +70,7 @@
   }
 
   document.addEventListener("keydown", keep, true);
+  document.addEventListener("error", missed, true);
   document.addEventListener("DOMContentLoaded", () => {
     scripts = true;
     document.addEventListener("svc-rest", end, { once: true });

@@ -28,14 +28,5 @@ function say(reason) {
   bars.append(bar);
 }
 
-/**
- * Also a script that could not be loaded, which only a listener on the way down hears of.
- * @param {ErrorEvent} event
- */
-function heard(event) {
-  if (event.target instanceof HTMLScriptElement) say("a script of it did not load.");
-  else if (event.target === window) say(event.error ?? event);
-}
-
-addEventListener("error", heard, true);
+addEventListener("error", (event) => say(event.error ?? event));
 addEventListener("unhandledrejection", (event) => say(event.reason));

@@ -1,0 +1,4 @@
+// What is not committed, and its threads.
+
+import "../changes.js";
+import "../threads/main.js";

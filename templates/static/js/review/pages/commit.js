@@ -1,0 +1,4 @@
+// A commit, or two of its versions, and its threads.
+
+import "../commit.js";
+import "../threads/main.js";
