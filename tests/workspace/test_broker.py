@@ -56,7 +56,8 @@ def test_what_is_due_later_is_taken_then_though_nothing_was_written_meanwhile(mo
     OrmQ.objects.create(key="test-later", payload="task", lock=later)
     assert not broker.dequeue()
 
-    assert until(broker.dequeue)[0][1] == "task"
+    ((_, task),) = until(broker.dequeue)
+    assert task == "task"
 
 
 def test_the_bell_rings_after_the_commit(monkeypatch):

@@ -91,8 +91,8 @@ def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tupl
     sheet = (
         f'<svg xmlns="http://www.w3.org/2000/svg" {head} font-family={quoteattr(metrics.FAMILY)}>'
     )
-    drawn = io.BytesIO(render(f"{sheet}{''.join(texts)}</svg>"))
-    with Image.open(drawn, formats=["PNG"]) as image:
+    drawing = io.BytesIO(render(f"{sheet}{''.join(texts)}</svg>"))
+    with Image.open(drawing, formats=["PNG"]) as image:
         ink = image.getchannel("A")
     zoom = ink.width / WIDE
 
