@@ -296,7 +296,8 @@ class Exchange:
         try:
             values = arguments.read(operation, given, self.caller.defaults)
             self.caller.check(operation, values)
-            await self.endpoint.patient(operation.pause(self.caller, **values))
+            if (wait := operation.pause(self.caller, **values)) is not None:
+                await self.endpoint.patient(wait)
         except Gone:
             self.endpoint.done(self.caller, operation.name, "error", arguments=given)
             raise
