@@ -52,11 +52,15 @@ METHODS = frozenset({"initialize", "ping", "tools/list", "tools/call"})
 KNOWN = METHODS | revisions.METHODS
 NAME_SHOWN = 100
 LISTS_KEPT = 256
-STREAM_HEADERS = (
-    (b"content-type", b"text/event-stream"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-)
+STREAM_BEGINS = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": (
+        (b"content-type", b"text/event-stream"),
+        (b"cache-control", b"no-cache, no-transform"),
+        (b"x-accel-buffering", b"no"),
+    ),
+}
 UNAVAILABLE = Refusal(503, {"error": "unavailable", "code": "ops_unavailable"})
 
 T = TypeVar("T")
@@ -139,13 +143,13 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
 
     async def _answer(self, exchange: Exchange, message: Message) -> None:
         """The one event, with its headers; those of a call that takes a while go first."""
-        await self.send_headers(headers=STREAM_HEADERS)
+        await self.base_send(STREAM_BEGINS)
         if message.method == "tools/call":
             async with KeepAlive(self.send_body):
                 event = await exchange.event(message)
         else:
             event = await exchange.event(message)
-        await self.send_body(event)
+        await self.base_send({"type": "http.response.body", "body": event, "more_body": False})
 
     async def patient(self, wait: Awaitable[T]) -> T:
         """What was waited for. A client that leaves ends the wait: Gone."""
@@ -296,7 +300,8 @@ class Exchange:
         try:
             values = arguments.read(operation, given, self.caller.defaults)
             self.caller.check(operation, values)
-            await self.endpoint.patient(operation.pause(self.caller, **values))
+            if (wait := operation.pause(self.caller, **values)) is not None:
+                await self.endpoint.patient(wait)
         except Gone:
             self.endpoint.done(self.caller, operation.name, "error", arguments=given)
             raise

@@ -7,6 +7,7 @@ nothing of tools, callers or the SDK.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Never
 
 from config import jsonio
@@ -67,10 +68,10 @@ def _printable(id: Id) -> Id:  # noqa: A002
 
 def check_headers(headers: Headers) -> None:
     """Accept, Content-Type, and the length as far as it is declared: 406, 415, 413."""
-    if not {JSON, EVENTS} <= _accepted(headers.all(b"accept")):
+    if not _accepts_both(tuple(headers.all(b"accept"))):
         text = f"Not Acceptable: Client must accept both {JSON} and {EVENTS}"
         refuse(406, TRANSPORT_ERROR, text)
-    if not _is_json(headers.all(b"content-type")) or any(headers.all(b"content-encoding")):
+    if not _is_json(tuple(headers.all(b"content-type"))) or any(headers.all(b"content-encoding")):
         text = f"Unsupported Media Type: Content-Type must be {JSON}"
         refuse(415, TRANSPORT_ERROR, text)
     declared = headers.all(b"content-length")
@@ -83,7 +84,12 @@ def refuse_size() -> Never:
     refuse(413, TRANSPORT_ERROR, text, None, (b"connection", b"close"))
 
 
-def _accepted(values: list[str]) -> set[str]:
+@lru_cache(64)  # a client sends the same ones each time
+def _accepts_both(values: tuple[str, ...]) -> bool:
+    return _accepted(values) >= {JSON, EVENTS}
+
+
+def _accepted(values: tuple[str, ...]) -> set[str]:
     """The media types named with a weight above 0."""
     found = set()
     for entry in ",".join(values).split(","):
@@ -94,7 +100,8 @@ def _accepted(values: list[str]) -> set[str]:
     return found
 
 
-def _is_json(values: list[str]) -> bool:
+@lru_cache(64)
+def _is_json(values: tuple[str, ...]) -> bool:
     if len(values) != 1:
         return False
     kind, *parameters = (part.strip().lower() for part in values[0].split(";"))

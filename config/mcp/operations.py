@@ -80,9 +80,8 @@ class Operation:
     open_world: bool = False  # what it sets off may reach anything: a turn, a clone
     code_execution: bool = False
     waits: bool = False  # `run` is a coroutine function that may take long: it holds no thread
-    pause: Callable[..., Awaitable[None]] | None = (
-        None  # before `run`, with its arguments; the same
-    )
+    # before `run`, with its arguments; the same, or None where there is nothing to wait for
+    pause: Callable[..., Awaitable[None] | None] | None = None
     needs: str | None = None  # hidden unless this operation is granted too
     project_argument: str | None = "project"
     facts: Mapping[str, Any] = field(default_factory=dict)

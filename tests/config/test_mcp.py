@@ -454,6 +454,26 @@ async def test_calls_that_wait_hold_no_thread_and_are_answered_like_others():
     assert missing.data["result"]["content"][0]["text"] == "Error: `word` is required."
 
 
+async def test_a_call_with_nothing_to_wait_for_is_done_at_once():
+    registry = Registry()
+    registry.add(
+        Operation(
+            name="wait", group="read", description="Wait", run=lambda *_, **given: given,
+            render=lambda value: value, pause=lambda *_, **__: None, read_only=True,
+            arguments=(Argument("word", "string"),),
+        )
+    )  # fmt: skip
+
+    class Waits(Endpoint):
+        pass
+
+    Waits.registry = registry
+    answer = await ask(call("wait", word="x"), endpoint=Waits)
+
+    assert answer.data["result"]["structuredContent"] == {"word": "x"}
+    assert [(c.operation, c.outcome) for c in answer.calls] == [("wait", "ok")]
+
+
 async def test_a_client_that_leaves_ends_its_wait_and_nothing_is_done_for_it():
     registry, ended, ran = Registry(), asyncio.Event(), []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -15,7 +16,8 @@ from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.world import HELLO, World
 from workspace import models
-from workspace.background import watcher
+from workspace.background import indexer, watcher
+from workspace.background.indexer import Indexer
 from workspace.background.ledger import Ledger
 from workspace.background.places import Places
 from workspace.background.watcher import Background, affected
@@ -240,7 +242,51 @@ def test_a_chat_whose_row_cannot_be_brought_up_is_told_all_the_same(
     monkeypatch.setattr(index, "get", fails)
     part.changed({world.transcript(chat)})
 
+    part._watcher.stop()
     assert told == [("chat", {"project": "alpha", "sessionId": chat})]
+
+
+@pytest.fixture
+def read(monkeypatch) -> Iterator[tuple[Indexer, list[str]]]:
+    """An indexer, and the chats it has read, in order."""
+    chats: list[str] = []
+    monkeypatch.setattr(store, "get", lambda slug: slug)
+    monkeypatch.setattr(indexing, "catch_up", lambda _slug, chat, **_: chats.append(chat))
+    part = Indexer()
+    part.start()
+    yield part, chats
+    part.stop()
+
+
+def test_what_grows_in_one_stretch_is_read_once_when_that_is_over(monkeypatch, read):
+    monkeypatch.setattr(indexer, "QUIET_S", 0.2)
+    part, chats = read
+    for chat in ("a", "b", "a", "c", "a"):
+        part.grew("alpha", chat)
+        assert chats == []
+
+    until(lambda: len(chats) == 3)
+    assert chats == ["a", "b", "c"]
+
+
+def test_what_never_rests_is_read_all_the_same(monkeypatch, read):
+    monkeypatch.setattr(indexer, "QUIET_S", 60)
+    monkeypatch.setattr(indexer, "MOST_S", 0.1)
+    part, chats = read
+    part.grew("alpha", "a")
+    part.grew("alpha", "b")
+
+    until(lambda: chats == ["a", "b"])
+
+
+def test_a_stop_does_not_wait_for_rest(monkeypatch, read):
+    part, chats = read
+    monkeypatch.setattr(indexer, "QUIET_S", 60)
+    part.grew("alpha", "a")
+    part.stop()
+
+    assert not part._thread.is_alive()
+    assert chats == []
 
 
 def test_what_is_not_indexed_at_the_start_is_caught_up_with_then(world: World):  # noqa: F811

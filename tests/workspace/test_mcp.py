@@ -226,6 +226,23 @@ def test_a_row_of_a_list_holds_what_matters_or_what_was_asked_for(alpha):
         call("list_chats", fields="nmae")
 
 
+def test_a_row_tells_of_archive_and_trigger_only_where_they_are(alpha):
+    record = files.ChatRecord(str(uuid.uuid4()), "alpha", files.now(), trigger="nightly")
+    files.create(alpha, record)
+    plain = call("create_chat", project="alpha", prompt="x")["sessionId"]
+    call("archive_chat", project="alpha", session_id=record.id)
+
+    rows = call("list_chats", project="alpha", include_archived=True)["chats"]
+
+    told = {row.pop("sessionId"): row for row in rows}
+    keys = ["name", "updatedAt", "running"]
+    assert list(told[plain]) == [*keys, "queued"]
+    assert list(told[record.id]) == [*keys, "archived", "trigger"]
+    asked = "sessionId,name,updatedAt,running,archived,trigger"
+    same = call("list_chats", project="alpha", include_archived=True, fields=asked)["chats"]
+    assert told[record.id] in [{k: row[k] for k in row if k != "sessionId"} for row in same]
+
+
 def test_messages_tell_their_place(alpha):
     chat = call("create_chat", project="alpha", prompt="one")["sessionId"]
 

@@ -145,6 +145,7 @@ class Ledger:
             try:
                 for start in range(0, len(entries), CHUNK):
                     _write(entries[start : start + CHUNK])
+                _used(entries)
                 for fold, count in refused.items():
                     _fold(fold, count, request_ids[fold])
             except Exception:
@@ -155,19 +156,23 @@ def _write(entries: list[Entry]) -> None:
     if log.isEnabledFor(logging.INFO):
         for entry in entries:
             log.handle(_line(entry))
+    with transaction.atomic():
+        _insert(entries)
+
+
+def _used(entries: list[Entry]) -> None:
+    """When each client was last there: once for all entries of a batch."""
     latest = {entry.client: entry for entry in entries if entry.client}
     uses = [
         ClientUse(client=client, last_used=entry.time, last_peer=entry.peer)
         for client, entry in latest.items()
     ]
-    with transaction.atomic():
-        _insert(entries)
-        ClientUse.objects.bulk_create(
-            uses,
-            update_conflicts=True,
-            unique_fields=["client"],
-            update_fields=["last_used", "last_peer"],
-        )
+    ClientUse.objects.bulk_create(
+        uses,
+        update_conflicts=True,
+        unique_fields=["client"],
+        update_fields=["last_used", "last_peer"],
+    )
 
 
 def _insert(entries: list[Entry]) -> None:
@@ -176,13 +181,10 @@ def _insert(entries: list[Entry]) -> None:
     marks = ", ".join(["%s"] * len(columns))
     table = AuditEntry._meta.db_table
     sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608
+    adapt, home = connection.ops.adapt_datetimefield_value, homes.home()
+    rows: list[tuple[Any, ...]] = [(adapt(time), *rest, 1, home) for time, *rest in entries]
     with connection.cursor() as cursor:
-        cursor.executemany(sql, [_row(entry) for entry in entries])
-
-
-def _row(entry: Entry) -> tuple[Any, ...]:
-    time, *rest = entry
-    return (connection.ops.adapt_datetimefield_value(time), *rest, 1, homes.home())
+        cursor.executemany(sql, rows)
 
 
 def _line(entry: Entry) -> logging.LogRecord:

@@ -143,11 +143,13 @@ def view(row: models.Chat) -> Chat:
 
 def _firings(ids: set[str]) -> list[models.Turn]:
     """The newest fired turn of each of these chats; one that goes on for years has thousands."""
+    if not ids:
+        return []
     fired = models.Turn.objects.filter(chat=OuterRef("pk"), run__isnull=False).order_by("-id")
     first = Subquery(fired.values("id")[:1])
     newest = models.Chat.objects.filter(pk__in=ids).annotate(fired=first)
     found = models.Turn.objects.filter(id__in=newest.order_by().values("fired"))
-    return list(found.select_related("run").only(*FIRED)) if ids else []
+    return list(found.select_related("run").only(*FIRED))
 
 
 def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None) -> Chat:

@@ -1,11 +1,13 @@
 """Keeps what is searched for as the transcripts are, in a thread of its own: a chat of 50 MB takes
-it many seconds, for which no event of another waits. A search reads what is not there yet itself.
+it many seconds, for which no event of another waits. A search reads what is not there yet itself,
+so there is no hurry: what grows in one stretch is read once, when others do not wait beside it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 
 from django.db import DatabaseError, close_old_connections, connections
 
@@ -16,6 +18,7 @@ from workspace.projects import store
 log = logging.getLogger(__name__)
 
 PATIENCE_S = 3.0  # for the part at hand, at a stop
+QUIET_S, MOST_S = 1.0, 10.0  # nothing has grown for so long; or something has, all the time
 
 Place = tuple[str, str]  # slug of a project, id of a chat
 
@@ -25,6 +28,7 @@ class Indexer:
 
     def __init__(self) -> None:
         self._grown: dict[Place, None] = {}
+        self._last = 0.0  # when one grew, of the monotonic clock
         self._more = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
@@ -41,23 +45,30 @@ class Indexer:
 
     def grew(self, slug: str, session_id: str) -> None:
         with self._more:
+            if not self._grown:
+                self._more.notify()
+            self._last = time.monotonic()
             self._grown[slug, session_id] = None
-            self._more.notify()
 
     def _run(self) -> None:
-        while (place := self._next()) is not None:
-            self._catch_up(*place)
+        while not self._stopped.is_set():
+            for place in self._next():
+                if not self._stopped.is_set():
+                    self._catch_up(*place)
         connections.close_all()
 
-    def _next(self) -> Place | None:
-        """The next chat as soon as there is one, None at the end."""
+    def _next(self) -> list[Place]:
+        """The chats that grew, once that has come to rest; at the end perhaps none."""
         with self._more:
             self._more.wait_for(lambda: self._grown or self._stopped.is_set())
-            if self._stopped.is_set():
-                return None
-            place = next(iter(self._grown))
-            del self._grown[place]
-            return place
+            until = time.monotonic() + MOST_S
+            while not self._stopped.is_set() and (left := self._left(until)) > 0:
+                self._more.wait(left)
+            places, self._grown = [*self._grown], {}
+            return places
+
+    def _left(self, until: float) -> float:
+        return min(self._last + QUIET_S, until) - time.monotonic()
 
     def _catch_up(self, slug: str, session_id: str) -> None:
         close_old_connections()

@@ -238,7 +238,8 @@ def create(project: Project, record: ChatRecord) -> ChatRecord:
     try:
         with files.writing(transcript.name):
             make_folder(project)
-            transcript.touch(mode=0o600, exist_ok=True)
+            if not transcript.exists():
+                transcript.touch(mode=0o600)
         files.write(path, yamlio.dump(record.wire()), within=project.dir)
     except files.CannotWrite:
         with contextlib.suppress(OSError):

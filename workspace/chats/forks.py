@@ -66,8 +66,7 @@ def fork(
         permission_mode=source.permission_mode,
         **_provenance(principal, project, source),
     )
-    record = _copy(project, source, record, turn)
-    index.inherit(project, source.id, record.id)
+    record = _copy(project, source, shown, record, turn)
     if text is None:
         return Started(record)
     queued = actions.send(
@@ -106,7 +105,9 @@ def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict
     return found | {"depth": source.depth, "origin": origin}
 
 
-def _copy(project: Project, source: ChatRecord, record: ChatRecord, turn: str | None) -> ChatRecord:
+def _copy(
+    project: Project, source: ChatRecord, shown: Chat, record: ChatRecord, turn: str | None
+) -> ChatRecord:
     """Transcript first, record last: the fork is there when it is whole."""
     path = str(files.transcript_path(project, source.id))
     offset = transcript.last_turn_end_offset(path, turn=turn)
@@ -119,10 +120,13 @@ def _copy(project: Project, source: ChatRecord, record: ChatRecord, turn: str | 
         with writing(target.name):
             copy_bytes(Path(path), target, offset)
     record = record.replaced(forked_from=origin)
-    tree = place.of(source)
-    if tree is None:
-        return files.create(project, record)
-    return actions.in_worktree(project, record, record.name, start=tree.branch)
+    with index.inheriting(project, shown, record.id):
+        if tree := place.of(source):
+            record = actions.in_worktree(project, record, record.name, start=tree.branch)
+        else:
+            files.create(project, record)
+        index.get(project, record.id)
+    return record
 
 
 def copy_bytes(source: Path, target: Path, count: int) -> None:

@@ -11,6 +11,8 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -55,6 +57,7 @@ class _Folder:
 
     path: str
     entries: dict[str, _Entry] = field(default_factory=dict)
+    copies: dict[str, _Entry] = field(default_factory=dict)  # forks that are being made
     stamp: tuple[int, int] = (0, 0)
     looked: float = -RECORDS_LOOK_S
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -110,20 +113,23 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
         _store(row)
 
 
-def inherit(project: Project, source_id: str, fork_id: str) -> None:
-    """A fork of everything the source holds starts with the source's counts, unread."""
-    source = get(project, source_id)
-    path = str(project.chats_dir / f"{fork_id}.jsonl")
-    stamp = _stamp(path)
-    if stamp[1] and stamp[1] == source.offset:
-        row = Chat(id=fork_id, project=project.slug, record_stat=_text(ABSENT))
-        for column in COUNTED:
-            setattr(row, column, getattr(source, column))
-        row.transcript_stat = _text(stamp)
-        folder = _folder(project)
-        with folder.lock:
-            folder.entries[fork_id] = _Entry(row, ABSENT, stamp)
-    get(project, fork_id)
+@contextmanager
+def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
+    """Around the making of the record of a copy of everything the source holds: whoever meets the
+    fork first, the watcher mostly, knows its counts without reading it. It starts unread."""
+    chats, folder = project.chats_dir, _folder(project)
+    of_fork, of_source = (_stamp(f"{chats}/{one}.jsonl") for one in (fork_id, source.id))
+    with folder.lock:
+        if source.transcript_stat == _text(of_source) and source.offset == of_fork[1] > 0:
+            row = Chat(id=fork_id, project=project.slug, record_stat=_text(ABSENT))
+            for column in COUNTED:
+                setattr(row, column, getattr(source, column))
+            row.transcript_stat = _text(of_fork)
+            folder.copies[fork_id] = _Entry(row, ABSENT, of_fork)
+    try:
+        yield
+    finally:
+        folder.copies.pop(fork_id, None)
 
 
 def _folder(project: Project) -> _Folder:
@@ -202,7 +208,7 @@ def _refresh(
     project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
 ) -> Chat:
     """The row of one chat, made to match what the two stamps say."""
-    entry = folder.entries.get(session_id)
+    entry = folder.entries.get(session_id) or folder.copies.get(session_id)
     if entry is None:
         entry = _Entry(_remembered(project, session_id), ABSENT, ABSENT)
         entry.record = _parsed(entry.row.record_stat)
@@ -239,7 +245,7 @@ def _remembered(project: Project, session_id: str) -> Chat:
 def _store(row: Chat) -> None:
     try:
         with transaction.atomic():
-            row.save()
+            row.save(force_insert=row._state.adding)
     except IntegrityError:  # another process met the chat at the same moment
         row.save(force_update=True)
     except OperationalError as error:

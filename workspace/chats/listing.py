@@ -45,8 +45,10 @@ def listing(
         rows = _matching(index.entries(project), text)
         if only is not None:
             rows = [row for row in rows if row.id in only]
-        found += [row for row in rows if _wanted(row, which)]
-        omitted += 0 if which == "all" else sum(row.archived for row in rows)
+        if which != "all":
+            omitted += sum(row.archived for row in rows)
+            rows = [row for row in rows if row.archived == (which == "archived")]
+        found += rows
     found.sort(key=_age, reverse=True)
     rest = _after(found, before) if before else found
     page = rest[:limit]
@@ -59,10 +61,6 @@ def _matching(rows: list[Chat], text: str) -> list[Chat]:
         return rows
     needle = text.casefold()
     return [row for row in rows if needle in f"{row.name}\n{row.preview}".casefold()]
-
-
-def _wanted(row: Chat, which: Which) -> bool:
-    return which == "all" or row.archived == (which == "archived")
 
 
 def _age(row: Chat) -> tuple[datetime, str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict
 
-from workspace.chats import files, hosts, index, spent, transcript
+from workspace.chats import hosts, index, spent, transcript
 from workspace.chats.transcript import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
@@ -201,7 +201,7 @@ def page(
     what was thought, and the permission questions. Every such line is on exactly one page.
     """
     row = index.get(project, session_id)
-    path = str(files.transcript_path(project, session_id))
+    path = str(project.chats_dir / f"{row.id}.jsonl")
     viewer = Viewer(path)
     if before is not None:
         before = max(0, min(before, row.offset))
@@ -245,7 +245,7 @@ def read_chat(
 ) -> Lines:
     """The last lines before an offset, or the first ones after one."""
     row = index.get(project, session_id)
-    path = str(files.transcript_path(project, session_id))
+    path = str(project.chats_dir / f"{row.id}.jsonl")
     if after is None:
         before = None if before is None else max(0, min(before, row.offset))
         lines = _lines(path, _newest(path, before, limit + 1, is_line))

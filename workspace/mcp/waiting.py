@@ -6,7 +6,7 @@ The event of the change wakes them; a look every so often finds what came withou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,7 +33,7 @@ WAIT = Argument("wait_seconds", "integer", default=0, least=0, most=MOST_S)
 _waiting = Bound(WAITS, "calls wait for chats already; ask again without wait_seconds.")
 
 
-async def for_chat(
+def for_chat(
     principal: Principal,
     *,
     project: str,
@@ -41,7 +41,7 @@ async def for_chat(
     after: int | None = None,
     wait_seconds: int = 0,
     **_: Any,
-) -> None:
+) -> Awaitable[None] | None:
     """Until the chat has a line behind `after`, or no turn of it runs or is next."""
 
     def moved() -> bool:
@@ -54,18 +54,17 @@ async def for_chat(
         live = Q(state__in=ACTIVE) | Q(unclosed=True)
         return not Turn.objects.filter(live, chat=session_id).exists()
 
-    if wait_seconds:
-        await _until(moved, session_id.encode(), wait_seconds)
+    return _until(moved, session_id.encode(), wait_seconds) if wait_seconds else None
 
 
-async def for_list(
+def for_list(
     principal: Principal,
     *,
     after: str = "",
     wait_seconds: int = 0,
     fields: Sequence[str] = (),
     **which: Any,
-) -> None:
+) -> Awaitable[None] | None:
     """Until a chat of the list is newer than `after`; without it, until one comes, goes, or has a
     turn that begins or ends."""
     which |= {"limit": 1_000_000, "before": ""}
@@ -81,16 +80,18 @@ async def for_list(
         rows = chats.find(principal, **which | {"limit": 1}).page.rows
         return bool(rows) and index.moment(timestamp(rows[0].updated)) > since
 
+    async def other() -> None:
+        first = await threads.brief(states)
+        await _until(lambda: states() != first, b"event: chat", wait_seconds)
+
     if not wait_seconds:
-        return
-    if after:
-        since = index.moment(after)
-        if since == index.EPOCH:
-            raise Invalid("`after` must be an updatedAt of an earlier answer.")
-        await _until(newer, b"event: chat", wait_seconds)
-        return
-    first = await threads.brief(states)
-    await _until(lambda: states() != first, b"event: chat", wait_seconds)
+        return None
+    if not after:
+        return other()
+    since = index.moment(after)
+    if since == index.EPOCH:
+        raise Invalid("`after` must be an updatedAt of an earlier answer.")
+    return _until(newer, b"event: chat", wait_seconds)
 
 
 async def _until(moved: Callable[[], bool], named: bytes, seconds: float) -> None:

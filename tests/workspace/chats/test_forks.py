@@ -14,7 +14,7 @@ from workspace.chats import actions, files, forks, index, transcript
 from workspace.chats.actions import Started
 from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import queue
-from workspace.models import Turn
+from workspace.models import Chat, Turn
 
 
 def fork(world: World, chat: str, principal=USER, **values) -> Started:
@@ -39,6 +39,42 @@ def test_a_fork_holds_the_bytes_up_to_the_last_finished_turn(world: World):
     assert child.name == "Fork of Source"
     row = index.get(world.project, child.id)
     assert (row.messages, row.preview) == (2, "Two")
+
+
+def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeypatch):
+    chat = world.chat(name="Source").chat.id
+    world.finish(chat, "One", "Two")
+    index.get(world.project, chat)
+    create = files.create
+
+    def create_and_look(project, record):
+        made = create(project, record)
+        index.get(project, record.id)  # as the watcher does before the fork goes on
+        return made
+
+    monkeypatch.setattr(files, "create", create_and_look)
+    monkeypatch.setattr(transcript, "Scan", None)
+    child = fork(world, chat).chat.id
+
+    row = index.get(world.project, child)
+    assert (row.messages, row.preview, row.unread) == (2, "Two", False)
+    assert Chat.objects.filter(id=child, messages=2).exists()
+
+
+def test_a_source_that_was_changed_by_hand_meanwhile_lends_no_counts(world: World, monkeypatch):
+    chat = world.chat(name="Source").chat.id
+    world.finish(chat, "One", "Two")
+    path = world.transcript(chat)
+    copy = forks.copy_bytes
+
+    def changed(source, target, count):
+        path.write_bytes(path.read_bytes().replace(b'"Two"', b'"Six"'))
+        copy(source, target, count)
+
+    monkeypatch.setattr(forks, "copy_bytes", changed)
+    child = fork(world, chat).chat.id
+
+    assert index.get(world.project, child).preview == "Six"
 
 
 def test_a_fork_from_an_earlier_turn_ends_with_that_turn(world: World):

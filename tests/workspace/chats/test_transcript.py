@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,26 @@ def test_offsets_resume_exactly(path):
     assert offsets[-1] == Path(path).stat().st_size
     for at, offset in enumerate(offsets):
         assert [r["text"] for _, r in transcript.read(path, offset)] == ["a", "ä", "c"][at + 1 :]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "18446744073709551616", "-9223372036854775809", "1e400", "NaN", r'"\\ud800"', "-0", "1.0",
+        '{"a":1,"a":2}', '"1234567890123456789012"', "[" * 2000,
+    ],
+)  # fmt: skip
+def test_a_line_means_the_same_in_a_process_with_the_quick_reader(monkeypatch, text: str):
+    line = b'{"seq":1,"turn":"t","input":%b}' % text.encode()
+    assert "orjson" in sys.modules
+
+    quick = transcript.decode(line)
+    monkeypatch.delitem(sys.modules, "orjson")
+
+    assert repr(quick) == repr(transcript.decode(line))
+
+
+def test_the_quick_reader_is_used_where_it_is_loaded(monkeypatch):
+    monkeypatch.setattr(transcript, "json", None)
+
+    assert transcript.decode(b'{"seq":1,"turn":"t"}') == {"seq": 1, "turn": "t"}
