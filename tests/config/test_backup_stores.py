@@ -118,6 +118,7 @@ def test_an_archive_holds_the_rows_of_one_moment_and_stops_no_writer(here: Servi
     assert before < held < during
 
 
+@pytest.mark.slow
 def test_a_backup_of_an_older_or_newer_database_is_refused_and_writes_nothing(
     here: Service,
     postgres: Cluster,  # noqa: F811

@@ -32,6 +32,7 @@ def pretend(service: Service, function: str, of: str, returns: str) -> None:
     ask(url, f'ALTER DATABASE "{name}" SET search_path = public, pg_catalog')
 
 
+@pytest.mark.slow
 def test_a_database_that_is_well_is_told_of_in_numbers(service: Service):
     told = {one["subject"]: one for one in service.findings()}
 

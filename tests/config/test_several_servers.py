@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 from config.stores import channel_layers
 from config.web.relay import GROUP
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
+from tests.promises.rings import few
 from tests.redis import Redis, redis  # noqa: F401 - a fixture
 from tests.service import Service, until
 
@@ -145,7 +146,7 @@ def test_while_redis_is_gone_streams_stay_and_are_told_to_look_when_it_is_back(
     assert stream.next(holding="resync")
 
 
-@pytest.mark.parametrize("command", ["up", "runserver", "qcluster"])
+@pytest.mark.parametrize("command", few(["up", "runserver", "qcluster"], 1))
 def test_a_start_without_its_redis_ends_with_one_sentence(
     tmp_path: Path,
     postgres: Cluster,  # noqa: F811
@@ -161,6 +162,7 @@ def test_a_start_without_its_redis_ends_with_one_sentence(
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_redis_of_servers_with_another_secret_is_refused(make: Make, tmp_path: Path):
     a = make("a")
     stranger = Service(tmp_path / "b", env=a.env | {"SVC_DATA_DIR": str(tmp_path / "b" / "data")})

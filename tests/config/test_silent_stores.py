@@ -15,7 +15,7 @@ import pytest
 from tests.config.test_several_servers import Stream
 from tests.config.test_stores import HELLO, answered, chat_of
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
-from tests.promises.rings import WHOLE
+from tests.promises.rings import WHOLE, few
 from tests.redis import Redis, redis  # noqa: F401 - a fixture
 from tests.service import Service, free_port, until
 from tests.silence import Proxy, mute, swallowing
@@ -80,7 +80,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., s
 
 
 @pytest.mark.parametrize("silent", [mute, swallowing], ids=["mute", "swallowing"])
-@pytest.mark.parametrize("command", ["up", "qcluster"])
+@pytest.mark.parametrize("command", few(["up", "qcluster"], 1))
 def test_a_start_with_a_silent_postgresql_ends_within_ten_seconds(starts, silent, command):
     told = starts(silent, command, 1)
 

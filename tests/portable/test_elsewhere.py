@@ -149,6 +149,7 @@ def test_what_somebody_starts_is_found_and_told_by_its_process(elsewhere):
         dev.kill()
 
 
+@pytest.mark.slow
 def test_a_declared_app_is_probed(elsewhere):
     dev = elsewhere.dev_server("shed")
     elsewhere.declare("shed", f"name: Shed\nport: {dev.port}\nhealth: {{path: /, interval: 1s}}\n")
@@ -158,6 +159,7 @@ def test_a_declared_app_is_probed(elsewhere):
     elsewhere.until_state("shed", "stopped", seconds=20)
 
 
+@pytest.mark.slow
 def test_a_review_thread_follows_its_commit_through_an_amend(elsewhere, tmp_path):
     commit = commits.made(elsewhere, tmp_path)
     commit.thread("On twenty", path="a.py", line=20)

@@ -28,7 +28,7 @@ VOLATILE = {
 
 
 class Agent:
-    """Calls to one mount of a running dashboard; waits for a daemon that is still starting."""
+    """Calls to one mount of a running dashboard."""
 
     def __init__(self, base: str) -> None:
         self.base = base

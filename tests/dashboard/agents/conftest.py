@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.dashboard.agents.agent import Agent
 from tests.dashboard.served import served
-from tests.service import Service
+from tests.service import Service, until
 
 __all__ = ["served"]
 
@@ -41,6 +42,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("agents"), scheduler=False)
     write(service.data / "dashboard")
     with service:
+        state = f"{service.dashboard_url}/api/state"
+        until(lambda: httpx.get(state).is_success, what="the daemon has started")
         yield service
         service.run("dashboard", "stop", "--all")
 

@@ -29,6 +29,7 @@ def test_500_listeners_are_scanned_in_015_of_the_time_psutil_takes():
     assert told["scan"]["best"] <= 0.15 * told["psutil"]["best"]
 
 
+@pytest.mark.slow
 def test_15000_connections_in_time_wait_cost_a_scan_nothing():
     if subprocess.run(["unshare", "-rn", "true"], check=False).returncode:
         pytest.skip("network namespaces are not allowed here")

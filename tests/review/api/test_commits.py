@@ -328,7 +328,7 @@ def test_reading_everything_writes_nothing(api: Api, pay: Project):
     image = api.ask("POST", f"{pay.p}/assets", content=b"GIF89a", headers={"Content-Type": GIF})
     old = pay.repo.sha()
     pay.repo.amend({"README.md": "Other\n"})
-    before, asked = tree(pay.root), 0
+    before, asked, told = tree(pay.root), set[str](), 0
 
     for sha in pay.repo.shas("main..feature"):
         named = {"project": pay.slug, "repo": "api", "sha": sha, "n": "1", "thread": thread["id"],
@@ -344,11 +344,15 @@ def test_reading_everything_writes_nothing(api: Api, pay: Project):
                 "?scope=stack",
                 "?q=Other",
             ):
-                status = api.get(path.format(**named) + query).status_code
-                asked += status == 200
+                address = path.format(**named) + query
+                if address in asked:  # it names no commit
+                    continue
+                asked.add(address)
+                status = api.get(address).status_code
+                told += status == 200
                 assert status in (200, 304, 400, 404), path
 
-    assert asked > 3 * 5 * 10
+    assert told > 150
     assert tree(pay.root) == before
 
 

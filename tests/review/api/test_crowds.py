@@ -73,6 +73,7 @@ def test_both_parts_write_one_project_file_many_times_and_lose_nothing(
     assert list(pay.file.parent.glob("*.conflict-*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_service_killed_under_eight_writers_has_kept_all_it_acknowledged(tmp_path: Path):
     service = Service(tmp_path, scheduler=False).start()
