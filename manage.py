@@ -4,20 +4,23 @@
 import os
 import sys
 
-SERVING = (["up"], ["runserver"], ["qcluster"])  # each says when all is loaded, or becomes another
+SERVING = (["up"], ["runserver"], ["qcluster"])  # each says itself when all is loaded
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
     from django.core.management import execute_from_command_line
 
     from config.options import OptionError
     from config.process import heap, prctl
 
     prctl.die_with_starter()
-    if sys.argv[1:2] in SERVING:
-        heap.loading()
+    heap.loading()
     try:
+        if sys.argv[1:2] not in SERVING:
+            django.setup()
+            heap.loaded(lasting=False)
         execute_from_command_line(sys.argv)
     except OptionError as error:
         sys.exit(error.report())

@@ -1,4 +1,4 @@
-"""What a long-lived process asks of Python's search for garbage, and of glibc's heap."""
+"""What a process asks of Python's search for garbage, and of glibc's heap."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ def loading() -> None:
     gc.disable()
 
 
-def loaded() -> None:
-    """What is there stays: no search need look at it again, and a fork does not copy it for one."""
-    gc.collect()
+def loaded(*, lasting: bool = True) -> None:
+    """What is there stays: no search need look at it again, the one at the end included, and a fork
+    does not copy it for one. A process that lasts lets go of what a start leaves behind before."""
+    if lasting:
+        gc.collect()
     gc.freeze()
     gc.enable()
 

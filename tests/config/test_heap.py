@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from config.process import prctl
+from tests.service import Service
 
 BUSY = """
 import sys, threading
@@ -69,3 +70,9 @@ print(waiting, left, gc.isenabled(), gc.get_freeze_count() > 0)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.split() == ["100000", "0", "True", "True"]
+
+
+def test_a_command_has_no_search_look_at_what_was_loaded_for_it(stopped_service: Service):
+    code = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
+
+    assert stopped_service.run("shell", "-v0", "-c", code).stdout.split() == ["True", "True"]
