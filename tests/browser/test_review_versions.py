@@ -42,11 +42,15 @@ def test_what_changed_since_the_last_look_opens_first(page: Page, commit: Commit
     expect(page.locator("tr.ln.from-base")).to_contain_text("a heading")
     expect(page.locator("tr.ln.from-base .sr").first).to_have_text("from the new base")
 
+    to_whole = bar.get_by_role("link", name="Whole commit").element_handle()
     page.locator("tr.ln.add:not(.from-base) td.n").last.click()
     page.keyboard.press("c")
     page.keyboard.type("Why this one?")
-    page.keyboard.press("Control+Enter")
+    with page.expect_response(lambda answer: "/since/" in answer.url):
+        page.keyboard.press("Control+Enter")
     expect(page.locator(".thread")).to_contain_text("Why this one?")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    assert to_whole.evaluate("(link) => link.isConnected"), "what is read again leaves it there"
     (said,) = commit.threads()
     assert (said["side"], said["line"], said["placement"]) == ("RIGHT", 31, "exact")
 

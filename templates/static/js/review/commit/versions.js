@@ -11,6 +11,7 @@ import { asked, at, onOther, state } from "../state.js";
 const PARENT = "PARENT"; // what a version was made on
 const bar = document.getElementById("compared");
 let known; // a promise of the API's record
+let said; // what the note says, as text
 
 /** Ask for the versions once, and follow the address; without one, the last look. */
 export async function chooseVersions() {
@@ -33,6 +34,7 @@ onOther(() => {
   bar.hidden = true;
   fill(bar);
   fill(note);
+  said = null;
 });
 
 /** Put the files of the comparison in place of the commit's own. */
@@ -113,9 +115,13 @@ function offer(since) {
   fill(note, words);
 }
 
+/** Once: what is read again with each comment stays where somebody may be about to click. */
 function say({ from, to, rebased, message }) {
   const { compare } = state;
   known.then(({ since }) => {
+    const words = JSON.stringify([from?.sha, to?.sha, rebased, message, compare, since?.sha]);
+    if (words === said) return;
+    said = words;
     const last = since && from?.sha === since.sha && !compare.to;
     fill(
       note,
