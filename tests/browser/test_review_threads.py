@@ -171,8 +171,8 @@ def test_the_send_button_is_the_primary_one_also_while_it_sends(shown: Page) -> 
     dark = shown.evaluate(said)[1]
     expect(send).to_have_css("background-color", dark)
 
-    send.press("Enter")
-    until(lambda: held, what="the request")
+    with shown.expect_request("**/threads"):  # waits as Playwright does, which hears of it then
+        send.press("Enter")
     expect(send).to_be_enabled()
     expect(send).to_have_css("background-color", dark)
     held[0].continue_()
