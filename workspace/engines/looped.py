@@ -8,12 +8,12 @@ that listens hears of it 0.2 s before (on_stop).
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 
+from config.process import heap
 from config.process.light_typing import TYPE_CHECKING, Protocol
 from workspace.engines import policy, procs
 from workspace.engines.base import (
@@ -61,12 +61,11 @@ class Turn(TurnIO, Protocol):
 def loading() -> Iterator[None]:
     """Around the import of a library. What it makes stays, and to look for garbage among it again
     and again would take a fifth of the import."""
-    gc.disable()
+    heap.loading()
     try:
         yield
     finally:
-        gc.freeze()
-        gc.enable()
+        heap.loaded(lasting=False)
 
 
 def perform(engine: Engine, job: Job, turn: Turn) -> End | None:
