@@ -128,11 +128,10 @@ class Shelf:
         # Scripts in the folder of the modules, whose workers they start.
         if root.endswith(".js"):
             made = self._joined(script, root)
-            self._add(script, self._together, made.text)
-            self._add(f"{script}.map", self._together, made.map)
+            self._add(script, made.text, self._together)
+            self._add(f"{script}.map", made.map, self._together)
         elif name.endswith(".css"):
-            style = bundles.style(root, self._text)
-            self._add(name, _digest(style.encode()), style)
+            self._add(name, bundles.style(root, self._text))
 
     def _joined(self, name: str, root: str) -> bundles.Joined:
         """The modules one by one where they cannot be joined: someone is at work on them."""
@@ -143,8 +142,9 @@ class Shelf:
             log.warning("this page loads its modules one by one: %s", error)
             return bundles.apart(name, roots)
 
-    def _add(self, name: str, folder: str, text: str) -> None:
-        file, url = _file(text.encode()), f"{folder}/{name}"
+    def _add(self, name: str, text: str, folder: str = "") -> None:
+        file = _file(text.encode())
+        url = f"{folder or file.digest}/{name}"
         self._urls = {**self._urls, name: url}
         self.kept = {**self.kept, url: file}
         self._files = {**self._files, name: file}

@@ -23,8 +23,9 @@ from config.storage import database
 log = logging.getLogger(__name__)
 
 TRIED_S = 1.0  # between two tries of a store that is gone
-DUE_S = 10.0  # between two looks at a database in which nothing was written: what was taken and
-# never done is due again after Conf.RETRY
+# Between two looks at a database in which nothing was written: what was taken and never done is due
+# again after Conf.RETRY.
+DUE_S = 10.0
 
 
 class WakingBroker(ORM):  # type: ignore[misc]

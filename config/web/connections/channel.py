@@ -59,7 +59,7 @@ class Patience:
 
     def close(self) -> None:
         """Nothing is left to wait for, nor of the timer, nor of the connection that keeps this."""
-        self._end, self._cut = None, _nothing
+        self._end, self._cut = None, lambda: None
         if self._call is not None:
             self._call.cancel()
             self._call = None
@@ -74,10 +74,6 @@ class Patience:
         else:
             self._end = None
             self._cut()
-
-
-def _nothing() -> None:
-    """Nobody is waited for any more."""
 
 
 class Channel(http.HTTPChannel):  # type: ignore[misc]

@@ -52,10 +52,6 @@ async def _disconnect(receive: Receive) -> None:
         pass
 
 
-def _nothing() -> None:
-    """Where nothing is asked of the network any more."""
-
-
 class Body:
     """What has arrived of a request's body, and not been taken by the application yet."""
 
@@ -80,7 +76,7 @@ class Body:
 
     def close(self) -> None:
         self._closed = True
-        self._resume = self._proceed = _nothing  # methods of a request, which keeps this
+        self._resume = self._proceed = lambda: None  # they kept the request, which keeps this
         self._chunks.clear()
         self.size = 0  # what still comes is swallowed; nobody has to be kept from sending it
         self._wake.set()
