@@ -20,7 +20,8 @@ from config.storage.notify import Wake
 
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
 MOVED, CREATE, DELETE = 0xC0, 0x100, 0x200
-GONE = 0x400 | 0x800 | 0x8000 | 0x4000  # folder deleted, moved, no longer watched; lost events
+GONE = 0x400 | 0x800 | 0x8000  # the folder was deleted, moved, is no longer watched
+LOST = 0x4000  # more happened than the system could keep
 WANTED = MODIFY | ATTRIB | CLOSE_WRITE | MOVED | CREATE | DELETE | 0x400 | 0x800 | 0x1000000
 QUIET_S, LONGEST_S = 0.025, 0.05  # changes that follow each other so closely are told together
 BUFFER = 1 << 16
@@ -35,26 +36,38 @@ class Inotify:
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders: dict[int, set[Path]] = {}  # two paths may lead to one folder
+        self._watches: dict[Path, int] = {}
         self._queue = _called("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            for folder in folders:
-                name = os.fsencode(folder)
-                watch = _called("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
-                self._folders.setdefault(watch, set()).add(folder)
+            self.follow(folders)
         except BaseException:
             self.close()
             raise
 
+    def follow(self, folders: Iterable[Path]) -> set[Path]:
+        """See Notify."""
+        wanted = set(folders)
+        for folder in self._watches.keys() - wanted:
+            self._drop(folder)
+        new = wanted - self._watches.keys()
+        for folder in new:
+            name = os.fsencode(folder)
+            watch = _called("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
+            self._folders.setdefault(watch, set()).add(folder)
+            self._watches[folder] = watch
+        return new
+
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
-        """See Notify; None also when a folder went, or when there was more than could be told."""
+        """See Notify."""
         found: set[Path] = set()
         ready = self._ready(seconds, wake)
         deadline = time.monotonic() + LONGEST_S
-        while ready:
-            if wake.fileno() in ready or not self._read(found):
+        while self._queue in ready:
+            if not self._read(found):
                 return None
             pause = min(QUIET_S, deadline - time.monotonic())
-            ready = self._ready(pause, wake) if pause > 0 else set()
+            woken = wake.fileno() in ready
+            ready = self._ready(pause, wake) if pause > 0 and not woken else set()
         return found
 
     def close(self) -> None:
@@ -71,14 +84,34 @@ class Inotify:
         data, at = b"", 0
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._queue, BUFFER)
-        whole = True
         while at < len(data):
             watch, what, _, length = _EVENT.unpack_from(data, at)
             at += _EVENT.size + length
             name = os.fsdecode(data[at - length : at].rstrip(b"\0"))
-            whole = whole and not what & GONE
-            found.update(folder / name for folder in self._folders.get(watch, ()) if name)
-        return whole
+            if what & LOST:
+                return False
+            folders = self._folders.get(watch, set())
+            if what & GONE:
+                found |= folders
+                self._gone(folders)
+            else:
+                found.update(folder / name for folder in folders if name)
+        return True
+
+    def _gone(self, folders: set[Path]) -> None:
+        """What lay in a folder that went is no longer at its place, either, and is not told so."""
+        for top in map(str, list(folders)):
+            for folder in [one for one in self._watches if f"{one}/".startswith(f"{top}/")]:
+                self._drop(folder)
+
+    def _drop(self, folder: Path) -> None:
+        watch = self._watches.pop(folder)
+        others = self._folders[watch]
+        others.remove(folder)
+        if not others:
+            del self._folders[watch]
+            with contextlib.suppress(OSError):  # the system has dropped it
+                _called("inotify_rm_watch", self._queue, watch)
 
 
 def _called(name: str, *args: Any) -> int:

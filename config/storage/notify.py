@@ -48,27 +48,42 @@ class Wake:
 
 
 class Notify(Protocol):
-    """Waits for changes directly in a fixed set of folders."""
+    """Waits for changes directly in a set of folders."""
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
-        """The paths that changed; empty when the time is over; None when `wake` was set, or when
-        the folders have to be looked at again."""
+        """The paths that changed, and the folders themselves that went; empty when the time is over
+        or `wake` is set; None when more happened than can be told."""
+
+    def follow(self, folders: Iterable[Path]) -> set[Path]:
+        """Wait for changes in these from now on; the ones to be looked at, since they are new, or
+        since others lie there now."""
 
 
 class Stepping:
     """watchfiles: in every step it wakes to look whether there is something."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = set(folders)
+        self._begin()
+
+    def _begin(self) -> None:
         from watchfiles._rust_notify import RustNotify  # its documented low-level interface
 
-        folders = list(folders)
-        self._names = {one.resolve(): one for one in folders}  # macOS tells no links
-        self._notify = RustNotify([str(one) for one in folders], False, False, 0, False, True)
+        self._names = {one.resolve(): one for one in self._folders}  # macOS tells no links
+        names = sorted(map(str, self._folders))
+        self._notify = RustNotify(names, False, False, 0, False, True)
+
+    def follow(self, folders: Iterable[Path]) -> set[Path]:
+        """It watches the folders that it began with: another set is another beginning."""
+        if self._folders == (wanted := set(folders)):
+            return set()
+        self._notify.close()
+        self._folders = wanted
+        self._begin()
+        return wanted
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
         found = self._notify.watch(DEBOUNCE_MS, STEP_MS, int(seconds * 1000), wake)
-        if found in ("stop", "signal"):
-            return None
         return {self._named(Path(path)) for _, path in found} if isinstance(found, set) else set()
 
     def _named(self, path: Path) -> Path:

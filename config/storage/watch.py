@@ -16,22 +16,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from config.storage.files import PREFIX
-from config.storage.notify import Wake, notify
+from config.storage.notify import Notify, Wake, notify
 
 log = logging.getLogger(__name__)
 
 POLL_S = 5.0
 BLIND_S = 1.0  # between two polls where the system notifies of nothing
+SHARE = 0.1  # of a core at most goes into finding the folders, however many there are
 
 Folders = Callable[[], Iterable[Path]]
-FileStamps = dict[Path, str]
+Stamp = tuple[int | str, ...]  # what tells one state of a file from the next
+FileStamps = dict[str, Stamp]  # of the files directly in a folder, by their names
 
 
 class Watcher:
     """Calls `on_change` with the paths that appeared, changed or went, from a thread of its own.
 
-    Only the files directly in the folders are watched, never below. A folder that appears in
-    `folders()` later is found by itself, or at once after `rebuild()`.
+    Only the files directly in the folders are watched, never below. `folders()` is asked again when
+    a folder in one of them came or went, after `rebuild()`, and with each poll; what is watched
+    already goes on being so.
     """
 
     def __init__(
@@ -44,11 +47,11 @@ class Watcher:
         self._again = Wake()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: FileStamps = {}
+        self._seen: dict[Path, FileStamps] = {}
 
     def start(self) -> None:
         """Returns when changes from now on are seen."""
-        self._seen = _look(self._folders())
+        self._seen = {folder: _look(folder) for folder in self._folders()}
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
         self._thread.start()
         self._ready.wait(self._poll_s)
@@ -72,11 +75,11 @@ class Watcher:
             if self._stop.is_set():
                 return
             try:
-                self._watch(self._existing())
+                self._watch()
                 failed = 0
             except Exception as error:
                 failed += 1
-                self._compare()
+                self._compare(self._folders())
                 if failed == 1:
                     continue  # perhaps a folder went just then
                 if failed == 2:
@@ -88,50 +91,81 @@ class Watcher:
     def _existing(self) -> frozenset[Path]:
         return frozenset(path for path in self._folders() if path.is_dir())
 
-    def _watch(self, folders: frozenset[Path]) -> None:
-        """Watch one fixed set until it changes; what came between two sets is found by a look."""
+    def _watch(self) -> None:
+        """Until there is nothing to watch, or the system could not say everything."""
+        folders = self._existing()
         if not folders:
             self._ready.set()
             self._again.wait(self._poll_s)
             return
-        with notify(sorted(folders)) as told:
-            self._compare()
+        with notify(folders) as told:
+            self._compare(folders)
             self._ready.set()
             looked = time.monotonic()
-            while True:
-                paths = told.wait(self._poll_s, self._again)
-                if paths is None:
+            rested, pending = looked, False  # from when on the folders can be found again
+            while folders:
+                patience = max(0.0, rested - time.monotonic()) if pending else self._poll_s
+                paths = told.wait(patience, self._again)
+                if asked := self._again.is_set():
+                    self._again.clear()
+                if paths is None or self._stop.is_set():
                     return
-                self._tell(self._news(paths, folders))
+                pending |= self._tell_news(paths, folders) or asked
                 if time.monotonic() - looked >= self._poll_s:
-                    self._compare()
-                    looked = time.monotonic()
-                if self._existing() != folders:
-                    return
+                    self._compare(folders)
+                    looked, pending = time.monotonic(), True
+                if pending and (began := time.monotonic()) >= rested:
+                    folders, pending = self._follow(told), False
+                    ended = time.monotonic()
+                    rested = ended + (ended - began) * (1 / SHARE - 1)
 
-    def _news(self, paths: set[Path], folders: frozenset[Path]) -> set[Path]:
-        """Those that really differ from what was seen, which is brought up to them.
+    def _follow(self, told: Notify) -> frozenset[Path]:
+        """Watch what there is now. In what is new to the system other folders may have come before
+        it was watched: until there is nothing new."""
+        while True:
+            folders = self._existing()
+            new = told.follow(folders)
+            gone = self._seen.keys() - folders
+            self._found({one: _look(one) for one in new} | {one: {} for one in gone})
+            for folder in gone:
+                del self._seen[folder]
+            if not new:
+                return folders
+
+    def _tell_news(self, paths: set[Path], folders: frozenset[Path]) -> bool:
+        """Tell those that really differ from what was seen, which is brought up to them; whether a
+        folder is among them.
 
         One that is not there counts: others may have read it while it was.
         """
-        changed = set()
+        changed, moved = set(), not paths.isdisjoint(folders)
         for path in paths:
             if path.parent not in folders or path.name.startswith(PREFIX):
                 continue
-            now = _stamp(path)
-            if now is None or now != self._seen.get(path):
+            seen = self._seen.setdefault(path.parent, {})
+            before, now = seen.pop(path.name, None), _stamp(path)
+            if now is not None:
+                seen[path.name] = now
+            if now is None or now != before:
                 changed.add(path)
-                if now is None:
-                    self._seen.pop(path, None)
-                else:
-                    self._seen[path] = now
-        return changed
+                moved = moved or _is_folder(before) or _is_folder(now)
+        self._tell(changed)
+        return moved
 
-    def _compare(self) -> None:
+    def _compare(self, folders: Iterable[Path]) -> None:
         """The poll: every file of every folder against what was seen before."""
-        before, self._seen = self._seen, _look(self._folders())
-        either = before.keys() | self._seen.keys()
-        self._tell({path for path in either if before.get(path) != self._seen.get(path)})
+        gone: dict[Path, FileStamps] = {one: {} for one in self._seen}
+        self._found(gone | {one: _look(one) for one in folders})
+
+    def _found(self, now: dict[Path, FileStamps]) -> None:
+        """Take what is in these folders now for what was seen, and tell what differs."""
+        changed = set()
+        for folder, files in now.items():
+            before, self._seen[folder] = self._seen.get(folder, {}), files
+            if before != files:
+                names = before.keys() | files.keys()
+                changed |= {folder / one for one in names if before.get(one) != files.get(one)}
+        self._tell(changed)
 
     def _tell(self, changed: set[Path]) -> None:
         if not changed or self._stop.is_set():
@@ -142,24 +176,27 @@ class Watcher:
             log.exception("a change of files was not handled")
 
 
-def _look(folders: Iterable[Path]) -> FileStamps:
+def _look(folder: Path) -> FileStamps:
     seen: FileStamps = {}
-    for folder in folders:
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if not entry.name.startswith(PREFIX) and (stamp := _stamp(Path(entry.path))):
-                    seen[folder / entry.name] = stamp
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith(PREFIX) and (stamp := _stamp(entry)):
+                seen[entry.name] = stamp
     return seen
 
 
-def _stamp(path: Path) -> str | None:
-    """What tells one state of a file from the next; of a folder only that it is this one."""
+def _stamp(path: os.PathLike[str]) -> Stamp | None:
+    """Of a folder only that it is this one; None where there is nothing."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - every file of every folder passes here
     except FileNotFoundError:
-        return "broken link" if path.is_symlink() else None
+        return ("broken link",) if os.path.islink(path) else None  # noqa: PTH114 - the same
     except OSError as error:
-        return f"error {error.errno}"
+        return ("error", error.errno or 0)
     if modes.S_ISDIR(found.st_mode):
-        return f"folder {found.st_ino}"
-    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+        return ("folder", found.st_ino)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _is_folder(stamp: Stamp | None) -> bool:
+    return stamp is not None and stamp[0] == "folder"

@@ -118,6 +118,8 @@ class Background:
         before, now = self._projects.pop(slug, None), _project(slug)
         if now is not None:
             self._projects[slug] = now
+        if before != now:  # perhaps in its repositories, whose folders are watched
+            self._watcher.rebuild()
         if not self._news(files.path(slug, files.PROJECT)) or before == now:
             return
         if before is None:

@@ -143,19 +143,23 @@ def stamp(repository: Repository) -> str:
 
 def watched(repository: Repository) -> list[Path]:
     """The folders whose files tell of moved refs; those of refs go as deep as they do."""
-    found = []
-    for base in _bases(repository):
-        found += [base, base / "logs", base / "reftable", *(base / name for name in REBASES)]
-        found += [Path(folder) for folder in _folders(base / "refs")]
-    return [folder for folder in found if folder.is_dir()]
+    found: list[str] = []
+    for base in map(str, _bases(repository)):
+        names = (base, *(f"{base}/{name}" for name in ("logs", "reftable", *REBASES)))
+        found += [*filter(os.path.isdir, names), *_folders(f"{base}/refs", but=f"{base}/{OURS}")]
+    return list(map(Path, found))
 
 
-def _folders(top: Path) -> Iterator[str]:
-    """The folders of refs that can be somebody's."""
-    ours = os.fspath(top.parent / OURS)
-    for folder, below, _ in os.walk(top):
-        below[:] = [name for name in below if f"{folder}/{name}" != ours]
-        yield folder
+def _folders(top: str, but: str) -> Iterator[str]:
+    """This folder and those below it, without one."""
+    try:
+        entries = list(os.scandir(top))
+    except OSError:
+        return
+    yield top
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False) and entry.path != but:
+            yield from _folders(entry.path, but)
 
 
 def _bases(repository: Repository) -> list[Path]:

@@ -112,6 +112,102 @@ def test_a_rebuild_looks_at_the_folders_again(tmp_path: Path, told: Told):
         watcher.stop()
 
 
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("_by", [Inotify], indirect=True)
+def test_what_comes_among_many_is_looked_at_alone(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    looked: list[Path] = []
+    look = vars(watch)["_look"]
+
+    def counted(folder: Path) -> object:
+        looked.append(folder)
+        return look(folder)
+
+    monkeypatch.setattr(watch, "_look", counted)
+
+    for number in range(3):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}/a").write_bytes(b"1")
+        seen(told, tmp_path / f"{number}/a")
+    (tmp_path / "2/a").unlink()
+    (tmp_path / "2").rmdir()
+    seen(told, tmp_path / "2")
+    (tmp_path / "1/b").write_bytes(b"1")
+    seen(told, tmp_path / "1/b")
+
+    assert looked == [tmp_path / "0", tmp_path / "1", tmp_path / "2"]
+
+
+def test_a_folder_made_just_before_its_parent_is_watched_is_found(tmp_path: Path, told: Told):
+    new, late = tmp_path / "new", tmp_path / "new/late"
+
+    def folders() -> list[Path]:
+        found = [tmp_path, *(path for path in (new, late) if path.is_dir())]
+        if new in found and late not in found:
+            late.mkdir()
+            (late / "a").write_bytes(b"1")
+        return found
+
+    watcher = Watcher(folders, told.put, poll_s=30)
+    watcher.start()
+    try:
+        new.mkdir()
+        seen(told, late / "a")
+    finally:
+        watcher.stop()
+
+
+def test_the_folders_are_asked_for_only_when_one_came_or_went(tmp_path: Path, told: Told):
+    (tmp_path / "inner").mkdir()
+    asked: list[list[Path]] = []
+
+    def folders() -> list[Path]:
+        asked.append(below(tmp_path))
+        return asked[-1]
+
+    watcher = Watcher(folders, told.put, poll_s=30)
+    watcher.start()
+    try:
+        before = len(asked)
+        for number in range(3):
+            (tmp_path / f"inner/{number}").write_bytes(b"1")
+            seen(told, tmp_path / f"inner/{number}")
+        assert len(asked) == before
+
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other/a").write_bytes(b"1")
+        seen(told, tmp_path / "other/a")
+        assert len(asked) > before
+    finally:
+        watcher.stop()
+
+
+def test_many_folders_that_come_take_no_more_than_a_share_of_the_time(tmp_path: Path, told: Told):
+    asked: list[float] = []
+
+    def slow() -> list[Path]:
+        asked.append(time.monotonic())
+        found = below(tmp_path)
+        while time.monotonic() - asked[-1] < 0.01:
+            pass
+        return found
+
+    watcher = Watcher(slow, told.put, poll_s=30)
+    watcher.start()
+    try:
+        before, began = len(asked), time.monotonic()
+        for number in range(40):
+            (tmp_path / f"{number}").mkdir()
+            seen(told, tmp_path / f"{number}")
+        (tmp_path / "39/a").write_bytes(b"1")
+        seen(told, tmp_path / "39/a")
+        took = time.monotonic() - began
+        assert (len(asked) - before) * 0.01 < took * 0.2 + 0.05
+    finally:
+        watcher.stop()
+
+
 def test_a_folder_that_goes_before_it_is_watched_is_no_failure(
     tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
@@ -211,6 +307,24 @@ def test_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, told: Told):
         inner.mkdir()
         (inner / "a").write_bytes(b"1")
         seen(told, inner / "a")
+    finally:
+        watcher.stop()
+
+
+@pytest.mark.parametrize("_by", [Inotify], indirect=True)
+def test_what_lies_in_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, told: Told):
+    outer, inner = tmp_path / "outer", tmp_path / "outer/inner"
+    inner.mkdir(parents=True)
+    (tmp_path / "new/inner").mkdir(parents=True)
+    watcher = Watcher(lambda: [outer, inner], told.put, poll_s=30)
+    watcher.start()
+    try:
+        outer.rename(tmp_path / "old")
+        (tmp_path / "new").rename(outer)
+        (inner / "a").write_bytes(b"1")
+        seen(told, inner / "a")
+        (inner / "b").write_bytes(b"1")
+        seen(told, inner / "b")
     finally:
         watcher.stop()
 
