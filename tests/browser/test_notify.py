@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from collections.abc import Iterator
 
-from tests.browser.conftest import MODULES, WAIT_MS, Watch
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+
+from tests.browser.conftest import CHROMIUM, MODULES, WAIT_MS, Watch, Windows, launched
 from tests.service import Service, until
 
 # What the page shows, in place of the system's own: the rest of the browser is as it is.
@@ -52,6 +54,20 @@ class Told:
             what="the run failed",
         )
         return f"Trigger {name} of told failed"
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """The whole one: the one without windows of its own asks nobody for notifications."""
+    with launched(playwright, CHROMIUM) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def windows(browser: Browser) -> Iterator[Windows]:
+    windows = Windows(browser)
+    yield windows
+    windows.close()
 
 
 @pytest.fixture(scope="module")

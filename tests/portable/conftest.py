@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import browser  # noqa: F401 - a fixture
+from tests.browser.conftest import browser, playwright  # noqa: F401 - fixtures
 from tests.dashboard.served import Served
 from tests.portable.python import made
 from tests.service import STOP_S
