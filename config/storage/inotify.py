@@ -49,13 +49,17 @@ class Inotify:
         wanted = set(folders)
         for folder in self._watches.keys() - wanted:
             self._drop(folder)
-        new = wanted - self._watches.keys()
-        for folder in new:
-            name = os.fsencode(folder)
+        return {folder for folder in wanted - self._watches.keys() if self._add(folder)}
+
+    def _add(self, folder: Path) -> bool:
+        name = os.fsencode(folder)
+        try:
             watch = _called("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
-            self._folders.setdefault(watch, set()).add(folder)
-            self._watches[folder] = watch
-        return new
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        self._folders.setdefault(watch, set()).add(folder)
+        self._watches[folder] = watch
+        return True
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
         """See Notify."""

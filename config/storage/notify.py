@@ -55,15 +55,15 @@ class Notify(Protocol):
         or `wake` is set; None when more happened than can be told."""
 
     def follow(self, folders: Iterable[Path]) -> set[Path]:
-        """Wait for changes in these from now on; the ones to be looked at, since they are new, or
-        since others lie there now."""
+        """Wait for changes in those of these that there are; the ones to be looked at, since they are
+        new, or since others lie there now."""
 
 
 class Stepping:
     """watchfiles: in every step it wakes to look whether there is something."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
-        self._folders = set(folders)
+        self._folders = _existing(folders)
         self._begin()
 
     def _begin(self) -> None:
@@ -75,7 +75,7 @@ class Stepping:
 
     def follow(self, folders: Iterable[Path]) -> set[Path]:
         """It watches the folders that it began with: another set is another beginning."""
-        if self._folders == (wanted := set(folders)):
+        if self._folders == (wanted := _existing(folders)):
             return set()
         self._notify.close()
         self._folders = wanted
@@ -92,6 +92,10 @@ class Stepping:
 
     def close(self) -> None:
         self._notify.close()
+
+
+def _existing(folders: Iterable[Path]) -> set[Path]:
+    return {folder for folder in folders if folder.is_dir()}
 
 
 def notify(folders: Iterable[Path]) -> AbstractContextManager[Notify]:

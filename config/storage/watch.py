@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 POLL_S = 5.0
 BLIND_S = 1.0  # between two polls where the system notifies of nothing
-SHARE = 0.1  # of a core at most goes into finding the folders, however many there are
+SHARE = 0.2  # of a core at most goes into finding the folders, however many there are
 
 Folders = Callable[[], Iterable[Path]]
 Stamp = tuple[int | str, ...]  # what tells one state of a file from the next
@@ -88,22 +88,15 @@ class Watcher:
                 self._again.wait(min(self._poll_s, BLIND_S))
             self._ready.set()
 
-    def _existing(self) -> frozenset[Path]:
-        return frozenset(path for path in self._folders() if path.is_dir())
-
     def _watch(self) -> None:
-        """Until there is nothing to watch, or the system could not say everything."""
-        folders = self._existing()
-        if not folders:
-            self._ready.set()
-            self._again.wait(self._poll_s)
-            return
+        """Until the system could not say everything."""
+        folders = frozenset(self._folders())
         with notify(folders) as told:
             self._compare(folders)
             self._ready.set()
             looked = time.monotonic()
             rested, pending = looked, False  # from when on the folders can be found again
-            while folders:
+            while True:
                 patience = max(0.0, rested - time.monotonic()) if pending else self._poll_s
                 paths = told.wait(patience, self._again)
                 if asked := self._again.is_set():
@@ -114,16 +107,16 @@ class Watcher:
                 if time.monotonic() - looked >= self._poll_s:
                     self._compare(folders)
                     looked, pending = time.monotonic(), True
-                if pending and (began := time.monotonic()) >= rested:
+                if pending and time.monotonic() >= rested:
+                    began = time.thread_time()
                     folders, pending = self._follow(told), False
-                    ended = time.monotonic()
-                    rested = ended + (ended - began) * (1 / SHARE - 1)
+                    rested = time.monotonic() + (time.thread_time() - began) * (1 / SHARE - 1)
 
     def _follow(self, told: Notify) -> frozenset[Path]:
         """Watch what there is now. In what is new to the system other folders may have come before
         it was watched: until there is nothing new."""
         while True:
-            folders = self._existing()
+            folders = frozenset(self._folders())
             new = told.follow(folders)
             gone = self._seen.keys() - folders
             self._found({one: _look(one) for one in new} | {one: {} for one in gone})
