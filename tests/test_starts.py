@@ -104,7 +104,13 @@ def nested(folder: Path, text: str, *more: str) -> subprocess.Popen[str]:
     ]  # fmt: skip
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        argv, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, start_new_session=True
+        argv,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
     )
 
 
@@ -114,6 +120,23 @@ def test_a_test_that_hides_what_it_starts_fails_and_says_so(tmp_path: Path):
 
     assert run.returncode == 1
     assert "starts ['true'], which its code does not show" in said
+
+
+HIDES_A_PAGE = """
+import pytest
+
+@getattr(pytest.mark, "brow" "ser")
+def test_a_page():
+    pass
+"""
+
+
+def test_a_page_in_a_file_that_a_run_of_pages_would_not_read_ends_every_run(tmp_path: Path):
+    with nested(tmp_path, HIDES_A_PAGE) as run:
+        said = run.communicate(timeout=60)[0]
+
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "test_it.py: a test with a browser says so in its file" in said
 
 
 JOBS = {"one process": (), **({"a worker": ("-n", "1")} if SLOW else {})}

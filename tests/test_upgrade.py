@@ -137,6 +137,7 @@ def told(service: Service) -> None:
     assert str(BASE) in http.get("/review/api/projects/demo").text
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_copy_of_the_database_is_kept_where_it_was_migrated(upgraded: Service) -> None:
     database = upgraded.data / "svc.sqlite3"

@@ -55,8 +55,8 @@ class Notify(Protocol):
         or `wake` is set; None when more happened than can be told."""
 
     def follow(self, folders: Iterable[Path]) -> set[Path]:
-        """Wait for changes in those of these that there are; the ones to be looked at, since they are
-        new, or since others lie there now."""
+        """Wait for changes in those of these that there are; returns those to be looked at, since
+        they are new, or since others lie there now."""
 
 
 class Stepping:

@@ -22,6 +22,8 @@ _TURNING = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u20
 def plain(text: str, limit: int = PATH) -> str:
     """Text that can be printed on one line and sent as UTF-8, cut to `limit` characters."""
     cut = text[: limit - 1] + CUT if len(text) > limit else text
+    if cut.isprintable():  # nearly every one, and at once
+        return cut
     return "".join(REPLACED if _unsafe(char) else char for char in cut)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.far import HERE, THERE, far
 from tests.network import SKIPPED, possible
+from tests.promises.rings import few
 from tests.workspace.chats.turns.world import World, book, fence, only
 from tests.workspace.engines.conformance.drivers import ALL, Use, driving
 from tests.workspace.engines.test_sandbox import confined, inside
@@ -111,7 +112,7 @@ def command(world: World, ports: list[int]) -> str:
 
 
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("mode", ["guarded", "off"])
+@pytest.mark.parametrize("mode", few(["guarded", "off"], 1))
 def test_no_program_of_a_turn_reaches_this_service(name, mode, services, tmp_path):
     if missing := ALL[name].missing():
         pytest.skip(missing)

@@ -94,7 +94,7 @@ class Desk:
 @pytest.mark.django_db
 @pytest.mark.timeout(7200)
 def test_no_review_is_ever_shown_on_a_commit_that_did_not_become_its_own(settings):
-    wanted = ring(fast=200, slow=20_000)
+    wanted = ring(fast=100, slow=20_000)
     rng, tally, wrong = seeded(), Counter[str](), list[str]()
     while tally["steps"] < wanted:
         with quick_folder() as folder:

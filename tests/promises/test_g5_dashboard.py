@@ -28,7 +28,7 @@ from tests.service import free_port, until
 pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
 DESCRIBED = ring(fast=4, slow=2500)  # per operation of the description
-TOOL_CALLS = ring(fast=6, slow=2500)  # per tool
+TOOL_CALLS = ring(fast=4, slow=2500)  # per tool
 CORPUS_ROUNDS = ring(fast=1, slow=250)
 KEYS = ["name", "port", "tags", "links", "group", "expected", "health", "service", "slug", "by",
         "reason", "text", "match", "order", "paused", "notes", "x-mine", "x" * 256]  # fmt: skip

@@ -20,6 +20,7 @@ def answers(api: Api, pay: Project) -> list[dict[str, Any]]:
     return [api.get(path).json() for path in paths]
 
 
+@pytest.mark.slow
 def test_after_a_reindex_and_without_the_old_database_all_answers_are_the_same(tmp_path: Path):
     with Service(tmp_path, scheduler=False) as service:
         served = Served(service)

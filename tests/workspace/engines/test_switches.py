@@ -101,6 +101,7 @@ def test_what_was_told_is_not_told_again(talk: Any, engine: str):
     assert said(records) == []
 
 
+@pytest.mark.slow
 def test_two_engines_that_take_turns_each_know_all_of_it_once(talk: Any):
     """local, claude, local, claude, runbook, local: as a person does it."""
     talk("builtin", "first local")

@@ -118,6 +118,7 @@ def test_an_empty_list_of_tools_reaches_the_engine_as_an_empty_list(world: World
     assert world.records(row.chat, "tool_result")[0]["text"] == "No such tool available: Glob"
 
 
+@pytest.mark.slow
 def test_twenty_messages_at_once_to_an_idle_chat_run_one_after_the_other_on_two_workers(
     world: World,
 ):

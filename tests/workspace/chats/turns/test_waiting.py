@@ -191,6 +191,7 @@ def test_later_messages_wait_behind_a_turn_that_waits(world: World, stub):
     assert world.states(turn.chat) == ["waiting", "queued"]
 
 
+@pytest.mark.slow
 def test_a_second_delivery_of_a_turn_that_waits_does_nothing(world: World, stub):
     turn = waits(world, stub)
     assert world.run(turn.id).state == "waiting"
@@ -245,6 +246,7 @@ def test_a_turn_that_is_refused_each_time_fails_and_says_how_often(world: World,
     assert notice["code"] == "rate_limited"
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_behind_the_record_leaves_a_turn_that_waits(world: World, stub):
     turn = waits(world, stub)
     Turn.objects.filter(id=turn.id).update(state="running", retry=None, retry_at=None)

@@ -37,6 +37,7 @@ def test_the_agent_reads_its_project_and_nothing_of_others(world):
     assert records[0]["sandbox"] == "bwrap"
 
 
+@pytest.mark.slow
 def test_the_agent_writes_its_project_and_home_and_no_transcript(world):
     (world.project / "project.yaml").write_text("name: Alpha\n")
     steps = [
@@ -54,6 +55,7 @@ def test_the_agent_writes_its_project_and_home_and_no_transcript(world):
     assert (world.project / "project.yaml").read_text() == "name: Alpha\n"
 
 
+@pytest.mark.slow
 def test_plan_mode_holds_whatever_the_agent_does(world):
     target = world.project / "a.txt"
     steps = [

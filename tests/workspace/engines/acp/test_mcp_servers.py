@@ -30,6 +30,7 @@ def test_a_session_is_given_programs_and_where_the_agent_takes_them_urls(world):
     ]
 
 
+@pytest.mark.slow
 def test_in_plan_mode_an_agent_gets_no_server(world):
     if BWRAP.mode != "bwrap":
         pytest.skip("bubblewrap does not work here")

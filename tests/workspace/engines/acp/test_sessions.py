@@ -164,6 +164,7 @@ def test_an_agent_that_refuses_to_ask_nothing_asks_and_is_allowed(world):
     assert (end["status"], target.read_text()) == ("ok", "x")
 
 
+@pytest.mark.slow
 def test_an_agent_that_refuses_to_ask_is_not_prompted(world):
     target = world.project / "a.txt"
     can = {"modes": ["yolo", "default"], "wary": "default"}

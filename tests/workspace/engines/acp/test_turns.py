@@ -221,6 +221,7 @@ def test_a_line_of_ten_megabytes_arrives_whole(world):
     assert records[-1]["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_another_version_of_the_protocol_is_not_spoken(world):
     end = world.play({"say": "x"}, can={"version": 2})[-1]
 
@@ -276,6 +277,7 @@ def test_a_stop_is_told_to_the_agent_and_keeps_what_it_said(world):
     assert len(world.log("cancel")) == 1
 
 
+@pytest.mark.slow
 def test_an_agent_that_does_not_listen_is_killed_with_what_it_started(world):
     pids = world.project / "pids"
     start = f"setsid sh -c 'trap \"\" TERM; echo $$ > {pids}; exec sleep 1000' >/dev/null 2>&1 &"

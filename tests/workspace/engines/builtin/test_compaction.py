@@ -109,6 +109,7 @@ def test_a_size_that_failed_is_never_tried_again_and_the_next_turn_knows(talk, s
     assert stub.asked[-1].messages[-1] == ("user", "Sure?")
 
 
+@pytest.mark.slow
 def test_without_a_summary_the_older_part_is_left_out_and_that_is_said(talk, stub):
     talk.settings = {"contextTokens": LIMIT}
     fill(talk, 100, words=150)
@@ -148,6 +149,7 @@ def test_calls_stay_with_their_answers_within_a_long_turn(talk, stub, world):
     assert "call_0" not in calls
 
 
+@pytest.mark.slow
 def test_an_answer_of_a_tool_that_is_larger_than_the_model_is_cut(talk, stub, world):
     small(stub)
     (world.project / "long.txt").write_text(f"{'x' * 1500}\n" * 60)

@@ -20,6 +20,7 @@ from workspace.engines.network import Network
 from workspace.engines.sandbox import Sandbox
 
 
+@pytest.mark.slow
 def test_a_tool_of_a_server_is_offered_and_answers(talk, stub, world):
     stub.say(use(NOTE, {"text": "this"}))
     stub.say(text("ok"))

@@ -59,6 +59,7 @@ def test_what_is_no_picture_or_too_large_is_named_and_the_turn_goes_on(talk, stu
     assert "other-0a1b2c3d4e5f.png" in told["text"]
 
 
+@pytest.mark.slow
 def test_a_link_out_of_the_attachments_is_not_followed(talk, stub, world):
     (world.root / "secret.png").write_bytes(PNG)
     path = attached(world)
@@ -97,6 +98,7 @@ def test_read_shows_a_picture_from_within_the_sandbox(talk, stub, world):
     assert pictures(stub.asked[1]) == SEEN
 
 
+@pytest.mark.slow
 def test_read_of_another_binary_file_is_an_error_as_before(talk, stub, world):
     (world.project / "a.bin").write_bytes(b"\0\1")
     stub.say(use("Read", {"file_path": "a.bin"}))

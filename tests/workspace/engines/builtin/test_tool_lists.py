@@ -210,6 +210,7 @@ def test_a_task_spends_the_turns_own_budget(talk, stub):
     assert [record["is_error"] for record in closed] == [True]
 
 
+@pytest.mark.slow
 def test_a_stop_inside_a_task_does_not_show_its_text_as_an_answer(talk, stub, world):
     stub.when(in_task, Reply([text("inner words, and more")], hold=2, piece=4))
     stub.say(TASK)

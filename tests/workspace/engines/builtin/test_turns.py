@@ -11,6 +11,7 @@ from tests.workspace.chats.turns.world import kinds, only, until
 from tests.workspace.engines.builtin.talk import end, notices, of, result
 
 
+@pytest.mark.slow
 def test_a_reply_is_recorded_with_what_was_used(talk, stub):
     stub.say(text("Hello there."), input_tokens=12, output_tokens=3)
 
@@ -89,6 +90,7 @@ def test_what_is_thought_is_a_record_of_its_own(talk, stub):
     assert len(set(blocks)) == 2
 
 
+@pytest.mark.slow
 def test_text_is_live_while_it_is_said(talk, stub, world):
     stub.say(text("slowly but surely"), piece=6, hold=2)
     running = talk.start()
@@ -153,6 +155,7 @@ def test_arguments_of_the_wrong_form_are_told_to_the_model(talk, stub, world):
     assert [path.name for path in world.project.iterdir()] == [".chats"]
 
 
+@pytest.mark.slow
 def test_an_argument_of_null_is_one_that_is_not_given(talk, stub, world):
     (world.project / "a.txt").write_text("one\ntwo\n")
     stub.say(use("Read", {"file_path": "a.txt", "offset": None, "limit": 1}))
@@ -160,6 +163,7 @@ def test_an_argument_of_null_is_one_that_is_not_given(talk, stub, world):
     assert result(talk.run()) == (False, "1\tone")
 
 
+@pytest.mark.slow
 def test_a_very_long_answer_of_a_tool_is_cut(talk, stub, world):
     (world.project / "a.txt").write_text(f"{'x' * 1900}\n" * 100)
     stub.say(use("Read", {"file_path": "a.txt"}))

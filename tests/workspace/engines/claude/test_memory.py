@@ -65,6 +65,7 @@ def test_a_fork_goes_on_from_its_point_and_so_does_a_fork_of_it(desk: Desk):
     assert said(desk.stub.asked[-1])[-2:] == ["hm\nthird", "Four"]
 
 
+@pytest.mark.slow
 def test_a_fork_of_an_empty_chat_is_a_new_conversation(desk: Desk):
     records = talk(desk, "One", "first", fork_source={"sessionId": "x", "offset": 0, "seq": 0})
     assert said(desk.stub.asked[-1]) == ["One"]

@@ -86,6 +86,7 @@ def _root() -> bool:
     return Path("/proc/self").stat().st_uid == 0
 
 
+@pytest.mark.slow
 @inside
 def test_in_plan_mode_the_sandbox_keeps_the_project_as_it_is(desk: Desk):
     (desk.project / "a.txt").write_text("hello\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.promises.rings import ring, seeded
+from tests.promises.rings import few, ring, seeded
 from tests.promises.test_t8_no_process_left import KINDS, UNTAGGED, WAIT, alive
 from tests.stubs.anthropic import text, use
 from tests.workspace.chats.turns.world import only
@@ -43,7 +43,7 @@ def test_a_stopped_turn_leaves_no_process(desk: Desk):
             path.unlink()
 
 
-@pytest.mark.parametrize("hold", [0, 1])
+@pytest.mark.parametrize("hold", few([1, 0], 1))
 def test_a_stop_before_or_in_the_answer_keeps_what_was_streamed(desk: Desk, hold):
     desk.stub.say(text("Half of it, then the rest."), piece=8, hold=hold)
     running = desk.start()

@@ -73,6 +73,7 @@ def test_a_turn_that_names_no_model_tells_the_one_that_answered_also_when_it_is_
     assert records[-1]["model"] == desk.stub.asked[-1].body["model"]
 
 
+@pytest.mark.slow
 def test_text_is_shown_while_it_is_streamed(desk: Desk):
     desk.stub.say(text("Half of it, then the rest."), piece=8, hold=1)
     running = desk.start()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.promises.rings import WHOLE
+from tests.promises.rings import WHOLE, few
 from tests.promises.test_t7_tools_are_limited import (
     ACTS,
     CLASSES,
@@ -151,7 +151,7 @@ def _hold(
     assert denied == KNOWN - allowed - {"Task"}
 
 
-@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
+@pytest.mark.parametrize("mode", few(["bypassPermissions", "default"], 1))
 def test_a_gate_that_raises_lets_nothing_run(desk: Desk, mode):
     """Edge case 12."""
     (desk.project / "a.txt").write_text("secret\n")
@@ -185,7 +185,7 @@ PATHS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("mode", ["acceptEdits", "bypassPermissions"])
+@pytest.mark.parametrize("mode", few(["bypassPermissions", "acceptEdits"], 1))
 def test_paths_are_confined_and_transcripts_are_protected_in_every_mode(desk: Desk, mode):
     """Edge cases 13 and 14."""
     root = desk.world.root
@@ -214,6 +214,7 @@ def test_paths_are_confined_and_transcripts_are_protected_in_every_mode(desk: De
     assert (root / "new").exists() == (mode == "bypassPermissions")
 
 
+@pytest.mark.slow
 def test_a_tool_of_claude_code_that_is_listed_by_name_can_be_used(desk: Desk):
     desk.stub.say(use("Skill", {"skill": "simplify"}))
     desk.stub.say(text("ok"))

@@ -89,6 +89,7 @@ def test_an_unlisted_tool_is_denied_and_recorded(driver):
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_an_empty_list_offers_no_tool(driver):
     driver.expect(Use("Bash", {"command": "touch ran"}), Say("Well."))
     if refused_instead(driver, "cannot enforce a tool list", tools=[]):
@@ -141,6 +142,7 @@ def test_a_stop_during_a_command_leaves_no_process(driver):
     assert procs.tagged(str(driver.world.root)) == {}
 
 
+@pytest.mark.slow
 def test_the_next_turn_knows_the_one_before(driver):
     driver.expect(Say("Noted."))
     driver.run("The word is plum.")
@@ -176,6 +178,7 @@ def test_an_operation_of_the_service_is_called(driver):
     assert end(records) == ("ok", None)
 
 
+@pytest.mark.slow
 def test_an_operation_of_another_part_is_called_at_its_own_address(driver):
     driver.expect(Use(LIST_THREADS, {"state": "open"}), Say("Read."))
     with manage({"list_threads": "two threads"}) as (svc, calls):
