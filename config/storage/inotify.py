@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import select
 import struct
@@ -23,6 +24,7 @@ MOVED, CREATE, DELETE = 0xC0, 0x100, 0x200
 GONE = 0x400 | 0x800 | 0x8000  # the folder was deleted, moved, is no longer watched
 LOST = 0x4000  # more happened than the system could keep
 WANTED = MODIFY | ATTRIB | CLOSE_WRITE | MOVED | CREATE | DELETE | 0x400 | 0x800 | 0x1000000
+OUR_LIMITS = (errno.ENOSPC, errno.ENOMEM)  # then it is not for the folder that it cannot be watched
 QUIET_S, LONGEST_S = 0.025, 0.05  # changes that follow each other so closely are told together
 BUFFER = 1 << 16
 _EVENT = struct.Struct("=iIII")  # watch, what, cookie, length of the name
@@ -55,8 +57,10 @@ class Inotify:
         name = os.fsencode(folder)
         try:
             watch = _called("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        except OSError as error:
+            if error.errno in OUR_LIMITS:
+                raise
+            return False  # no folder, or none of ours
         self._folders.setdefault(watch, set()).add(folder)
         self._watches[folder] = watch
         return True

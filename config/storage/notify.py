@@ -83,7 +83,8 @@ class Stepping:
         return wanted
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
-        found = self._notify.watch(DEBOUNCE_MS, STEP_MS, int(seconds * 1000), wake)
+        most = max(1, int(seconds * 1000))  # 0 would be for ever
+        found = self._notify.watch(DEBOUNCE_MS, STEP_MS, most, wake)
         return {self._named(Path(path)) for _, path in found} if isinstance(found, set) else set()
 
     def _named(self, path: Path) -> Path:
