@@ -20,7 +20,7 @@ run: $(VENV)/.base
 # What `run` needs, and nothing started: after an upgrade, for a service manager, in an image.
 install: $(VENV)/.base
 
-# Each worker takes whole files, in the order of tests/starts.py: the long ones first.
+# Each worker takes whole files, in the order of tests/starts.py: what waits among what works.
 WORKERS := --dist loadfile --no-loadscope-reorder -n
 
 # The tests that start no process, which tests/starts.py finds; UNITS=3 files of them at a time, since

@@ -91,19 +91,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = {"db", "transactional_db"} & set(vars(item)["fixturenames"])
         if asked or item.get_closest_marker("django_db"):
             item.add_marker("database")
-    _long_ones_first(items)
+    _mixed(items)
 
 
-def _long_ones_first(items: list[pytest.Item]) -> None:
-    """Files that start processes before those that do not, each file whole and in its place.
-
-    Two workers then part at a short file, and not at a browser that one of them still drives.
+def _mixed(items: list[pytest.Item]) -> None:
+    """Files that start processes among those that do not, each file whole: while some workers wait
+    for what they started, others have work for the processor. At the end only short ones are left,
+    so that all workers end together.
     """
     starting = {item.path for item in items if item.get_closest_marker("process")}
-    places: dict[Path, int] = {}
-    for item in items:
-        places.setdefault(item.path, len(places))
-    items.sort(key=lambda item: (item.path not in starting, places[item.path]))
+    files = list(dict.fromkeys(item.path for item in items))
+    places: dict[Path, float] = {}
+    for kind, until in ((True, 0.9), (False, 1.0)):
+        those = [path for path in files if (path in starting) is kind]
+        places |= {path: until * place / len(those) for place, path in enumerate(those)}
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.hookimpl(wrapper=True)

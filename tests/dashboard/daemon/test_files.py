@@ -24,8 +24,9 @@ def test_a_new_file_is_an_app_that_is_told_as_added(served: Served) -> None:  # 
 
 
 def test_an_edit_by_sed_is_an_event_and_the_refetch_sees_it(served: Served) -> None:  # noqa: F811
-    path = served.declare("edited", APP.format(name="Before"))
-    until(lambda: served.app("edited"))
+    with served.events() as stream:
+        path = served.declare("edited", APP.format(name="Before"))
+        stream.has(type="app", slug="edited", reason="config")
 
     for turn in range(5):
         with served.events() as stream:
