@@ -100,17 +100,18 @@ class Inotify:
                 return False
             folders = self._folders.get(watch, set())
             if what & GONE:
-                found |= folders
-                self._gone(folders)
+                found |= self._gone(folders)
             else:
                 found.update(folder / name for folder in folders if name)
         return True
 
-    def _gone(self, folders: set[Path]) -> None:
-        """What lay in a folder that went is no longer at its place, either, and is not told so."""
-        for top in map(str, list(folders)):
-            for folder in [one for one in self._watches if f"{one}/".startswith(f"{top}/")]:
-                self._drop(folder)
+    def _gone(self, folders: set[Path]) -> set[Path]:
+        """These and those below them, which are no longer at their places and are not told so."""
+        tops = tuple(f"{folder}/" for folder in folders)
+        gone = {folder for folder in self._watches if f"{folder}/".startswith(tops)}
+        for folder in gone:
+            self._drop(folder)
+        return gone
 
     def _drop(self, folder: Path) -> None:
         watch = self._watches.pop(folder)

@@ -344,6 +344,25 @@ def test_what_lies_in_a_folder_that_is_replaced_is_watched_on(tmp_path: Path, to
         watcher.stop()
 
 
+@pytest.mark.parametrize("_by", [Inotify], indirect=True)
+def test_what_went_with_its_folder_is_told_though_the_folder_is_asked_for_on(
+    tmp_path: Path, told: Told
+):
+    outer, inner = tmp_path / "outer", tmp_path / "outer/inner"
+    inner.mkdir(parents=True)
+    (outer / "a").touch()
+    (inner / "b").touch()
+    watcher = Watcher(lambda: [outer, inner], told.put, poll_s=30)
+    watcher.start()
+    try:
+        outer.rename(tmp_path / "old")
+        gone: set[Path] = set()
+        while not gone >= {outer / "a", inner / "b"}:
+            gone |= told.get(timeout=5)
+    finally:
+        watcher.stop()
+
+
 def test_what_the_system_could_not_keep_is_found_by_a_look(tmp_path: Path, told: Told):
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     first, other, last = (tmp_path / name for name in ("first", "other", "last"))
