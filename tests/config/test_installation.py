@@ -47,6 +47,7 @@ def test_a_file_of_tokens_that_others_can_read_is_a_fault(installed: Service) ->
     assert "environment file" not in {one["subject"] for one in installed.findings()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("render", [units.systemd, units.launchd])
 def test_a_unit_whose_checkout_is_gone_is_a_fault(installed: Service, render) -> None:
     gone = installed.home / "gone"
@@ -69,6 +70,7 @@ def test_a_unit_that_ends_apps_with_the_service_is_a_fault(installed: Service) -
     assert [fault for fault in installed.faults() if "add KillMode=process" in fault]
 
 
+@pytest.mark.slow
 def test_the_unit_of_another_data_directory_is_nobodys_business_here(installed: Service) -> None:
     text = installed.run("install-service", "--print", "systemd").stdout
     other = text.replace(str(installed.data), f"{installed.data}-2").replace("KillMode", "#")

@@ -16,6 +16,7 @@ import pytest
 from config import options, stores
 from config.options import OptionError
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
+from tests.promises.rings import few
 from tests.service import Service, until
 
 HELLO = {"prompt": '#!runbook\n```TodoWrite\n{"todos": []}\n```\nhello\n'}
@@ -78,7 +79,7 @@ def test_an_address_that_names_no_database_is_refused(tmp_path, url):
         stores.database(url, tmp_path)
 
 
-@pytest.mark.parametrize("command", ["up", "runserver", "qcluster"])
+@pytest.mark.parametrize("command", few(["up", "runserver", "qcluster"], 1))
 def test_a_start_without_its_database_ends_with_one_sentence(tmp_path, command):
     pytest.importorskip("psycopg", reason="pip install -r requirements-cluster.txt")
     url = f"postgres://kim:hidden@/svc?host={tmp_path}"

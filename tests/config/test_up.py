@@ -168,6 +168,7 @@ def test_a_database_of_a_newer_version_is_refused_with_a_sentence(stopped):
         assert "workspace.0999_later is unknown to svc " in ended.stderr
 
 
+@pytest.mark.slow
 def test_up_copies_a_database_before_it_migrates_it(stopped):
     stopped._use_template()
     with sqlite3.connect(stopped.data / "svc.sqlite3") as database:
@@ -224,6 +225,7 @@ def test_a_directory_that_cannot_be_made_is_one_line_and_exit_2(stopped, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_a_relative_path_means_the_same_to_every_process(stopped):
     stopped.env["SVC_PROJECTS_DIR"] = "mine"  # it is started in its data directory
     stopped.start()
@@ -233,6 +235,7 @@ def test_a_relative_path_means_the_same_to_every_process(stopped):
     stopped.stop()
 
 
+@pytest.mark.slow
 def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
     stopped.env |= {
         "SVC_TLS_PORT": "0",
@@ -264,6 +267,7 @@ def test_off_closes_a_part_s_own_port_and_tls_opens_one_more(stopped, tmp_path):
     stopped.stop()
 
 
+@pytest.mark.slow
 def test_runserver_with_its_reloader_refuses_in_one_line_too(stopped):
     stopped._use_template()
     with socket.create_server(("127.0.0.1", stopped.ports["main"])):

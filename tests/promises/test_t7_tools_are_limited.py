@@ -34,7 +34,6 @@ LISTS: list[list[str] | None] = [None, [], *([tool] for tool in CLASSES)]
 SERVER_LISTS: list[list[str] | None] = [None, [NOTE], ["mcp__mine"], ["mcp__mine__*"], ["Read"], []]
 EVERY = [(tools, mode) for tools in SERVER_LISTS for mode in MODES]
 FEW: list[tuple[list[str] | None, str]] = [
-    (None, "acceptEdits"),
     (None, "bypassPermissions"),
     ([NOTE], "default"),
     (["mcp__mine"], "plan"),

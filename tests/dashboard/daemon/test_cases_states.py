@@ -276,6 +276,7 @@ def test_while_the_database_is_locked_the_dashboard_answers_and_nothing_is_lost(
     assert "up" in moves()
 
 
+@pytest.mark.slow
 def test_a_follower_of_a_log_sees_each_line_once_over_its_rotations(
     served: Served,  # noqa: F811
 ) -> None:

@@ -20,6 +20,7 @@ from dashboard.reboot.running import Running
 from dashboard.services.definition import Service
 from tests.dashboard.reboot.world import Machine, journal, listening, notice
 from tests.dashboard.services.world import python
+from tests.promises.rings import few
 from tests.service import ROOT, until
 
 SHOP, BLOG = listening("shop"), listening("blog", 4000)
@@ -330,7 +331,7 @@ async def test_a_daemon_that_starts_again_goes_on_with_the_journal(machine: Mach
     assert machine.journal() == {BLOG.id}
 
 
-@pytest.mark.parametrize("moment", range(8))
+@pytest.mark.parametrize("moment", few(range(8), 3))
 def test_a_kill_at_any_moment_leaves_a_whole_journal(tmp_path: Path, settings, moment: int):
     settings.DATA_DIR = tmp_path
     writer = subprocess.Popen(

@@ -63,6 +63,7 @@ def test_after_a_crash_the_turn_is_interrupted_and_what_waits_runs_once(alpha: S
     assert len(records(alpha, chat, "user")) == 3
 
 
+@pytest.mark.slow
 def test_twenty_senders_at_once_are_answered_one_after_the_other(alpha: Service):
     chat = new_chat(alpha, SLOW)
     until(lambda: records(alpha, chat, "tool_use"), seconds=20)

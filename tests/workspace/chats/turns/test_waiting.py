@@ -210,6 +210,7 @@ def test_stop_ends_the_waiting_and_holds_what_is_behind(world: World, stub):
     assert world.run(turn.id).state == "stopped"
 
 
+@pytest.mark.slow
 def test_a_try_that_is_on_its_way_is_stopped_and_not_taken_out(world: World, stub):
     turn = waits(world, stub)
     assert retries.try_now(project=world.project, chat=turn.chat)
@@ -223,6 +224,7 @@ def test_a_try_that_is_on_its_way_is_stopped_and_not_taken_out(world: World, stu
     assert world.records(turn.chat)[-1]["type"] == "turn_end"
 
 
+@pytest.mark.slow
 def test_trying_now_is_possible_once(world: World, stub):
     turn = waits(world, stub)
     tried = [retries.try_now(project=world.project, chat=turn.chat) for _ in range(2)]
@@ -269,6 +271,7 @@ def test_a_worker_that_died_before_its_try_began_interrupts_the_turn(world: Worl
     assert world.records(turn.chat)[-1]["type"] == "turn_end"
 
 
+@pytest.mark.slow
 def test_a_person_who_stopped_it_meanwhile_is_heard(world: World, stub):
     turn = waits(world, stub)
     Turn.objects.filter(id=turn.id).update(state="running", stop="user", retry=None, retry_at=None)

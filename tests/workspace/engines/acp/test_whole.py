@@ -86,6 +86,7 @@ def test_an_agent_answers_calls_the_service_and_goes_on_in_its_session(alpha):
     assert alpha.http.get(f"{CHATS}/{chat}").json()["chat"]["model"] == "claude-like"
 
 
+@pytest.mark.slow
 def test_a_trigger_that_an_agent_may_not_run_is_refused_at_save_and_when_it_is_run(alpha):
     path = "/api/projects/alpha/triggers/look"
     run = {"prompt": "Look", "model": "acp:claude-like"}

@@ -32,9 +32,7 @@ TEAMS = [["Task", "Read", "Write"], ["Task", "Bash", f"{SVC}read_chat"]]
 LISTS: list[Tools] = [None, [], *ALONE, *TEAMS]
 EVERY: list[tuple[Tools, str]] = [(tools, mode) for tools in LISTS for mode in MODES]
 # Each kind of list in one mode, each mode with a list; the whole ring takes every cell.
-FEW: list[tuple[Tools, str]] = [
-    *zip([None, [], *TEAMS, ["Bash"], ["Write"]], cycle(MODES), strict=False)
-]
+FEW: list[tuple[Tools, str]] = [*zip([None, [], *TEAMS], cycle(MODES), strict=False)]
 BROKEN = """
 from workspace.engines import looped
 async def gate(*given):
