@@ -11,7 +11,6 @@ from django.db import connections
 log = logging.getLogger(__name__)
 
 QUIET_S = 0.1
-STOP_S = 3.0  # what is being told when the end comes may ask git
 Key = tuple[str, ...]
 
 
@@ -33,7 +32,7 @@ class Teller:
         self._stop.set()
         self._some.set()
         if self._thread is not None:
-            self._thread.join(STOP_S)
+            self._thread.join(QUIET_S * 10)
 
     def later(self, key: Key, tell: Callable[[], None]) -> None:
         with self._lock:
