@@ -37,7 +37,6 @@ def test_the_agent_reads_its_project_and_nothing_of_others(world):
     assert records[0]["sandbox"] == "bwrap"
 
 
-@pytest.mark.slow
 def test_the_agent_writes_its_project_and_home_and_no_transcript(world):
     (world.project / "project.yaml").write_text("name: Alpha\n")
     steps = [

@@ -59,7 +59,6 @@ def test_what_is_no_picture_or_too_large_is_named_and_the_turn_goes_on(talk, stu
     assert "other-0a1b2c3d4e5f.png" in told["text"]
 
 
-@pytest.mark.slow
 def test_a_link_out_of_the_attachments_is_not_followed(talk, stub, world):
     (world.root / "secret.png").write_bytes(PNG)
     path = attached(world)

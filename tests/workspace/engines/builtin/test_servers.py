@@ -170,7 +170,6 @@ def test_no_command_sees_the_key_in_its_surroundings(hosted, stub):
     assert result(records) == (True, "0\n[exit status 1]")
 
 
-@pytest.mark.slow
 def test_a_proxy_that_a_project_passes_on_is_not_asked(talk, stub, world, monkeypatch):
     environ = world.environ
     proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9"}
