@@ -131,8 +131,9 @@ class Watcher:
 
         One that is not there counts: others may have read it while it was.
         """
-        self._found({one: _look(one) for one in paths & folders})
-        changed, moved = set(), not paths.isdisjoint(folders)
+        went = paths & folders
+        self._found({one: _look(one) for one in went})
+        changed, moved = set(), bool(went)
         for path in paths:
             if path.parent not in folders or path.name.startswith(PREFIX):
                 continue
