@@ -7,7 +7,6 @@ when the turn asks: to the message at a channel, and to the title of a page of e
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 from bench.figures import Figure, bounded, compared
 from bench.review import histories
 from bench.timing import Connection, alternately
-from tests.browser.conftest import CHROMIUM, MISSING
+from tests.browser.conftest import CHROMIUM, MISSING, launched
 from tests.service import Service, until
 from tests.stubs.receiver import Receiver, receiving
 
@@ -91,10 +90,9 @@ def pages(service: Service) -> Iterator[list[Page]]:
         print(f"loop: {MISSING}", file=sys.stderr)
         yield []
         return
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=arguments) as browser,
+        launched(playwright, CHROMIUM) as browser,
     ):
         found = []
         for port in service.ports.values():

@@ -11,7 +11,6 @@ there while four windows are open, what home asks the service for, and whether i
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from bench.figures import Figure, bounded, compared, counted
 from bench.review.histories import wide
-from tests.browser.conftest import CHROMIUM, MISSING
+from tests.browser.conftest import CHROMIUM, MISSING, launched
 from tests.browser.test_chat_long import TURNS, turn
 from tests.browser.test_early import SHIFTS, Between
 from tests.service import Service, until
@@ -68,12 +67,11 @@ def main() -> list[Figure]:
     if CHROMIUM is None:
         print(f"pages: {MISSING}", file=sys.stderr)
         return []
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with (
         tempfile.TemporaryDirectory() as folder,
         Service(Path(folder), scheduler=False, dashboard=CALM) as service,
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=arguments) as browser,
+        launched(playwright, CHROMIUM) as browser,
     ):
         pages = [apps(service), commit(service, Path(folder)), chat(service)]
         line = f"{service.url}/api/health"

@@ -9,6 +9,7 @@ import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -190,9 +191,8 @@ def model_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
 
 @pytest.fixture(scope="package")
 def windows(browser: Browser) -> Iterator[Windows]:
-    windows = Windows(browser)
-    yield windows
-    windows.close()
+    with closing(Windows(browser)) as windows:
+        yield windows
 
 
 @pytest.fixture

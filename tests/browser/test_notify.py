@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
@@ -65,9 +66,8 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def windows(browser: Browser) -> Iterator[Windows]:
-    windows = Windows(browser)
-    yield windows
-    windows.close()
+    with closing(Windows(browser)) as windows:
+        yield windows
 
 
 @pytest.fixture(scope="module")

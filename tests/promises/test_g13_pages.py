@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
 import threading
 from collections import Counter
@@ -22,7 +21,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import CHROMIUM, MISSING
+from tests.browser.conftest import CHROMIUM, MISSING, launched
 from tests.service import Service
 
 PAGE = {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-site"}
@@ -185,8 +184,7 @@ def test_nothing_that_a_page_of_a_dev_server_sends_in_chromium_arrives(served: S
     before = state(served)
     routes = [(method, url.replace("127.0.0.1", "localhost")) for method, url in everywhere(served)]
     with sync_playwright() as playwright:
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=root)
+        browser = launched(playwright, CHROMIUM)
         opened = browser.new_page()
         opened.goto(page)
         answers: Counter[int] = Counter()
