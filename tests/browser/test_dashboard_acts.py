@@ -128,6 +128,29 @@ def test_a_group_of_bookmarks_is_made_and_stays_folded(page: Page, shared_servic
     expect(page.get_by_role("link", name="Law")).to_be_hidden()
 
 
+def test_a_group_that_changes_while_it_is_pressed_still_folds(
+    page: Page, shared_service: Served
+) -> None:
+    def linked(group: str, name: str) -> None:
+        body = {"name": group, "links": [{"name": name, "url": "http://127.0.0.1:9/"}]}
+        shared_service.api.put(f"/api/bookmarks/{group.lower()}", json=body).raise_for_status()
+
+    linked("Held", "Was")
+    opened(page)
+    page.get_by_role("heading", name="Held").hover()
+    page.mouse.down()
+    linked("Held", "Is")
+    linked("Other", "Beside")
+    expect(page.get_by_role("link", name="Beside")).to_be_visible()
+    expect(page.get_by_role("link", name="Was")).to_be_visible()
+    page.mouse.up()
+
+    expect(page.get_by_text("Was", exact=True)).to_have_count(0)
+    expect(page.get_by_text("Is", exact=True)).to_be_hidden()
+    page.get_by_role("heading", name="Held").click()
+    expect(page.get_by_role("link", name="Is", exact=True)).to_be_visible()
+
+
 @pytest.mark.slow
 def test_pictures_are_taken_of_one_app_and_of_all(page: Page, shared_service: Served) -> None:
     for name in ("Lens", "Prism"):

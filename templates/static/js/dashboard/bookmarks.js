@@ -104,7 +104,8 @@ export class Bookmarks {
         links.map((link) => this.mark(group, link, one.asked)),
       ),
     );
-    details.addEventListener("toggle", () => fold(group, !details.open));
+    // Not at "toggle", which comes later: a group drawn anew before that would stand as it was.
+    summary.addEventListener("click", () => fold(group, details.open));
     return h("div", { class: "marks-box" }, details, more);
   }
 

@@ -128,8 +128,9 @@ const foldOf = (node) => /** @type {HTMLElement} */ (node).dataset.fold;
 
 /**
  * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
- * open details and selection stay where they are. A skeleton awaited there is not wanted any more,
- * also when there is nothing to show.
+ * open details and selection stay where they are. One that is pressed is drawn anew when it is
+ * released: a click on what went meanwhile would be lost. A skeleton awaited there is not wanted any
+ * more, also when there is nothing to show.
  * @template T
  * @param {Element} parent
  * @param {Iterable<T>} items
@@ -137,6 +138,7 @@ const foldOf = (node) => /** @type {HTMLElement} */ (node).dataset.fold;
  * @param {(item: T) => HTMLElement} build
  */
 export function keep(parent, items, keyOf, build) {
+  behind.delete(parent);
   const children = /** @type {HTMLElement[]} */ ([...parent.children]);
   const old = new Map(children.map((node) => [node.dataset.key, node]));
   /** @type {Element | null} */
@@ -146,7 +148,9 @@ export function keep(parent, items, keyOf, build) {
     const said = JSON.stringify(item);
     let node = old.get(key);
     old.delete(key);
-    if (node === undefined || node.dataset.said !== said) {
+    if (node !== undefined && node.dataset.said !== said && node.matches(":active"))
+      afterRelease(parent, () => keep(parent, items, keyOf, build));
+    else if (node === undefined || node.dataset.said !== said) {
       const fresh = build(item);
       fresh.dataset.key = key;
       fresh.dataset.said = said;
@@ -161,6 +165,31 @@ export function keep(parent, items, keyOf, build) {
   }
   for (const node of old.values()) node.remove();
   parent.removeAttribute("aria-busy");
+}
+
+/**
+ * Lists in which something that has changed is pressed → what draws them.
+ * @type {Map<Element, () => void>}
+ */
+const behind = new Map();
+
+/**
+ * @param {Element} parent
+ * @param {() => void} draw
+ */
+function afterRelease(parent, draw) {
+  behind.set(parent, draw);
+  for (const release of ["pointerup", "pointercancel", "dragend", "keyup"])
+    document.addEventListener(release, released, { capture: true, once: true });
+}
+
+/** The click of a release is heard before what is put off here. */
+function released() {
+  setTimeout(() => {
+    const draws = [...behind.values()];
+    behind.clear();
+    for (const draw of draws) draw();
+  });
 }
 
 /**
