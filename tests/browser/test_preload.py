@@ -18,7 +18,8 @@ def addresses(shared_service: Service) -> dict[str, tuple[str, str]]:
     http.post("/api/projects", json={"name": "Early", "slug": "early"})
     prompt = {"name": "Heard", "prompt": "#!runbook\nHello."}
     chat = http.post("/api/projects/early/chats", json=prompt).json()["chat"]["sessionId"]
-    until(lambda: http.get(f"/api/projects/early/chats/{chat}/messages").json()["messages"])
+    # Each state of the turn is told to the pages, which ask again.
+    until(lambda: http.get(f"/api/projects/early/chats/{chat}").json()["chat"]["lastTurn"])
     return {
         "home": ("/", ".home-row"),
         "chat": (f"/projects/early/chats/{chat}", ".turn-block"),
