@@ -55,14 +55,18 @@ class Life:
         state.message, state.adopted = None, False
         self.launched = state.world.clock.now()
         try:
-            async with self._saving:
-                state.record = await asyncio.to_thread(self._spawn, service, reason, once, again)
+            starting = self._spawned(service, reason, once, again)
+            state.record = await asyncio.shield(asyncio.create_task(starting))
         except (spawn.CannotStart, SvcError) as error:
             await self.refused(str(error), asked=asked)
             return
         state.become("starting", reason, asked=asked)
         self.watch(state.record)
         self._task("ready", self._until_ready(service, state.record))
+
+    async def _spawned(self, service: Service, reason: str, once: bool, again: bool) -> Record:
+        async with self._saving:
+            return await asyncio.to_thread(self._spawn, service, reason, once, again)
 
     async def refused(self, message: str, *, asked: bool = False) -> None:
         """A start that could not be; it counts as a run that ended at once."""
@@ -130,7 +134,7 @@ class Life:
         tasks = list(self._tasks.values())
         self.forget(*list(self._tasks))
         await asyncio.gather(*tasks, return_exceptions=True)
-        async with self._saving:  # a record that is being written is written whole
+        async with self._saving:  # a start or a record that is under way is done whole
             pass
 
     async def _save(self) -> None:

@@ -55,6 +55,7 @@ class Machine:
         self.service_clock: Clock = Clock()
         self.settings, self.limits = Settings(), Limits()
         self.events: list[list[str]] = []
+        self.begun: list[Supervisor] = []  # of every boot; the last is `services`
         self.services: Supervisor
         self.lost: Lost
 
@@ -71,6 +72,7 @@ class Machine:
             limits=lambda: self.limits,
         )
         self.services = Supervisor(world)
+        self.begun.append(self.services)
         await self.services.begin(services)
         self.lost = Lost(
             World(
@@ -117,8 +119,10 @@ class Machine:
         return {one["id"] for one in orjson.loads(journal().read_bytes())["listeners"]}
 
     async def close(self) -> None:
+        """Those of boots before, too: a start of theirs may be under way."""
         await self.lost.close()
-        await self.services.close()
+        for services in self.begun:
+            await services.close()
 
 
 def journal() -> Path:

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -212,6 +213,29 @@ async def test_a_command_that_ended_before_its_pid_was_written_is_not_run_again(
 
     assert scene.view()["status"] == "failed"
     assert scene.view()["lastExit"]["code"] == 3
+
+
+async def test_a_start_that_is_under_way_is_done_before_the_daemon_goes(scene: Scene):
+    begun, go = threading.Event(), threading.Event()
+
+    def slow_login() -> dict[str, str]:
+        begun.set()
+        go.wait(60)
+        return {"PATH": os.environ["PATH"], "HOME": str(scene.data)}
+
+    scene.supervisor.world = replace(scene.supervisor.world, login=slow_login)
+    await scene.begin(shop=UP)
+    start = asyncio.create_task(scene.supervisor.act("shop", "start"))
+    await asyncio.to_thread(begun.wait, 60)
+    close = asyncio.create_task(scene.supervisor.close())
+    for _ in range(100):
+        await asyncio.sleep(0)
+    go.set()
+    await close
+    with pytest.raises(asyncio.CancelledError):
+        await start
+
+    assert alive(recorded().pid)
 
 
 async def test_a_stop_that_a_kill_of_the_daemon_cut_short_is_finished(scene: Scene):
