@@ -8,10 +8,10 @@ PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What `make check` is made of, the longest first.
-CHECKS := check-types check-js check-style check-imports check-migrations
+# What `make check` is made of beside `check-js`, the longest first.
+CHECKS := check-types check-style check-imports check-migrations
 
-.PHONY: run install unit test whole stores check $(CHECKS) js bench promises promises-stores pins \
+.PHONY: run install unit test whole stores check check-python $(CHECKS) check-js js bench promises promises-stores pins \
 	clean engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
@@ -20,7 +20,7 @@ run: $(VENV)/.base
 # What `run` needs, and nothing started: after an upgrade, for a service manager, in an image.
 install: $(VENV)/.base
 
-# Each worker takes whole files, in the order of tests/starts.py: what waits among what works.
+# Each worker takes whole files, in the order of tests/order.py: what waits among what works.
 WORKERS := --dist loadfile --no-loadscope-reorder -n
 
 # The tests that start no process, which tests/starts.py finds; UNITS=3 files of them at a time, since
@@ -48,9 +48,13 @@ STORES := tests/workspace/chats tests/workspace/triggers tests/workspace/access/
 stores: $(VENV)/.dev
 	SVC_STORE=postgres $(BIN)/python -m pytest $(JOBBED) -m database $(STORES) $(ARGS)
 
-# Installs one thing after the other, then checks two at a time; what each says stands together.
-check: $(VENV)/.dev engines $(NODE_MODULES)
-	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory $(CHECKS)
+# Two at a time, what each says together; packages of Python are installed one after the other.
+check:
+	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory check-python check-js
+
+check-python:
+	@MAKEFLAGS= $(MAKE) --no-print-directory $(VENV)/.dev engines
+	@$(MAKE) --no-print-directory $(CHECKS)
 
 # The types of the engines are those of their packages, so these are installed here too.
 check-types: $(VENV)/.dev engines

@@ -41,12 +41,14 @@ _numbers = itertools.count(1)  # of databases in the Redis of a run
 
 
 def until(found: Callable[[], T], *, seconds: float = 10.0, what: str = "") -> T:
-    """The first true result of `found`; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
+    """The first true result of `found`; fails after `seconds`. What takes long is asked for less
+    often: each time is work, most often of a service, and others wait for the processor."""
+    begun = time.monotonic()
     while not (result := found()):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - begun
+        if waited > seconds:
             raise AssertionError(f"not within {seconds} s: {what or found}")
-        time.sleep(0.01)
+        time.sleep(max(0.01, min(0.1, waited / 20)))
     return result
 
 

@@ -20,7 +20,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from multiprocessing.context import BaseContext
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -70,42 +69,15 @@ class Started:
 started = Started()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A run of the browser's tests alone leaves unread what cannot have one: most of the files."""
-    only = config.option.markexpr == "browser" and collection_path.name.startswith("test_")
-    return True if only and not _names_browser(collection_path) else None
-
-
-def _names_browser(path: Path) -> bool:
-    return "browser" in path.parts or b"browser" in path.read_bytes()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     roots = {item: _roots(item) for item in items}
     marks = come_to(itertools.chain.from_iterable(roots.values()))
     for item, those in roots.items():
         for mark in set().union(*(marks[id(one)] for one in those)):
             item.add_marker(mark)
-        if item.get_closest_marker("browser") and not _names_browser(item.path):
-            raise pytest.UsageError(f"{item.path}: a test with a browser says so in its file")
         asked = {"db", "transactional_db"} & set(vars(item)["fixturenames"])
         if asked or item.get_closest_marker("django_db"):
             item.add_marker("database")
-    _mixed(items)
-
-
-def _mixed(items: list[pytest.Item]) -> None:
-    """Files that start processes among those that do not, each file whole: while some workers wait
-    for what they started, others have work for the processor. At the end only short ones are left,
-    so that all workers end together.
-    """
-    starting = {item.path for item in items if item.get_closest_marker("process")}
-    files = list(dict.fromkeys(item.path for item in items))
-    places: dict[Path, float] = {}
-    for kind, until in ((True, 0.9), (False, 1.0)):
-        those = [path for path in files if (path in starting) is kind]
-        places |= {path: until * place / len(those) for place, path in enumerate(those)}
-    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.hookimpl(wrapper=True)

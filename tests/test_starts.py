@@ -122,23 +122,6 @@ def test_a_test_that_hides_what_it_starts_fails_and_says_so(tmp_path: Path):
     assert "starts ['true'], which its code does not show" in said
 
 
-HIDES_A_PAGE = """
-import pytest
-
-@getattr(pytest.mark, "brow" "ser")
-def test_a_page():
-    pass
-"""
-
-
-def test_a_page_in_a_file_that_a_run_of_pages_would_not_read_ends_every_run(tmp_path: Path):
-    with nested(tmp_path, HIDES_A_PAGE) as run:
-        said = run.communicate(timeout=60)[0]
-
-    assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "test_it.py: a test with a browser says so in its file" in said
-
-
 JOBS = {"one process": (), **({"a worker": ("-n", "1")} if SLOW else {})}
 
 

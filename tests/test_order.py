@@ -1,0 +1,58 @@
+"""Pages go to two workers and the rest to the others, until one of the two is all done."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from tests.order import Apart
+
+PAGES = [f"tests/browser/test_{n}.py::test_it" for n in range(3)]
+REST = [f"tests/review/test_{n}.py::test_it" for n in range(5)]
+
+
+class Worker:
+    """A worker of xdist that notes what it is sent, and runs it when the test says so."""
+
+    shutting_down = False
+
+    def __init__(self, name: str) -> None:
+        self.gateway = SimpleNamespace(id=name)
+        self.sent: list[int] = []
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.sent += indices
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+def test_pages_go_to_two_workers_and_who_has_nothing_left_takes_what_there_is():
+    scheduler, workers = scheduled("gw0", "gw1", "gw2")
+    page, other, rest = workers
+    assert (page.sent, other.sent) == ([0, 2], [1, 4])  # two each; its pages, then what is left
+    assert rest.sent == [3, 5]
+
+    scheduler.mark_test_complete(rest, 3)
+
+    assert rest.sent == [3, 5, 6]
+
+
+def test_one_worker_has_the_pages_first_and_then_all_files():
+    scheduler, (only,) = scheduled("gw0")
+    for at in range(8):
+        scheduler.mark_test_complete(only, only.sent[at])
+
+    assert only.sent == list(range(8))
+
+
+def scheduled(*names: str) -> tuple[Any, list[Worker]]:
+    option = SimpleNamespace(loadscopereorder=False)
+    config = SimpleNamespace(option=option, getvalue=lambda _name: ["popen"] * len(names))
+    scheduler: Any = Apart(config)  # type: ignore[arg-type]
+    workers = [Worker(name) for name in names]
+    for worker in workers:
+        scheduler.add_node(worker)
+        scheduler.add_node_collection(worker, PAGES + REST)
+    scheduler.schedule()
+    return scheduler, workers
