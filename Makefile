@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `make check` is made of beside `check-js`, the longest first.
 CHECKS := check-types check-style check-imports check-migrations
 
-.PHONY: run install unit test whole stores check check-python $(CHECKS) check-js js bench promises promises-stores pins \
+.PHONY: run install unit test whole stores check check-python setup $(CHECKS) check-js js bench promises promises-stores pins \
 	clean engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
@@ -53,8 +53,11 @@ check:
 	@$(MAKE) --jobs=2 --output-sync=target --no-print-directory check-python check-js
 
 check-python:
-	@MAKEFLAGS= $(MAKE) --no-print-directory $(VENV)/.dev engines
+	@MAKEFLAGS= $(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory $(CHECKS)
+
+# What checks and tests of Python need.
+setup: $(VENV)/.dev engines
 
 # The types of the engines are those of their packages, so these are installed here too.
 check-types: $(VENV)/.dev engines
