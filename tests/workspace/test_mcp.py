@@ -11,6 +11,7 @@ import pytest
 from config.errors import Conflict, Denied, Invalid, NotFound, Upstream
 from config.mcp import arguments, results
 from config.mcp.operations import Operation
+from config.storage import displaced
 from tests.workspace.access.world import configure
 from workspace.access.policy import Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client, User
@@ -474,6 +475,7 @@ def test_an_id_that_names_no_chat_here_touches_no_file_and_fires_nothing(alpha, 
     for slug in ("alpha", "beta"):
         call("set_trigger", project=slug, name="hook", event="onArchive", prompt="x", enabled=True)
     given = {"prompt": "x"} if name == "send_message" else {}
+    displaced.settle()
     before = {path: path.stat().st_mtime_ns for path in beta.dir.parent.rglob("*")}
 
     for session_id in (str(uuid.uuid4()), "../../etc/passwd", f"../../beta/.chats/{elsewhere}"):

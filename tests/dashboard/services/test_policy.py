@@ -174,6 +174,7 @@ async def test_what_a_dead_command_left_behind_is_ended_before_the_next_start(tu
     await turned.supervisor.act("shop", "start")
     left = int(log_of().split()[0])
     assert alive(left)
+    await turned.until(lambda: turned.turn.sleeps(1, 1.1))
 
     turned.turn.advance(1.2)
     await turned.until(lambda: len(log_of().split()) == 2)
