@@ -23,6 +23,7 @@ BLINK = """for (const hidden of [true, false]) {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
+FAILS = "#!runbook\n```Read file_path=absent.txt\n```\n"
 
 
 @pytest.fixture
@@ -301,6 +302,25 @@ def test_a_turn_that_failed_says_why_and_what_to_do_next(page: Page, told: str) 
     expect(page.get_by_text("sent by a client over")).to_be_visible()
     page.get_by_role("button", name="Edit and send").click()
     expect(page.get_by_role("textbox", name="Message")).to_have_value("And now?")
+
+
+def test_a_press_beside_a_chat_counts_although_its_facts_change_meanwhile(
+    page: Page, shared_service: Service, slug: str
+) -> None:
+    http, chats = shared_service.http, f"/api/projects/{slug}/chats"
+    made = http.post(chats, json={"name": "Pressed", "prompt": FAILS}).json()
+    chat = f"{chats}/{made['chat']['sessionId']}"
+    until(lambda: http.get(chat).json()["chat"]["lastTurn"])
+    page.goto(chat.removeprefix("/api"))
+    facts = page.get_by_role("complementary", name="About this chat")
+    expect(facts.get_by_text("Last turn")).to_be_visible()
+    facts.get_by_role("button", name="Fork").hover()
+    page.mouse.down()
+    http.post(f"{chat}/messages", json={"prompt": FAILS}).raise_for_status()
+    expect(page.locator(".turn-block")).to_have_count(2)
+    page.mouse.up()
+
+    expect(page.locator("#here")).to_have_text("Fork of Pressed")
 
 
 def test_a_fork_from_an_earlier_turn_ends_there(page: Page, told: str) -> None:

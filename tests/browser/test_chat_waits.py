@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.promises.rings import few
 from tests.service import Service
 from tests.stubs.openai import Stub, text
 
@@ -25,7 +26,7 @@ def shared_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
         yield service
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", few([390, 1280], 1))
 def test_a_chat_says_until_when_it_waits_and_goes_on_when_it_is_told_to(
     page: Page, shared_service: Service, stub: Stub, width: int
 ) -> None:

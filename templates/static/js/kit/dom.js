@@ -109,12 +109,17 @@ export function fill(node, ...children) {
 }
 
 /**
- * The same where somebody may be at work: what has the focus keeps it, and an open
- * `details[data-fold]` is open again.
+ * The same where somebody may be at work: what has the focus keeps it, an open `details[data-fold]`
+ * is open again, and while something in it is pressed it waits for the release (see keep).
  * @param {Element} node
  * @param {...Child} children
  */
 export function refill(node, ...children) {
+  behind.delete(node);
+  if (node.matches(":active")) {
+    afterRelease(node, () => refill(node, ...children));
+    return;
+  }
   const active = within(node);
   const open = [...node.querySelectorAll("details[data-fold][open]")].map((one) => foldOf(one));
   fill(node, ...children);
@@ -168,7 +173,7 @@ export function keep(parent, items, keyOf, build) {
 }
 
 /**
- * Lists in which something that has changed is pressed → what draws them.
+ * Nodes in which something that has changed is pressed → what draws them.
  * @type {Map<Element, () => void>}
  */
 const behind = new Map();
