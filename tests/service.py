@@ -83,8 +83,13 @@ def stores() -> dict[str, str]:
     return made
 
 
+def still_running(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
+    """Those that have not ended by then; one that waits for init to notice its end has."""
+    left = psutil.wait_procs(processes, timeout=seconds)[1]
+    return [one for one in left if _runs(one)]
+
+
 def _runs(process: psutil.Process) -> bool:
-    """Not so one that has ended and waits for init to notice."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -269,10 +274,9 @@ class Service:
         family = self.family()
         self.process.send_signal(signal.SIGTERM)
         code = self._wait(STOP_S)
-        _gone, left = psutil.wait_procs(family, timeout=1)
+        left = still_running(family, 1)
         self._forget()
         assert code == 0, f"ended with {code}: {self.output()}"
-        left = [one for one in left if _runs(one)]
         assert left == [], f"still there: {left}"
         assert "Traceback" not in self.log(), self.log()
 

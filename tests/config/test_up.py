@@ -13,7 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.service import Service, until
+from tests.service import Service, still_running, until
 from tests.wire import make_certificate
 
 
@@ -151,7 +151,7 @@ def test_ctrl_c_in_a_terminal_stops_everything(stopped):
     os.killpg(stopped.process.pid, signal.SIGINT)
 
     assert stopped.process.wait(10) == 0
-    assert psutil.wait_procs(family, timeout=1)[1] == []
+    assert still_running(family, 1) == []
 
 
 def test_a_database_of_a_newer_version_is_refused_with_a_sentence(stopped):
@@ -293,6 +293,6 @@ def test_a_dead_server_is_started_again_and_nothing_outlives_a_killed_up(stopped
     family = stopped.family()
     os.kill(stopped.process.pid, signal.SIGKILL)
 
-    assert psutil.wait_procs(family, timeout=10)[1] == []
+    assert still_running(family, 10) == []
     second = stopped.run("doctor")  # the locks died with their holders
     assert "server           not running" in second.stdout

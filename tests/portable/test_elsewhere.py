@@ -16,7 +16,7 @@ from tests.browser import commits
 from tests.browser.commits import LINES, changed, text
 from tests.browser.test_dashboard import web_server
 from tests.portable.conftest import Elsewhere
-from tests.service import free_port, until
+from tests.service import free_port, still_running, until
 from workspace.chats import transcript
 
 TRIED = """
@@ -220,7 +220,6 @@ def test_a_killed_supervisor_takes_its_processes_with_it(elsewhere):
     os.kill(elsewhere.process.pid, signal.SIGKILL)
     elsewhere.process.wait()
 
-    _gone, left = psutil.wait_procs(family, timeout=20)
-    assert left == []
+    assert still_running(family, 20) == []
     elsewhere._forget()
     elsewhere.start()

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.promises.rings import ring
-from tests.service import ROOT, Service, until
+from tests.service import ROOT, Service, still_running, until
 
 WRITER = """
 import sys, pathlib
@@ -50,8 +50,7 @@ def test_one_start_removes_all_that_killed_writers_left(tmp_path: Path):
             *psutil.Process(service.pid).children(recursive=True),
         ]
 
-    _, alive = psutil.wait_procs(family, timeout=10)
-    assert alive == []
+    assert still_running(family, 10) == []
     assert (project / "project.yaml").read_bytes().startswith(b"name: Demo\n")
 
 
