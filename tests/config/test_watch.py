@@ -137,7 +137,8 @@ def test_what_comes_among_many_is_looked_at_alone(
     seen(told, tmp_path / "1/b")
 
     assert set(looked) == {tmp_path / "0", tmp_path / "1", tmp_path / "2"}
-    assert looked == sorted(looked)  # none again because another came
+    # When it is found, and when its own event is read, if that is later: not because others came.
+    assert looked.count(tmp_path / "0") <= 2
 
 
 def test_a_folder_made_just_before_its_parent_is_watched_is_found(tmp_path: Path, told: Told):

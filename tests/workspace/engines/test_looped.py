@@ -28,7 +28,7 @@ class Player:
 {body}
 
 runbook.ENGINE = Player()
-sys.exit(process.main(sys.argv))
+os._exit(process.main(sys.argv))  # as the turn process ends
 """
 SPEAK = 'io.delta("b1", "text", "Half of "); io.delta("b1", "text", "it")\n'
 WAIT = "await asyncio.sleep(600)\n"

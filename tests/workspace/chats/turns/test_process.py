@@ -334,11 +334,11 @@ def run_patched(world: World, patch: str) -> str:
     """One turn by a process with a fault built in; its log."""
     broken = world.root / "broken.py"
     broken.write_text(
-        "import sys\n"
+        "import os, sys\n"
         "from workspace.chats.turns import process\n"
         "from workspace.engines import base, policy, runbook\n"
         f"{patch}\n"
-        "sys.exit(process.main(sys.argv))\n"
+        "os._exit(process.main(sys.argv))\n"
     )
     job = world.job(book(fence("Bash", "touch ran")))
     child = subprocess.Popen(
