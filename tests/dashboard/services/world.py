@@ -157,13 +157,20 @@ def alive(pid: int) -> bool:
 
 
 def sweep(data: Path) -> None:
-    """End what carries a mark of a run recorded below this data directory."""
+    """End what carries a mark of a run recorded below this data directory, until there is none: a
+    process that just executes its program shows no environment for a moment."""
     home = f"HOME={data}".encode()
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            entries = path.read_bytes().split(b"\0")
-            if home in entries and any(entry.startswith(b"SVC_RUN=") for entry in entries):
-                os.kill(int(path.parent.name), signal.SIGKILL)
+    while any(_ended(path, home) for path in Path("/proc").glob("[0-9]*/environ")):
+        pass
+
+
+def _ended(environ: Path, home: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        entries = environ.read_bytes().split(b"\0")
+        if home in entries and any(entry.startswith(b"SVC_RUN=") for entry in entries):
+            os.kill(int(environ.parent.name), signal.SIGKILL)
+            return True
+    return False
 
 
 __all__ = ["Scene", "Turned", "alive", "environment", "log_of", "python", "server", "sweep"]
