@@ -8,10 +8,10 @@ PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What `make check` is made of beside `check-js`, the longest first.
-CHECKS := check-types check-style check-imports check-migrations
+# What `make check` is made of beside `check-types`, which takes a minute, and `check-js`.
+QUICK := check-style check-imports check-migrations
 
-.PHONY: run install unit test whole stores check check-python setup $(CHECKS) check-js js bench promises promises-stores pins \
+.PHONY: run install unit test whole stores check check-python setup check-types check-quick $(QUICK) check-js js bench promises promises-stores pins \
 	clean engines engine-claude engine-models engine-acp apprise
 
 run: $(VENV)/.base
@@ -54,7 +54,9 @@ check:
 
 check-python:
 	@MAKEFLAGS= $(MAKE) --no-print-directory setup
-	@$(MAKE) --no-print-directory $(CHECKS)
+	@$(MAKE) --no-print-directory check-types check-quick
+
+check-quick: $(QUICK)
 
 # What checks and tests of Python need.
 setup: $(VENV)/.dev engines
