@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 from tests.browser.conftest import Watch, Windows
 from tests.browser.test_early import Held
 from tests.service import Service, until
+from tests.workspace.chats.world import FAILS
 from workspace.chats import transcript
 
 WAITS = "#!runbook\n```Bash\nsleep 60\n```\n"
@@ -23,7 +24,6 @@ BLINK = """for (const hidden of [true, false]) {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
-FAILS = "#!runbook\n```Read file_path=absent.txt\n```\n"
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 
 from tests.browser.conftest import CHROMIUM, MODULES, WAIT_MS, Watch, Windows, launched
 from tests.service import Service, until
+from tests.workspace.chats.world import FAILS
 
 # What the page shows, in place of the system's own: the rest of the browser is as it is.
 SHOWN = """(() => {
@@ -29,7 +30,6 @@ SHOWN = """(() => {
 })()"""
 HIDE = """Object.defineProperty(document, "hidden", { value: true, configurable: true });
 document.dispatchEvent(new Event("visibilitychange"));"""
-FAILS = "#!runbook\n```Read file_path=absent.txt\n```\n"
 PROJECT = "/api/projects/told"
 
 

@@ -15,12 +15,12 @@ import pytest
 
 from tests.service import Service, free_port, until
 from tests.stubs.receiver import Receiver
+from tests.workspace.chats.world import FAILS
 from workspace.notify import setting
 
 pytestmark = pytest.mark.timeout(150)
 
 ASKS = "#!runbook\n```Bash\necho asked\n```\n"
-FAILS = "#!runbook\n```Read file_path=absent.txt\n```\n"
 SOON_S = 2.0
 
 
