@@ -23,6 +23,7 @@ from playwright.sync_api import (
     Page,
     Playwright,
     Request,
+    Route,
     WebError,
     expect,
     sync_playwright,
@@ -106,6 +107,24 @@ class Watch:
 
     def left(self) -> list[str]:
         return [text for text in self.wrong if not any(word in text for word in self.meant)]
+
+
+class Held:
+    """Requests of a page that are answered once the test says so."""
+
+    def __init__(self, page: Page, pattern: str) -> None:
+        self.page, self.pattern = page, pattern
+        self.routes: list[Route] = []
+        page.route(pattern, self._hold)
+
+    def _hold(self, route: Route) -> None:
+        self.routes.append(route)
+
+    def release(self) -> None:
+        assert self.routes
+        for route in self.routes:
+            route.continue_()
+        self.page.unroute(self.pattern)
 
 
 class Shared(Service):

@@ -11,8 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import Held
 from tests.browser.test_windows import LIVE
 from tests.service import Service
 
@@ -30,24 +31,6 @@ new PerformanceObserver((list) => {
 def project(shared_service: Service) -> None:
     for name in (NAME, "Another one"):
         shared_service.http.post("/api/projects", json={"name": name}).raise_for_status()
-
-
-class Held:
-    """Requests of a page that are answered once the test says so."""
-
-    def __init__(self, page: Page, pattern: str) -> None:
-        self.page, self.pattern = page, pattern
-        self.routes: list[Route] = []
-        page.route(pattern, self._hold)
-
-    def _hold(self, route: Route) -> None:
-        self.routes.append(route)
-
-    def release(self) -> None:
-        assert self.routes
-        for route in self.routes:
-            route.continue_()
-        self.page.unroute(self.pattern)
 
 
 def without_scripts(page: Page, address: str) -> Held:

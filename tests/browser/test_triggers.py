@@ -8,7 +8,7 @@ import pytest
 import yaml
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Held, Watch
 from tests.service import Service, until
 
 ENTRIES = """
@@ -215,6 +215,18 @@ def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: 
 
     expect(row(triggers, "good")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
+
+
+def test_a_trigger_is_deleted_after_what_was_asked_of_it_is_answered(triggers: Page) -> None:
+    """Else the question finds nothing, and the page looks broken to whoever reads its log."""
+    held = Held(triggers, "**/triggers/good")
+    row(triggers, "good").click()
+    triggers.get_by_role("button", name="Delete").click()
+    triggers.evaluate("fetch('/api/health')")
+    assert {route.request.method for route in held.routes} == {"GET"}
+
+    held.release()
+    expect(row(triggers, "good")).to_be_hidden()
 
 
 def test_a_trigger_of_a_client_says_so_until_a_person_saves_it(

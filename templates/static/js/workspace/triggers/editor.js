@@ -30,6 +30,7 @@ export class Editor {
   etag = null;
   tagged = null;
   saving = null;
+  leaving = false;
 
   constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
     this.main = main;
@@ -314,7 +315,11 @@ export class Editor {
   discard(event) {
     const { facts } = this;
     return attempt(event, async () => {
-      await remove(this.path);
+      this.leaving = true;
+      await this.tagged; // what is asked of an entry is answered before it goes
+      await remove(this.path).finally(() => {
+        this.leaving = false;
+      });
       const back = async () => {
         const { trigger, run, enabled, clients } = facts;
         await put(this.path, { trigger, run, enabled, clients });
@@ -359,12 +364,13 @@ export class Editor {
     const same = (record) =>
       JSON.stringify([record.trigger, record.run]) ===
       JSON.stringify([this.facts.trigger, this.facts.run]);
-    this.tagged = call("GET", this.path).then(
+    const asked = call("GET", this.path).then(
       (answer) => {
         if (same(answer.data.trigger)) this.etag = answer.etag;
       },
       () => {},
     );
+    this.tagged = Promise.all([this.tagged, asked]);
   }
 
   /** Fill a new form with an offer; Save stores it. */
@@ -375,7 +381,7 @@ export class Editor {
 
   /** A change arrived: the live parts follow it; what was typed stays. */
   refresh(fresh) {
-    if (!fresh || fresh.invalid || !this.facts) return;
+    if (!fresh || fresh.invalid || !this.facts || this.leaving) return;
     this.stored = fresh;
     if (!this.facts.legacy) this.tag();
     this.live();
