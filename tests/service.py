@@ -36,7 +36,8 @@ _template: Path | None = None
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
 _first = 10_000 + 2_800 * (int(_worker or 0) % 8) + os.getpid() % 300
 _block = range(_first, _first + (2_500 if _worker else 20_000))
-_ports = iter(_block)
+_REFUSED = 10_080  # by Chromium, as the port of another service
+_ports = iter(port for port in _block if port != _REFUSED)
 _numbers = itertools.count(1)  # of databases in the Redis of a run
 
 
