@@ -279,7 +279,9 @@ class Service:
         self._forget()
         assert code == 0, f"ended with {code}: {self.output()}"
         assert left == [], f"still there: {left}"
-        assert "Traceback" not in self.log(), self.log()
+        lines = self.log().splitlines()
+        fault = list(itertools.dropwhile(lambda line: "Traceback" not in line, lines))
+        assert fault == [], "\n".join(fault)
 
     def kill9(self) -> None:
         """SIGKILL everything at once."""
