@@ -91,6 +91,11 @@ def test_pages_fit_keep_still_and_have_no_axe_violation(
     assert found == {}
 
 
+def test_a_page_of_the_api_begins_where_it_stays(page: Page) -> None:
+    page.goto("/api/projects")
+    assert page.evaluate("document.body.getBoundingClientRect().top") == 0
+
+
 def test_settings_are_saved_and_errors_stand_at_their_field(
     page: Page, chat: str, watch: Watch
 ) -> None:
