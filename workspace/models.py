@@ -173,7 +173,7 @@ class Turn(models.Model):
     id = models.CharField(max_length=32, primary_key=True)  # msg_<ulid>: order of the queue
     project = models.CharField(max_length=128, db_index=True)
     chat = models.CharField(max_length=36)
-    state = models.CharField(max_length=16, db_index=True)
+    state = models.CharField(max_length=16)
     prompt = models.TextField()  # as written
     message = models.TextField()  # with the event or fork line in front
     model = models.TextField(blank=True)
@@ -213,6 +213,7 @@ class Turn(models.Model):
             models.Index(fields=["chat", "id"]),
             models.Index(fields=["chat", "state", "id"]),
             models.Index(fields=["project", "state"]),
+            models.Index(fields=["state", "id"]),
             models.Index(fields=["id"], condition=Q(unclosed=True), name="unclosed_turns"),
             models.Index(
                 fields=["retry_at"], condition=Q(retry_at__isnull=False), name="waiting_turns"
