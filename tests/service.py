@@ -221,7 +221,7 @@ class Service:
             return database.execute(query).fetchall()
 
     def start(self, command: str = "up") -> Self:
-        """Start and wait until the main port answers."""
+        """Start and wait until all parts answer."""
         self._use_template()
         self._settle_dashboard()
         self._output = (self.data / "up.out").open("a")
@@ -251,7 +251,9 @@ class Service:
         if self.process.poll() is not None:
             raise AssertionError(f"ended with {self.process.returncode}: {self.output()}")
         with contextlib.suppress(httpx.HTTPError, KeyError):
-            return bool(self.pid) and self.http.get("/api/health").status_code == 200
+            if self.pid and self.http.get("/api/health").status_code == 200:
+                # its daemon reads its files beside the first answers of the other parts
+                return self.http.get("/dashboard/api/state").status_code != 503
         return False
 
     def output(self) -> str:
