@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from config.errors import Unavailable
 from config.process import nodes
 from config.storage.watch import Watcher
-from config.waits import happened
 from dashboard.daemon.loop import Loop, Meter
 from dashboard.daemon.ownport import OwnPort
 from dashboard.daemon.state import DaemonState, watched
@@ -91,19 +90,24 @@ class Daemon:
     # The run.
 
     async def _main(self) -> None:
-        delay = 1.0
-        while not self._ending.is_set():
-            try:
-                await self._begin()
-                break
-            except Exception:
-                log.exception("the dashboard's daemon did not start; again in %g s", delay)
-                await happened(self._ending, delay)
-                delay = min(2 * delay, LONGEST_S)
+        loading = asyncio.create_task(self._load())
         try:
             await self._ending.wait()
         finally:
+            loading.cancel()  # an end in the midst of it does not wait for a slow disk or browser
+            await asyncio.wait((loading,))
             await self._end()
+
+    async def _load(self) -> None:
+        delay = 1.0
+        while True:
+            try:
+                await self._begin()
+                return
+            except Exception:
+                log.exception("the dashboard's daemon did not start; again in %g s", delay)
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, LONGEST_S)
 
     async def _begin(self) -> None:
         """Load the files, take up the apps and the services that run, start the tasks."""

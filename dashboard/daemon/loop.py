@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -33,6 +34,7 @@ class Loop:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._main: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._early: list[Callable[[], object]] = []  # calls that came before the loop was there
         self._asked: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self.ended = threading.Event()
@@ -56,9 +58,12 @@ class Loop:
         return self._loop
 
     def soon(self, call: Callable[..., object], *args: Any) -> None:
-        """Have the call made on the loop; nothing happens once it has ended."""
-        with suppress(RuntimeError):
-            if self._loop is not None:
+        """Have the call made on the loop, as its first if that is yet to come: an end may be asked
+        for right after the start. Nothing happens once it has ended."""
+        with self._lock, suppress(RuntimeError):
+            if self._loop is None:
+                self._early.append(partial(call, *args))
+            else:
                 self._loop.call_soon_threadsafe(call, *args)
 
     def ask(self, call: Callable[..., T], *args: Any) -> T:
@@ -106,7 +111,10 @@ class Loop:
                 loop.set_default_executor(
                     ThreadPoolExecutor(THREADS, thread_name_prefix=f"{self._thread.name}-work")
                 )
-                self._loop = loop
+                with self._lock:
+                    self._loop = loop
+                    for call in self._early:
+                        loop.call_soon(call)
                 try:
                     runner.run(self._main())
                 finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from threading import Event
@@ -103,6 +104,22 @@ def test_it_ends_within_three_seconds_and_refuses_from_then_on(daemon: Daemon) -
     assert time.monotonic() - begun < 3
     with pytest.raises(Unavailable):
         daemon.ask(daemon.views.apps, None)
+
+
+def test_an_end_does_not_wait_for_what_is_still_being_loaded(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Event()
+
+    async def for_ever() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(daemon.state.gallery, "begin", for_ever)
+    daemon.start()
+    assert begun.wait(10)
+
+    assert daemon.stop()
 
 
 def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(

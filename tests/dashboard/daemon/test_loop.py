@@ -40,6 +40,14 @@ def test_a_question_is_answered_on_the_loops_own_thread(running: Running) -> Non
     assert running.loop.ask(threading.get_ident) == running.loop.ident
 
 
+def test_an_end_that_is_asked_for_at_once_is_not_forgotten() -> None:
+    loop, end = Loop("test-loop"), asyncio.Event()
+    loop.soon(end.set)
+    loop.start(end.wait)  # type: ignore[arg-type]
+
+    assert loop.join(5)
+
+
 def test_what_the_call_raises_is_raised_where_it_was_asked(running: Running) -> None:
     with pytest.raises(ZeroDivisionError):
         running.loop.ask(lambda: 1 / 0)
