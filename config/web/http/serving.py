@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 MOST_FILES = (65536, 10240)  # the second is all that some systems give (macOS)
 LOCAL = ("127.0.0.1", "::1")
+STARTING_S = 2.0  # for one part to come up, when it is told to end meanwhile
 SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
 
 
@@ -64,6 +65,7 @@ class Serving:
         self.ready = ready
         self.ports: dict[str, int] = {}
         self._background: list[Any] = []
+        self._starting: threading.Thread | None = None
         self._stopped = threading.Event()
 
     def run(self, *, signal_handlers: bool = True) -> None:
@@ -96,7 +98,10 @@ class Serving:
         self.instance.publish({"version": __version__, "ports": self.ports})
         self._log_start()
         self.ready(self.ports)
-        threading.Thread(target=self._start_background, name="svc-start", daemon=True).start()
+        self._starting = threading.Thread(
+            target=self._start_background, name="svc-start", daemon=True
+        )
+        self._starting.start()
 
     def _start_background(self) -> None:
         for name in settings.SVC_BACKGROUND:
@@ -112,6 +117,8 @@ class Serving:
 
     def _stop(self) -> None:
         self._stopped.set()
+        if self._starting is not None:  # what is being started now has to be stopped, too
+            self._starting.join(STARTING_S)
         for part in reversed(self._background):
             try:
                 part.stop()
