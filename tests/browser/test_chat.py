@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 
-from tests.browser.conftest import Watch, Windows
-from tests.browser.test_early import Held
+from tests.browser.conftest import Held, Watch, Windows
 from tests.service import Service, until
 from tests.workspace.chats.world import FAILS
 from workspace.chats import transcript

@@ -10,9 +10,8 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, BrowserContext, CDPSession, Locator, Page, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Held, Watch
 from tests.browser.test_chat_long import turn
-from tests.browser.test_early import Held
 from tests.config.test_metrics import scraped
 from tests.service import Service, until
 from workspace.chats import transcript

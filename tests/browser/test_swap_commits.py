@@ -14,8 +14,7 @@ import pytest
 import yaml
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import Watch
-from tests.browser.test_early import Held
+from tests.browser.conftest import Held, Watch
 from tests.browser.test_swap import WITHOUT, Counted, alone, loaded, mark, nothing_left
 from tests.browser.toasts import undo
 from tests.review.repos import Repo
