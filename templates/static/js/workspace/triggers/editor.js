@@ -364,13 +364,15 @@ export class Editor {
     const same = (record) =>
       JSON.stringify([record.trigger, record.run]) ===
       JSON.stringify([this.facts.trigger, this.facts.run]);
-    const asked = call("GET", this.path).then(
-      (answer) => {
-        if (same(answer.data.trigger)) this.etag = answer.etag;
-      },
-      () => {},
-    );
-    this.tagged = Promise.all([this.tagged, asked]);
+    const before = this.tagged;
+    this.tagged = call("GET", this.path)
+      .then(
+        (answer) => {
+          if (same(answer.data.trigger)) this.etag = answer.etag;
+        },
+        () => {},
+      )
+      .then(() => before);
   }
 
   /** Fill a new form with an offer; Save stores it. */
