@@ -42,16 +42,21 @@ class Host:
 
 def named(name: str) -> ZoneInfo:
     """The zone of an IANA name; BadZone when there is none."""
-    usual = len(name) <= LONGEST and _NAME.fullmatch(name)
-    if usual and name.partition("/")[0] not in _OF_MACHINES:
-        try:
-            return ZoneInfo(name)
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            pass
+    if zone := _known(name):
+        return zone
     close = _nearest(name[:LONGEST])
     hint = f' (did you mean "{close}"?)' if close else ""
     shown = "".join(c if c.isprintable() else "?" for c in name[:LONGEST])
     raise BadZone(f'"{shown}" is not the name of a time zone{hint}')
+
+
+def _known(name: str) -> ZoneInfo | None:
+    if len(name) > LONGEST or not _NAME.fullmatch(name) or name.partition("/")[0] in _OF_MACHINES:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return None
 
 
 def _nearest(name: str) -> str | None:
@@ -144,9 +149,7 @@ def _written() -> str:
 def _name(text: str) -> str:
     """The usual name of a zone, "" for what is none."""
     name = text.removeprefix("posix/").removeprefix("right/")
-    try:
-        named(name)
-    except BadZone:
+    if _known(name) is None:
         return ""
     return UTC if name == "Etc/UTC" else name
 

@@ -205,3 +205,15 @@ def test_django_leaves_the_zone_of_the_process_alone(tz):
     command = ("env", "DJANGO_SETTINGS_MODULE=config.settings", sys.executable, "-c", script)
 
     assert printed(*command, tz=tz) == f"{tz} UTC UTC"
+
+
+def test_the_zone_of_the_machine_is_found_without_a_look_at_every_zone(monkeypatch):
+    looked: list[str] = []
+    monkeypatch.setattr("zoneinfo.available_timezones", lambda: looked.append("all") or set())
+    zones._found.cache_clear()
+
+    zones.host()
+    assert looked == []
+    with pytest.raises(zones.BadZone):  # only a hint to somebody who wrote one asks for them
+        zones.named("Europe/Belrin")
+    assert looked == ["all"]
