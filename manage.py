@@ -2,6 +2,7 @@
 """Django's command-line utility for this project."""
 
 import os
+import signal
 import sys
 
 SERVING = (["up"], ["runserver"], ["qcluster"])  # each says itself when all is loaded
@@ -13,9 +14,8 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from config.options import OptionError
-    from config.process import heap, prctl
+    from config.process import heap
 
-    prctl.die_with_starter()
     heap.loading()
     try:
         if sys.argv[1:2] not in SERVING:
@@ -24,6 +24,8 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except OptionError as error:
         sys.exit(error.report())
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
 
 
 if __name__ == "__main__":

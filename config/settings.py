@@ -173,6 +173,11 @@ SVC_BACKGROUND = [
     "dashboard.background.Background",
     "config.assets.Packing",
 ]
+# () -> None: what to do before it is forked, and what it then is, beside the server
+SVC_SCHEDULER = (
+    "workspace.triggers.schedule.qcluster.warm",
+    "workspace.triggers.schedule.qcluster.serve",
+)
 # options -> the port to open, of the parts whose own files may name it
 SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`

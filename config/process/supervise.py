@@ -1,8 +1,8 @@
 """The parent of the service's processes: starts them, keeps their logs, restarts the dead.
 
-Run as `python -m config.process.supervise SPEC`, which `manage.py up` becomes when
-everything is prepared: a few MB that sleep in one select, no Django, no threads, no polling.
-Nothing it started outlives it, whatever ends it.
+`manage.py up` becomes it when everything is prepared and loaded, and its children are forked, so
+that they share what it loaded; `manage.py qcluster` is one below it. It sleeps in one select: no
+threads, no polling. Nothing it started outlives it, whatever ends it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import os
 import selectors
 import signal
 import socket
-import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Any, Protocol
 
-from config.process import prctl
+from config.process import fork
 
 LOG_BYTES, LOGS_KEPT = 10 * 1024 * 1024, 5
 STOP_S = 8.0  # after this the children are killed; together a stop stays under 10 s
@@ -30,24 +31,15 @@ BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 REFUSED = 2  # the exit code of a start that cannot be: trying again would not help
 
 
-class Running(Protocol):
-    """A started process, as subprocess.Popen tells of one."""
-
-    @property
-    def pid(self) -> int: ...
-    def poll(self) -> int | None: ...
-
-
 @dataclass(slots=True, eq=False)
 class Child:
     """One process to keep alive, and what its last start came to."""
 
     name: str
-    argv: list[str] = field(default_factory=list)
+    run: Callable[..., object]
     log: Path | None = None  # None: its output is ours
-    cwd: str | None = None  # where relative paths of its settings begin; None: here
-    tells_ready: bool = False
-    process: Running | None = None
+    tells_ready: bool = False  # `run` is given the descriptor to write the ports to
+    process: ForkProcess | None = None
     started: float = 0.0
     deaths: int = 0
     due: float | None = 0.0  # when to start it (monotonic); None while it runs
@@ -70,32 +62,28 @@ class Child:
                 self.refusal = line
             self.writer.emit(logging.makeLogRecord({"msg": line}))
 
-    def start(self) -> tuple[int | None, int | None]:
-        """Spawn it; returns the descriptors of its output and of its readiness, if it has them."""
+    def start(self, leave: Callable[[], None]) -> tuple[int | None, int | None]:
+        """Fork it; returns the descriptors of its output and of its readiness, if it has them."""
         output, into = os.pipe() if self.log is not None else (None, None)
         ready, tell = os.pipe() if self.tells_ready else (None, None)
-        argv = [*self.argv, "--ready-fd", str(tell)] if tell is not None else self.argv
-        at_once = prctl.die_with_parent if prctl.KNOWN else None
-        self.process = subprocess.Popen(
-            argv,
-            cwd=self.cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=into,
-            stderr=into,
-            pass_fds=() if tell is None else (tell,),
-            start_new_session=True,  # Ctrl-C reaches the supervisor alone
-            env={**os.environ, **prctl.bound()},
-            preexec_fn=at_once,  # noqa: PLW1509 - there are no threads here
-        )
-        for end in (into, tell):
-            if end is not None:
+        ours, its = opened(output, ready), opened(into, tell)
+
+        def begin() -> None:
+            leave()
+            for end in ours:
                 os.close(end)
+
+        self.process = fork.start(
+            self.name, self.run if tell is None else partial(self.run, tell), begin, into
+        )
+        for end in its:
+            os.close(end)
         self.started, self.due, self.refusal = time.monotonic(), None, ""
         return output, ready
 
     def ended(self, now: float) -> int | None:
         """The exit code when it has just ended; the next start is then planned."""
-        code = self.process.poll() if self.process else None
+        code = self.process.exitcode if self.process else None
         if code is None:
             return None
         self.process = None
@@ -105,7 +93,7 @@ class Child:
         return code
 
     def signal(self, number: int, *, group: bool = False) -> None:
-        if self.process is not None:
+        if self.process is not None and self.process.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if group else os.kill)(self.process.pid, number)
 
@@ -127,12 +115,15 @@ class Supervisor:
     def run(self) -> int:
         """Until told to stop, or until a child's start is refused; returns the exit code."""
         self._watch_signals()
-        while self.stopping is None or any(child.process for child in self.children):
-            self._start_due()
-            for key, _events in self.selector.select(self._timeout()):
-                key.data(key.fd)
-            self._reap()
-            self._kill_late()
+        try:
+            while self.stopping is None or any(child.process for child in self.children):
+                self._start_due()
+                for key, _events in self.selector.select(self._timeout()):
+                    key.data(key.fd)
+                self._reap()
+                self._kill_late()
+        finally:
+            self._kill()  # what is left only if this raised
         return self.code
 
     def stop(self) -> None:
@@ -146,7 +137,7 @@ class Supervisor:
         for end in (self._wakeup, self._signals):
             end.setblocking(False)
         signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        for number in fork.SIGNALS:
             signal.signal(number, lambda _number, _frame: None)
         self.selector.register(self._signals, selectors.EVENT_READ, self._on_signal)
 
@@ -158,13 +149,20 @@ class Supervisor:
         now = time.monotonic()
         for child in self.children:
             if child.due is not None and child.due <= now:
-                child.output, ready = child.start()
+                child.output, ready = child.start(self._leave)
                 if child.output is not None:
                     self._read(child.output, child.write)
                 if ready is not None:
                     self._read(ready, announce)
 
-    def _read(self, descriptor: int, take: Any) -> None:
+    def _leave(self) -> None:
+        """In a forked child: what is open here is the parent's."""
+        for key in self.selector.get_map().values():
+            os.close(key.fd)
+        self.selector.close()
+        self._wakeup.close()
+
+    def _read(self, descriptor: int, take: Callable[[bytes], None]) -> None:
         def arrived(descriptor: int) -> None:
             data = os.read(descriptor, 65536)
             if data:
@@ -211,9 +209,12 @@ class Supervisor:
 
     def _kill_late(self) -> None:
         if self.stopping is not None and time.monotonic() >= self.stopping:
-            for child in self.children:
-                child.signal(signal.SIGKILL, group=True)
+            self._kill()
             self.stopping = time.monotonic() + self.stop_s
+
+    def _kill(self) -> None:
+        for child in self.children:
+            child.signal(signal.SIGKILL, group=True)
 
 
 def announce(data: bytes) -> None:
@@ -235,11 +236,5 @@ def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def main(spec: str) -> int:
-    """`spec`: JSON list of {name, argv, log, tells_ready}."""
-    children = [Child(**{**one, "log": Path(one["log"])}) for one in json.loads(spec)]
-    return Supervisor(children).run()
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+def opened(*descriptors: int | None) -> list[int]:
+    return [one for one in descriptors if one is not None]

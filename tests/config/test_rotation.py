@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import psutil
@@ -25,7 +25,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_a_child_writes_is_kept_in_a_bounded_number_of_bounded_files(log: Path) -> None:
-    child = Child("server", log=log)
+    child = Child("server", print, log=log)
 
     for number in range(LINES):
         child.write(b"line %06d\n" % number)
@@ -41,7 +41,7 @@ def test_what_a_child_writes_is_kept_in_a_bounded_number_of_bounded_files(log: P
 
 
 def test_a_line_that_comes_in_pieces_is_not_cut_by_a_rotation(log: Path) -> None:
-    child = Child("server", log=log)
+    child = Child("server", print, log=log)
 
     for _ in range(BYTES // 4):
         for piece in (b"be", b"gin-", b"end\nbegin", b"-end\n"):
@@ -55,23 +55,19 @@ def test_a_line_that_comes_in_pieces_is_not_cut_by_a_rotation(log: Path) -> None
 def test_a_log_that_cannot_be_written_stops_no_child(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     log.mkdir()  # nobody can open it
-    told = "import sys; print('x' * 9000); print('not starting: as asked'); sys.exit(2)"
-    child = {"name": "server", "argv": [sys.executable, "-c", told], "log": str(log)}
+    told = "print('x' * 9000); print('not starting: as asked'); sys.exit(2)"
 
-    done = subprocess.run(
-        [sys.executable, "-m", "config.process.supervise", json.dumps([child])],
-        cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+    with supervised(told, log) as supervisor:
+        _out, err = supervisor.communicate(timeout=30)
 
-    assert done.returncode == supervise.REFUSED
-    assert done.stderr.endswith("not starting: as asked\n")
+    assert supervisor.returncode == supervise.REFUSED
+    assert err.endswith("not starting: as asked\n")
 
 
 def test_the_last_words_of_a_child_are_heard_however_busy_its_parent_is(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     os.mkfifo(log)  # who writes to it waits until somebody reads
-    told = """if True:
-        import array, fcntl, sys, termios, time
+    told = """
         print("loading", flush=True)
         unread = array.array("i", [1])
         while unread[0]:
@@ -80,17 +76,30 @@ def test_the_last_words_of_a_child_are_heard_however_busy_its_parent_is(tmp_path
         print("not starting: as asked")
         sys.exit(2)
     """
-    child = {"name": "server", "argv": [sys.executable, "-c", told], "log": str(log)}
-    supervisor = subprocess.Popen(
-        [sys.executable, "-m", "config.process.supervise", json.dumps([child])],
-        cwd=ROOT, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    with supervisor:
+    with supervised(told, log) as supervisor:
         until(lambda: ended_child(supervisor.pid), what="the child has ended")
         log.read_text()  # now the parent comes to what there was to read
         assert supervisor.stderr
         assert supervisor.stderr.read() == "not starting: as asked\n"
     assert supervisor.returncode == supervise.REFUSED
+
+
+def supervised(code: str, log: Path) -> subprocess.Popen[str]:
+    """A supervisor of one child that runs this code."""
+    program = f"""
+import array, fcntl, sys, termios, time
+from pathlib import Path
+from config.process.supervise import Child, Supervisor
+
+def run():
+{textwrap.indent(textwrap.dedent(code), "    ")}
+
+sys.exit(Supervisor([Child("server", run, Path({str(log)!r}))]).run())
+"""
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
 
 
 def ended_child(pid: int) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from pathlib import Path
+from functools import partial
 from typing import Any
 
+import orjson
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.utils.module_loading import import_string
 
 from config import __version__
-from config.process import release
+from config.process import heap, release
 from config.process.singleton import Instance
+from config.process.supervise import Child, Supervisor
 from config.storage import database
+from config.web.http import serving
 
 
 class Command(BaseCommand):
@@ -23,8 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         Instance(settings.DATA_DIR, "server").refuse_second()
-        instance = Instance(settings.DATA_DIR, "up")
-        instance.acquire(inheritable=True)  # the lock goes on with the process it becomes
+        Instance(settings.DATA_DIR, "up").acquire()  # its children hold the lock with it
         release.refuse_newer(settings.DATA_DIR)
         database.make()
         state = database.look()
@@ -34,26 +36,28 @@ class Command(BaseCommand):
         release.stamp(settings.DATA_DIR)
         self.stdout.write(f"svc {__version__}, data {settings.DATA_DIR}; Ctrl-C stops everything")
         self.stdout.flush()
-        argv = [sys.executable, "-m", "config.process.supervise", json.dumps(children())]
-        os.chdir(settings.BASE_DIR)
-        os.execv(sys.executable, argv)  # noqa: S606 - no shell is the point
+        serving.load_all()
+        started = children()
+        heap.loaded()
+        sys.exit(Supervisor(started).run())
 
 
-def children() -> list[dict[str, Any]]:
+def children() -> list[Child]:
     """What the supervisor keeps alive."""
-    manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
-    here, logs = str(Path.cwd()), settings.DATA_DIR / "logs"
-    server = {
-        "name": "server",
-        "argv": [*manage, "runserver", "--noreload"],
-        "cwd": here,
-        "log": str(logs / "server.log"),
-        "tells_ready": True,
-    }
-    cluster = {
-        "name": "qcluster",
-        "argv": [*manage, "qcluster"],
-        "cwd": here,
-        "log": str(logs / "qcluster.log"),
-    }
-    return [server, cluster] if settings.SVC.scheduler else [server]
+    logs = settings.DATA_DIR / "logs"
+    server = Child("server", serve, logs / "server.log", tells_ready=True)
+    if not settings.SVC.scheduler:
+        return [server]
+    warm, run = map(import_string, settings.SVC_SCHEDULER)
+    warm()
+    return [server, Child("qcluster", run, logs / "qcluster.log")]
+
+
+def serve(tell: int) -> None:
+    """The server; writes its ports to `tell` once they are open."""
+    serving.serve(partial(ready, tell))
+
+
+def ready(tell: int, ports: dict[str, int]) -> None:
+    os.write(tell, orjson.dumps(ports))
+    os.close(tell)

@@ -17,11 +17,13 @@ from importlib import import_module
 from typing import Any
 
 from django.conf import settings
+from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
 from config import __version__
 from config.process import heap
 from config.process.singleton import Instance
+from config.storage import database
 from config.web import surfaces
 from config.web.connections import local
 from config.web.hosts import loopback
@@ -32,6 +34,7 @@ log = logging.getLogger(__name__)
 
 MOST_FILES = (65536, 10240)  # the second is all that some systems give (macOS)
 LOCAL = ("127.0.0.1", "::1")
+PATIENCE_S = 10  # with a database that says nothing
 STARTING_S = 2.0  # for one part to come up, when it is told to end meanwhile
 SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
 
@@ -54,6 +57,25 @@ def port_of(name: str, options: Any) -> int | None:
     said = settings.SVC_PORTS.get(name)
     port: int | None = import_string(said)(options) if said else getattr(options, f"{name}_port")
     return port
+
+
+def serve(ready: Callable[[dict[str, int]], None], *, signal_handlers: bool = True) -> None:
+    """Be the server until told to stop. OptionError when that cannot be."""
+    database.give_up_after(PATIENCE_S)
+    Serving(ready=ready).run(signal_handlers=signal_handlers)
+    exit_soon()
+
+
+def load_all() -> None:
+    """Import what the server would when it starts and soon after, for a process that forks it.
+
+    All but the reactor: it opens descriptors, and belongs to the process that it runs in."""
+    with without(*unneeded(settings.SVC)):
+        for name in ("rest_framework.compat", "daphne.http_protocol", "twisted.web.http"):
+            import_module(name)
+        for name in settings.SVC_BACKGROUND:
+            import_string(name)
+        _ = get_resolver().url_patterns
 
 
 class Serving:

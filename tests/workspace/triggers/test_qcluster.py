@@ -182,7 +182,7 @@ def test_a_cluster_that_cannot_stop_is_killed_and_leaves_no_process(cluster):
 @pytest.mark.slow
 def test_a_ticker_that_cannot_stop_ends_with_the_service(tmp_path):
     with Service(tmp_path) as running:
-        (cluster,) = [one for one in running.family()[0].children() if "qcluster" in one.cmdline()]
+        (cluster,) = [one for one in running.family()[0].children() if one.name() == "svc-qcluster"]
         until(lambda: len(cluster.children()) == 3, seconds=30, what="three children")
         until(lambda: len(cluster.children(recursive=True)) > 12, seconds=20, what="all workers")
         (ticker,) = [one for one in cluster.children() if not one.children()]

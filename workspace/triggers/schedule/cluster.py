@@ -1,7 +1,6 @@
 """The processes of `manage.py qcluster`: two django-q2 clusters and the ticker.
 
-They are forked from one process that has loaded everything, so that they share its memory: the
-whole service rests at some 240 MB, and would at 305 as three programs (promise S12).
+They are forked from one process that has loaded everything, so that they share its memory.
 """
 
 from __future__ import annotations
@@ -10,10 +9,6 @@ import logging
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any
 
 from django.conf import settings
@@ -21,8 +16,7 @@ from django_q import cluster as stock
 from django_q.cluster import Cluster
 from django_q.conf import Conf
 
-from config.process import prctl, wakeup
-from config.process.supervise import Child
+from config.process import wakeup
 from config.storage import homes
 from workspace.chats.turns import delivery, recovery
 from workspace.models import Turn
@@ -35,9 +29,7 @@ from workspace.triggers.schedule.ticker import Ticker
 log = logging.getLogger(__name__)
 
 STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
-FORKS_STOP_S = 7.5  # of the supervisor of the forks, which is one below another
 IDLE, RECYCLED = -1, -2  # what a timer of django-q2 says of a worker, and of one ended as planned
-_fork = get_context("fork")
 
 
 class TurnKeeper(Cluster):  # type: ignore[misc]
@@ -134,57 +126,3 @@ def tick() -> None:
         signal.signal(number, stop)
     with wakeup.Wakeup(arming.BELL) as sleeper:
         Ticker(Clock()).run(sleeper, lambda: stopping)
-
-
-@dataclass(slots=True)
-class _Forked:
-    """A forked process, in the words of subprocess that the supervisor speaks."""
-
-    process: Any
-
-    @property
-    def pid(self) -> int:
-        return int(self.process.pid)
-
-    def poll(self) -> int | None:
-        code: int | None = self.process.exitcode
-        return code
-
-
-@dataclass(slots=True, eq=False)
-class Fork(Child):
-    """A child of the supervisor that is forked instead of executed."""
-
-    target: Callable[[], None] = tick
-
-    def start(self) -> tuple[int | None, int | None]:
-        process = _fork.Process(target=_run, args=(self.target, os.getpid()), name=self.name)
-        process.start()
-        self.process = _Forked(process)
-        self.started, self.due = time.monotonic(), None
-        return None, None
-
-
-def _run(target: Callable[[], None], parent: int) -> None:
-    """A forked child from its first moment: a session of its own, no handler of its parent."""
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    die_with(parent)
-    os.register_at_fork(before=_remember, after_in_child=lambda: die_with(_forking[0]))
-    target()
-
-
-_forking = [0]  # who forks now: what the stock cluster forks, and what that forks, ends with it
-
-
-def _remember() -> None:
-    _forking[0] = os.getpid()
-
-
-def die_with(parent: int) -> None:
-    """End with the parent, also when it was killed before this could be asked for."""
-    prctl.die_with_parent()
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
