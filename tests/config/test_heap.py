@@ -76,3 +76,32 @@ def test_a_command_has_no_search_look_at_what_was_loaded_for_it(stopped_service:
     code = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 50_000)"
 
     assert stopped_service.run("shell", "-v0", "-c", code).stdout.split() == ["True", "True"]
+
+
+FORK = """
+import gc, os, resource
+from django.db import connection
+from config.process import heap
+from config.web.http import serving
+
+heap.loading()
+serving.load_all()
+heap.{how}()
+if os.fork() == 0:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    connection.ensure_connection()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.skipif(not prctl.KNOWN, reason="the heap of Linux")
+def test_a_fork_copies_few_of_the_pages_it_shares(stopped_service: Service):
+    stopped_service._use_template()
+
+    def copied(how: str) -> int:
+        """How many pages a fork had to have for a connection to the database."""
+        return int(stopped_service.run("shell", "-v0", "-c", FORK.format(how=how)).stdout)
+
+    assert copied("shared") < 0.6 * copied("loaded")

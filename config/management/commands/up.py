@@ -38,7 +38,7 @@ class Command(BaseCommand):
         self.stdout.flush()
         serving.load_all()
         started = children()
-        heap.loaded()
+        heap.shared()
         sys.exit(Supervisor(started).run())
 
 

@@ -25,5 +25,5 @@ class Command(Stock):  # type: ignore[misc]
             database.reach()
             database.give_up_after(qcluster.PATIENCE_S)
             qcluster.warm()
-            heap.loaded()
+            heap.shared()
             qcluster.serve()
