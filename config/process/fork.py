@@ -22,7 +22,10 @@ _context = get_context("fork")
 
 
 def start(
-    name: str, run: Callable[[], object], leave: Callable[[], None], output: int | None = None
+    name: str,
+    run: Callable[[], object],
+    leave: Callable[[], None] = lambda: None,
+    output: int | None = None,
 ) -> ForkProcess:
     """Fork a child that runs this and ends with 0, or with OptionError's exit code.
 

@@ -36,7 +36,7 @@ signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
 signal.signal(signal.SIGTERM, lambda *_: None)
 codes = []
 for _ in range(100):
-    child = fork.start("child", signal.pause, lambda: None)
+    child = fork.start("child", signal.pause)
     os.kill(child.pid, signal.SIGTERM)
     child.join(10)
     codes.append(child.exitcode)
@@ -59,7 +59,7 @@ def exits():
 def raises():
     raise ValueError
 for run in (int, refused, exits, raises):
-    child = fork.start("child", run, lambda: None)
+    child = fork.start("child", run)
     child.join(20)
     os.write(1, b"%d\\n" % child.exitcode)
 os._exit(0)

@@ -189,6 +189,30 @@ def test_up_copies_a_database_before_it_migrates_it(stopped):
     stopped.stop()
 
 
+def test_a_migration_that_fails_ends_the_start_and_says_why(stopped):
+    stopped._use_template()
+    with sqlite3.connect(stopped.data / "svc.sqlite3") as database:
+        database.execute("DELETE FROM django_migrations WHERE app = 'workspace'")
+
+    ended = stopped.run("up")
+
+    assert ended.returncode == 1
+    assert "already exists" in ended.stderr
+    assert "Ctrl-C stops everything" not in ended.stdout
+
+
+def test_ctrl_c_before_anything_is_served_ends_without_a_traceback(stopped):
+    stopped._use_template()
+    process = stopped.spawn("up")
+    until(lambda: (stopped.data / "state" / "up.lock").exists())
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    out, _ = process.communicate(timeout=10)
+    assert process.returncode in (0, 128 + signal.SIGINT)  # 0: it was watching already
+    assert "Traceback" not in out
+
+
 def test_runserver_alone_names_pending_migrations_and_serves(stopped):
     stopped._use_template = lambda: None
     stopped.start("runserver")  # with its reloader
