@@ -5,10 +5,13 @@ import os
 import signal
 import sys
 
-SERVING = (["up"], ["runserver"], ["qcluster"])  # each says itself when all is loaded
+SUPERVISING = (["up"], ["qcluster"])  # they listen to signals when all is loaded
+SERVING = (*SUPERVISING, ["runserver"])  # each says itself when that is
 
 
 def main() -> None:
+    if sys.argv[1:2] in SUPERVISING:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exception may get lost in an import
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
     from django.core.management import execute_from_command_line
