@@ -208,8 +208,13 @@ def test_django_leaves_the_zone_of_the_process_alone(tz):
 
 
 def test_the_zone_of_the_machine_is_found_without_a_look_at_every_zone(monkeypatch):
-    looked: list[str] = []
-    monkeypatch.setattr("zoneinfo.available_timezones", lambda: looked.append("all") or set())
+    looked = []
+
+    def every() -> set[str]:
+        looked.append("all")
+        return set()
+
+    monkeypatch.setattr("zoneinfo.available_timezones", every)
     zones._found.cache_clear()
 
     zones.host()
