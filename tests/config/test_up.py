@@ -204,7 +204,7 @@ def test_a_migration_that_fails_ends_the_start_and_says_why(stopped):
 def test_ctrl_c_before_anything_is_served_ends_without_a_traceback(stopped):
     stopped._use_template()
     process = stopped.spawn("up")
-    until(lambda: (stopped.data / "state" / "up.lock").exists())
+    until((stopped.data / "state" / "up.lock").exists)
 
     os.killpg(process.pid, signal.SIGINT)
 
