@@ -7,6 +7,7 @@ events are merged: docs/design/dashboard.md#events
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,10 +30,17 @@ class StreamGreeting:
     """What a new or lost stream gets to know of this run, from its first moment; written by the
     daemon alone."""
 
-    boot: str = field(default_factory=lambda: secrets.token_hex(6))
+    boot: str = ""
     rev: int = 0
     lost: list[str] = field(default_factory=list)
     on_join: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """A run of its own, with a name of its own."""
+        self.boot = secrets.token_hex(6)
 
     def hello(self) -> Mapping[str, Any]:
         return {"boot": self.boot, "rev": self.rev}
@@ -52,6 +60,7 @@ class StreamGreeting:
 
 
 GREETING = StreamGreeting()
+os.register_at_fork(after_in_child=GREETING.begin)  # each server that is forked
 EVENTS = declare(
     "dashboard",
     Broadcaster(resync=GREETING.resync, hello=GREETING.hello, joined=GREETING.joined),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from config import __version__
-from config.process import release
+from config.storage import release
 from tests.service import Service, until
 from tests.upgrade import BASE, ENVIRON
 

@@ -13,9 +13,9 @@ from django.conf import settings
 
 from config import __version__
 from config.logs import timestamp
-from config.process import nodes, release, units
+from config.process import nodes, units
 from config.process.doctor import FAULT, HINT, OK, Finding
-from config.storage import opening
+from config.storage import opening, release
 
 KEPT_MB = 200  # of logs, more is a hint
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,18 +16,17 @@ from config.metrics import Metric, by, gauge
 from config.web import events
 from config.web.connections import shared
 
-STARTED = time.time()
-
 
 def measure() -> Iterator[Metric]:
     """Version, streams, memory, descriptors, disk; the database last, it may be gone."""
     yield Metric("info", "svc_build", "The version that serves", [({"version": __version__}, 1)])
-    yield gauge("svc_start_time_seconds", "When this server was loaded, in Unix time", STARTED)
+    own = psutil.Process()
+    meaning = "When this server was started, in Unix time"
+    yield gauge("svc_start_time_seconds", meaning, own.create_time())
     meaning = "Open event streams of a surface"
     yield Metric("gauge", "svc_streams", meaning, by("surface", events.clients()))
     meaning = "Open connections that carry several event streams"
     yield gauge("svc_shared_streams", meaning, shared.connections())
-    own = psutil.Process()
     meaning = "Memory of this server, its share of what it shares"
     yield gauge("svc_server_memory_bytes", meaning, memory([own]))
     yield gauge("svc_server_open_files", "Descriptors this server has open", own.num_fds())

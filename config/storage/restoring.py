@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 import orjson
 
 from config.errors import Conflict, Invalid
-from config.process import release
-from config.storage import homes
+from config.storage import homes, release
 from config.storage.backup import (
     CONFIG,
     DATABASE,

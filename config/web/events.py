@@ -8,6 +8,7 @@ mistaken for one of this run. Events say what changed, never carry what a file h
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
@@ -75,15 +76,19 @@ class Broadcaster:
         retry_ms: int = 2000,
         joined: Callable[[], None] = lambda: None,
     ) -> None:
-        self.boot = time.time_ns() // 1_000_000
         self._hello, self._retry_ms = hello, retry_ms
         self._resync, self._joined = resync, joined
-        self._last = self.boot - 1
+        self.begin()
         self._ring: deque[tuple[int, bytes]] = deque(maxlen=RING)
         self._lock = threading.Lock()
         self._clients: set[Client] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ping: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """A run of its own: no id of it is one of an earlier run."""
+        self.boot = time.time_ns() // 1_000_000
+        self._last = self.boot - 1
 
     @property
     def last_id(self) -> int:
@@ -200,6 +205,15 @@ def broadcaster(surface: str) -> Broadcaster:
 def declare(surface: str, source: Broadcaster) -> Broadcaster:
     """Give a surface a broadcaster of its own making, before anybody asks for it."""
     return _broadcasters.setdefault(surface, source)
+
+
+def _begin() -> None:
+    """Each server that is forked is a run of its own."""
+    for one in _broadcasters.values():
+        one.begin()
+
+
+os.register_at_fork(after_in_child=_begin)
 
 
 def clients() -> dict[str, int]:

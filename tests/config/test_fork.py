@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
-from tests.service import ROOT, Service
+from tests.service import ROOT, Service, until
 
 START = """
 import atexit, os, signal, socket, sys, time
@@ -110,3 +114,94 @@ def opened(pid: int) -> set[str]:
         with suppress(FileNotFoundError):  # closed meanwhile
             found.add(str(one.readlink()))
     return found
+
+
+LOADING = """
+import os, random, secrets, sys, time, uuid
+asked = set()
+
+def watched(module, name):
+    real = getattr(module, name)
+    def watching(*args, **kwargs):
+        frame = sys._getframe(1)
+        while frame is not None:
+            path = frame.f_code.co_filename.removeprefix(os.getcwd() + "/")
+            if path.split("/")[0] in ("config", "workspace", "review", "dashboard"):
+                asked.add(path)
+                break
+            frame = frame.f_back
+        return real(*args, **kwargs)
+    setattr(module, name, watching)
+
+for module, names in (
+    (time, "time time_ns monotonic monotonic_ns perf_counter"),
+    (secrets, "token_hex token_bytes token_urlsafe"), (random, "random getrandbits randrange"),
+    (uuid, "uuid1 uuid4"), (os, "getpid urandom"),
+):
+    for name in names.split():
+        watched(module, name)
+
+import django
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+django.setup()
+from django.conf import settings
+from django.utils.module_loading import import_string
+from config.web.http import serving
+serving.load_all()
+import_string(settings.SVC_SCHEDULER[0])()
+print(len(os.listdir("/proc/self/task")), *asked)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="what threads there are, on Linux")
+def test_what_is_loaded_before_the_fork_runs_no_thread_and_is_no_run_s_own(
+    stopped_service: Service,
+):
+    stopped_service._use_template()
+
+    command = [sys.executable, "-c", LOADING]
+    done = subprocess.run(
+        command, cwd=ROOT, env=stopped_service.env, capture_output=True, text=True, check=True
+    )
+
+    excused = {
+        "config/logs.py": "a record names its process",
+        "config/secret.py": "makes a file, once",
+        "config/web/events.py": "begins anew in each fork",
+        "dashboard/events.py": "begins anew in each fork",
+    }
+    threads, *asked = done.stdout.split()
+    assert threads == "1"
+    assert "dashboard/events.py" in asked
+    assert set(asked) - excused.keys() == set()
+
+
+def test_a_server_that_is_started_again_is_another_run(stopped_service: Service):
+    with stopped_service as running:
+        first = runs(running)
+        os.kill(running.pid, signal.SIGKILL)
+        until(lambda: running.facts().get("pid") not in (None, first["pid"]), seconds=20)
+        until(running._healthy)
+        second = runs(running)
+
+    assert [name for name in first if first[name] == second[name]] == []
+    assert second["main"] > first["main"]  # so that no event has an id of the former run
+
+
+def runs(running: Service) -> dict[str, Any]:
+    """What each part tells of the run that answers; review tells no more than an id."""
+    said: dict[str, Any] = {
+        "main": json.loads(first_of(running.http, running.url, "data: "))["boot"],
+        "review": first_of(running.http, running.review_url, "id: "),
+        "dashboard": json.loads(first_of(running.http, running.dashboard_url, "data: "))["boot"],
+    }
+    said["etag"] = running.http.get(f"{running.dashboard_url}/api/state").headers["etag"]
+    return said | {"pid": running.pid}
+
+
+def first_of(http: httpx.Client, url: str, kind: str) -> str:
+    """The first line of its stream that begins so."""
+    with http.stream("GET", f"{url}/api/events") as stream:
+        return next(
+            line.removeprefix(kind) for line in stream.iter_lines() if line.startswith(kind)
+        )

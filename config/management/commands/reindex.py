@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.utils.module_loading import import_string
 
-from config.process import release
+from config.storage import release
 
 
 class Command(BaseCommand):

@@ -12,8 +12,7 @@ from django.core.management.base import BaseCommand
 from django.utils import autoreload
 
 from config.options import OptionError
-from config.process import release
-from config.storage import database
+from config.storage import database, release
 from config.web.http import serving
 
 

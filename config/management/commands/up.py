@@ -14,10 +14,10 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from config import __version__
-from config.process import fork, heap, release
+from config.process import fork, heap
 from config.process.singleton import Instance
 from config.process.supervise import Child, Supervisor
-from config.storage import database
+from config.storage import database, release
 from config.web.http import serving
 
 

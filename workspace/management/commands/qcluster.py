@@ -7,8 +7,8 @@ from typing import Any
 from django.conf import settings
 from django_q.management.commands.qcluster import Command as Stock
 
-from config.process import heap, release
-from config.storage import database
+from config.process import heap
+from config.storage import database, release
 from workspace.triggers.schedule import qcluster
 
 
