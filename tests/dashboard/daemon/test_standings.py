@@ -247,7 +247,7 @@ def test_a_receiver_may_use_the_database_and_one_that_fails_stops_nothing(
     signals.app_changed.connect(broken)
     try:
         falls(daemon, home)
-        until(lambda: [one.state for one in heard] == ["down"], seconds=20)
+        until(lambda: counted and [one.state for one in heard] == ["down"], seconds=20)
     finally:
         signals.app_changed.disconnect(broken)
 

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 
 from tests.config.mcp_world import HEADERS, request
 from tests.workspace.access.world import configure, scope_of
 from workspace import consumers, ids
+from workspace.access.audit import LEDGER
 from workspace.access.clients import Management
 from workspace.access.policy import Scope
 from workspace.chats import files
@@ -196,6 +198,7 @@ async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
         sent.append(message)
 
     await TurnEndpoint()(scope, receive, send)
+    await sync_to_async(LEDGER.flush)()  # later its rows would be found by the tests behind this
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
@@ -203,8 +206,6 @@ async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
 async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from asgiref.sync import sync_to_async
-
     world = await sync_to_async(World)(settings, tmp_path)
     headers = tuple(HEADERS.items())
     scope = scope_of(token=world.token, path="/_svc/mcp", headers=headers)
@@ -237,8 +238,6 @@ async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
 async def test_over_http_a_turn_of_a_client_is_shown_and_may_do_what_both_allow(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from asgiref.sync import sync_to_async
-
     configure(monkeypatch, ci=Scope(("alpha",), ("list_*",)))
     world = await sync_to_async(World)(settings, tmp_path)
     (tmp_path / "beta").mkdir()
