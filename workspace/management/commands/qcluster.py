@@ -23,7 +23,6 @@ class Command(Stock):  # type: ignore[misc]
         else:
             release.refuse_newer(settings.DATA_DIR)
             database.reach()
-            database.give_up_after(qcluster.PATIENCE_S)
             qcluster.warm()
             heap.shared()
             qcluster.serve()

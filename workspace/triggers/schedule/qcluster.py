@@ -25,7 +25,10 @@ STOP_S = 7.5  # of a supervisor that is one below another
 
 def warm() -> None:
     """Make once what the first task of each fork would make for itself: a query of each table, and
-    the tools of the parts. Of ten forks each has some 1.6 MB less of its own then (S12, S14)."""
+    the tools of the parts. Of ten forks each has some 1.6 MB less of its own then (S12, S14).
+
+    A database that says nothing is waited for no longer from here on, in the forks too."""
+    database.give_up_after(PATIENCE_S)
     turn_tools.registries()
     with suppress(DatabaseError):  # tables that are not there yet
         for model in apps.get_models():
@@ -34,8 +37,8 @@ def warm() -> None:
 
 
 def serve() -> None:
-    """Keep the three alive until told to stop; ends the process with the supervisor's code."""
-    database.give_up_after(PATIENCE_S)
+    """After `warm`: keep the three alive until told to stop; ends the process with the
+    supervisor's code."""
     alive.hold()
     fork.bind()
     children = {"queue": serve_queue, "turns": serve_turns, "ticker": tick}
