@@ -79,7 +79,7 @@ def test_a_command_has_no_search_look_at_what_was_loaded_for_it(stopped_service:
 
 
 FORK = """
-import gc, os, resource
+import os, resource
 from django.db import connection
 from config.process import heap
 from config.web.http import serving

@@ -14,7 +14,6 @@ from tests.review.repos import Repo
 from tests.workspace.access.world import scope_of
 from tests.workspace.chats.world import World
 from workspace.access import audit
-from workspace.access.audit import LEDGER
 from workspace.api import instance
 from workspace.chats.turns import jobs, tokens, worker
 from workspace.consumers import ManagementEndpoint, PartEndpoint
@@ -61,7 +60,7 @@ def served(token: str, body: dict[str, Any], part: str = "review", **scope: Any)
 
     routed = scope | {"url_route": {"kwargs": {"part": part}}}
     asyncio.run(PartEndpoint()(routed, receive, send))
-    LEDGER.flush()  # later its rows would be found by the tests behind this
+    audit.flush()  # later its rows would be found by the tests behind this
     data = b"".join(message.get("body", b"") for message in sent[1:])
     status = sent[0]["status"]
     return status, json.loads(data.split(b"data: ")[-1])

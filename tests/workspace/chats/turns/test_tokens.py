@@ -15,7 +15,7 @@ from asgiref.sync import sync_to_async
 from tests.config.mcp_world import HEADERS, request
 from tests.workspace.access.world import configure, scope_of
 from workspace import consumers, ids
-from workspace.access.audit import LEDGER
+from workspace.access import audit
 from workspace.access.clients import Management
 from workspace.access.policy import Scope
 from workspace.chats import files
@@ -198,7 +198,7 @@ async def ask(scope: dict[str, Any], body: dict[str, Any]) -> tuple[int, bytes]:
         sent.append(message)
 
     await TurnEndpoint()(scope, receive, send)
-    await sync_to_async(LEDGER.flush)()  # later its rows would be found by the tests behind this
+    await sync_to_async(audit.flush)()  # later its rows would be found by the tests behind this
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
 
 
