@@ -5,12 +5,22 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.promises.rings import few
 from tests.service import Service
 
 
 @pytest.mark.parametrize(
     ("part", "mount"),
-    [("main", ""), ("review", ""), ("main", "/review"), ("dashboard", ""), ("main", "/dashboard")],
+    few(
+        [
+            ("main", ""),
+            ("main", "/review"),
+            ("review", ""),
+            ("dashboard", ""),
+            ("main", "/dashboard"),
+        ],
+        2,
+    ),
 )
 def test_a_route_is_found_and_tried_from_the_page(
     shared_service: Service, page: Page, part: str, mount: str

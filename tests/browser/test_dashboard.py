@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests.browser.conftest import Watch
 from tests.browser.toasts import undo
 from tests.dashboard.served import NO_PICTURES, Dev, Served
+from tests.promises.rings import few
 from tests.service import free_port, until
 
 LOST = "Connection lost. Trying again."
@@ -104,7 +105,7 @@ def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
     expect(claim).to_be_focused()
 
 
-@pytest.mark.parametrize("by", ["port", "process", "dir"])
+@pytest.mark.parametrize("by", few(["port", "process", "dir"], 1))
 def test_what_is_ignored_leaves_by_a_rule_and_comes_back_with_undo(
     page: Page, shared_service: Served, by: str
 ) -> None:
@@ -351,6 +352,7 @@ def _reboot(served: Served, page: Page, *devs: Dev) -> None:
     served.start()
 
 
+@pytest.mark.slow
 def test_a_full_page_fits_and_has_no_axe_violation(
     look: BrowserContext, shared_service: Served, axe: str
 ) -> None:

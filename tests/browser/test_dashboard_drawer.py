@@ -191,6 +191,7 @@ def test_an_app_that_is_not_there_says_so(page: Page, watch: object) -> None:
     expect(found.get_by_role("alert")).to_contain_text('There is no app "nobody" any more.')
 
 
+@pytest.mark.slow
 def test_every_tab_fits_and_has_no_axe_violation(look: BrowserContext, axe: str) -> None:
     page, wrong = look.new_page(), {}
     for tab in TABS:

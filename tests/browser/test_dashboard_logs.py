@@ -184,6 +184,7 @@ def test_lines_are_copied_and_the_whole_log_is_downloaded(
     assert Path(download.value.path()).read_text() == numbered(1, 6000)
 
 
+@pytest.mark.slow
 def test_a_very_long_log_and_very_long_lines_leave_the_page_quick(
     page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
 ) -> None:
@@ -211,6 +212,7 @@ def test_a_very_long_log_and_very_long_lines_leave_the_page_quick(
     assert log.locator(".l").count() < 2000
 
 
+@pytest.mark.slow
 def test_hits_beyond_ten_thousand_are_not_counted_and_still_reached(
     page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
 ) -> None:

@@ -136,6 +136,7 @@ def test_an_action_of_the_page_stands_first_when_it_matches_and_is_done(page: Pa
     expect(page).to_have_title("done")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("theme", "width"), LOOKS, ids=LOOK_IDS)
 def test_the_shell_fits_and_has_no_axe_violation_on_every_port(
     browser: Browser, world: Service, axe: str, theme: str, width: int

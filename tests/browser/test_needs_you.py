@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.promises.rings import few
 from tests.service import Service, until
 
 SLEEPS = "#!runbook\n```Bash\nsleep 600\n```\n"
@@ -75,7 +76,7 @@ def question(page: Page) -> Locator:
     return page.get_by_role("group", name="Bash asks to run")
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(("theme", "width"), few([("light", 1440), ("dark", 390)], 1))
 def test_a_person_finds_the_one_of_ten_chats_that_asks_from_any_page(
     browser: Browser, desk: Desk, theme: Any, width: int
 ) -> None:

@@ -199,6 +199,7 @@ def test_what_is_asked_is_taken_back_when_it_was_answered_elsewhere(
     until(lambda: page.evaluate("shown.at(-1).closed"), what="it was taken back")
 
 
+@pytest.mark.slow
 def test_the_port_of_apps_shows_one_alone(
     asked: BrowserContext, told: Told, shared_service: Service
 ):

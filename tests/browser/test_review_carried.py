@@ -131,6 +131,7 @@ def test_the_pr_record_says_its_sources_and_errors_at_their_field(
     expect(panel.get_by_label("Description")).to_have_value("Half a description")
 
 
+@pytest.mark.slow
 def test_threads_fit_read_and_are_reached_in_both_looks(
     look: BrowserContext, commit: Commit, axe: str
 ) -> None:

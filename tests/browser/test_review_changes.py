@@ -78,6 +78,7 @@ def test_two_of_three_files_are_committed_and_the_third_is_discarded_and_comes_b
     expect(file(page, "later.py")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_page_stands_at_every_width_and_passes_axe(
     look: BrowserContext, commit: Commit, axe: str
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_verdict_says_that_the_commit_changed_since_and_is_taken_back(
     expect(page.locator("#verdicts")).to_be_empty()
 
 
+@pytest.mark.slow
 def test_drafts_fit_and_read_in_both_looks(look: BrowserContext, commit: Commit, axe: str) -> None:
     commit.post("/threads", {"body": "Not *yet*", "path": "a.py", "line": 12, "draft": True})
     commit.post("/verdict", {"verdict": "changes"})

@@ -414,6 +414,7 @@ def test_the_page_says_what_its_png_has_no_font_for(page: Page, pay: Stacked) ->
     expect(page.get_by_text("The PNG shows boxes for \U0010fffc: no font")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_page_with_open_forms_fits_and_has_no_axe_violation(
     look: BrowserContext, shared_service: Service, axe: str
 ) -> None:

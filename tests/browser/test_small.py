@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
+from tests.promises.rings import few
 from tests.service import Service
 
 
@@ -49,7 +50,7 @@ def test_an_area_is_written_as_the_home_page_writes_it(page: Page, chat: str) ->
     expect(page.get_by_label("Area")).to_have_value("Client work")
 
 
-@pytest.mark.parametrize("address", ["/api/docs", "/api/projects"])
+@pytest.mark.parametrize("address", few(["/api/docs", "/api/projects"], 1))
 def test_pages_of_the_api_lead_back_and_say_their_language(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.locator("html")).to_have_attribute("lang", "en")

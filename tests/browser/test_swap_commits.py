@@ -17,6 +17,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.browser.conftest import Held, Watch
 from tests.browser.test_swap import WITHOUT, Counted, alone, loaded, mark, nothing_left
 from tests.browser.toasts import undo
+from tests.promises.rings import few
 from tests.review.repos import Repo
 from tests.service import Service, until
 
@@ -236,6 +237,7 @@ def test_back_returns_to_the_line_that_was_read_and_a_new_visit_begins_at_the_to
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_back_returns_to_what_was_read_and_not_to_what_the_address_named(
     page: Page, trail: Trail
 ) -> None:
@@ -337,7 +339,7 @@ def test_text_that_was_not_sent_is_there_again_in_its_commit_alone(
     assert not loaded(commit)
 
 
-@pytest.mark.parametrize("late", ["*contents=8", "/versions", "/review*", "/file*"])
+@pytest.mark.parametrize("late", few(["*contents=8", "/versions", "/review*", "/file*"], 1))
 def test_what_arrives_late_of_the_former_commit_changes_nothing(
     commit: Page, trail: Trail, late: str
 ) -> None:
@@ -504,6 +506,7 @@ def test_where_all_is_viewed_the_way_on_leads_into_the_next_commit(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_other_pages_other_windows_and_other_browsers_load_as_ever(
     commit: Page, trail: Trail, context: BrowserContext
 ) -> None:
@@ -532,6 +535,7 @@ def test_other_pages_other_windows_and_other_browsers_load_as_ever(
     assert loaded(plain)
 
 
+@pytest.mark.slow
 def test_from_an_address_with_the_beginning_of_a_hash_it_is_the_same(
     page: Page, trail: Trail
 ) -> None:
@@ -543,6 +547,7 @@ def test_from_an_address_with_the_beginning_of_a_hash_it_is_the_same(
     assert not loaded(page)
 
 
+@pytest.mark.slow
 def test_on_the_own_port_of_review_it_is_the_same(commit: Page, trail: Trail) -> None:
     commit.goto(trail.service.review_url + trail.address("Amber").removeprefix("/review"))
     shows(commit, "Amber")
@@ -554,6 +559,7 @@ def test_on_the_own_port_of_review_it_is_the_same(commit: Page, trail: Trail) ->
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_sheet_of_commits_makes_room_for_the_one_that_is_chosen(
     commit: Page,
 ) -> None:
@@ -578,6 +584,7 @@ def test_on_a_phone_the_sheet_of_commits_makes_room_for_the_one_that_is_chosen(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_keys_act_in_the_commit_that_is_shown_and_are_listed_once(commit: Page) -> None:
     for name in ("Birch", "Cedar", "Amber"):
         row(commit, name).click()
