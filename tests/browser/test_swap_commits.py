@@ -213,6 +213,19 @@ def test_keys_and_buttons_go_to_the_commit_above_and_below_also_quickly(
     assert not loaded(commit)
 
 
+def test_a_press_on_a_commit_counts_although_the_rail_changes_meanwhile(
+    commit: Page, trail: Trail
+) -> None:
+    row(commit, "Birch").hover()
+    commit.mouse.down()
+    with commit.expect_response(f"**/api/projects/{trail.slug}"):
+        trail.thread("Birch", "Said of Birch", path="main.py", line=3)
+    commit.mouse.up()
+
+    shows(commit, "Birch")
+    expect(row(commit, "Birch")).to_contain_text("1")
+
+
 def test_back_returns_to_the_line_that_was_read_and_a_new_visit_begins_at_the_top(
     commit: Page,
 ) -> None:

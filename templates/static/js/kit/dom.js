@@ -115,17 +115,26 @@ export function fill(node, ...children) {
  * @param {...Child} children
  */
 export function refill(node, ...children) {
+  unpressed(node, () => {
+    const active = within(node);
+    const open = [...node.querySelectorAll("details[data-fold][open]")].map((one) => foldOf(one));
+    fill(node, ...children);
+    for (const one of node.querySelectorAll("details[data-fold]"))
+      one.toggleAttribute("open", open.includes(foldOf(one)));
+    refocus(active, node);
+  });
+}
+
+/**
+ * Draw what is in `node`: now, or when what is pressed in it is released, since a click on what went
+ * meanwhile would be lost. Of several that wait the last is drawn.
+ * @param {Element} node
+ * @param {() => void} draw
+ */
+export function unpressed(node, draw) {
   behind.delete(node);
-  if (node.matches(":active")) {
-    afterRelease(node, () => refill(node, ...children));
-    return;
-  }
-  const active = within(node);
-  const open = [...node.querySelectorAll("details[data-fold][open]")].map((one) => foldOf(one));
-  fill(node, ...children);
-  for (const one of node.querySelectorAll("details[data-fold]"))
-    one.toggleAttribute("open", open.includes(foldOf(one)));
-  refocus(active, node);
+  if (node.matches(":active")) afterRelease(node, () => unpressed(node, draw));
+  else draw();
 }
 
 /** @param {Element} node */

@@ -2,7 +2,7 @@
 
 import { get } from "../kit/api.js";
 import { meter, plusMinus } from "../kit/bars.js";
-import { fill, h, icon, mark } from "../kit/dom.js";
+import { fill, h, icon, mark, unpressed } from "../kit/dom.js";
 import { problem } from "../kit/parts.js";
 import { late } from "../kit/skeleton.js";
 import { plural } from "../kit/words.js";
@@ -27,7 +27,8 @@ export const onProject = (callback) => watchers.add(callback);
 export async function loadRail() {
   if (!known) late(rail, "rows");
   try {
-    draw(await get(route("projects", state.project)));
+    const project = await get(route("projects", state.project));
+    unpressed(rail, () => draw(project));
   } catch (error) {
     if (!known) fill(rail, problem(error.message));
   }
