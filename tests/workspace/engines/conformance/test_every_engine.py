@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.promises.rings import few
 from tests.workspace.chats.turns.world import only, until
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, Use, driving
 from tests.workspace.engines.manage import manage
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.timeout(180)
 Record = dict[str, Any]
 
 
-@pytest.fixture(params=few([*ALL], 3))
+@pytest.fixture(params=ALL)
 def driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
     missing = ALL[request.param].missing()
     if missing:
