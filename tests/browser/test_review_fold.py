@@ -73,6 +73,24 @@ def test_two_suggestions_are_applied_folded_and_undone(page: Page, commit: Commi
     assert commit.repo.sha("topic") == before
 
 
+def test_a_press_on_the_undo_of_a_fold_counts_although_the_page_changes_meanwhile(
+    page: Page, commit: Commit
+) -> None:
+    commit.repo.commit({"c.py": "c, new\n"}, "fixup! Say line 12 anew")
+    before = commit.repo.sha("topic")
+    page.goto(f"/review/p/{commit.slug}")
+    page.get_by_role("button", name="Fold 1 fixup").click()
+    page.get_by_role("button", name="Undo the fold").hover()
+    page.mouse.down()
+    commit.sha = commit.repo.sha("topic~1")
+    commit.thread("Said meanwhile", path="a.py", line=12)
+    expect(page.get_by_text("Said meanwhile")).to_be_visible()
+    page.mouse.up()
+
+    expect(page.get_by_text("The fold was undone.")).to_be_visible()
+    assert commit.repo.sha("topic") == before
+
+
 def test_one_suggestion_is_applied_in_its_thread(page: Page, commit: Commit) -> None:
     commit.thread(SUGGESTION.format(words="Better", line="line 12, better"), path="a.py", line=12)
     page.goto(commit.address)

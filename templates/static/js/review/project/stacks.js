@@ -2,7 +2,7 @@
 
 import { post, put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
-import { button, fill, h, icon, visible } from "../../kit/dom.js";
+import { button, fill, h, icon, refill, visible } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural, relative } from "../../kit/words.js";
 import { askAgent } from "../ask.js";
@@ -83,7 +83,7 @@ export class Stacks {
     const range = repo.range.text ?? "the range";
     fill(this.none, `No commit in ${range}. What is committed there is listed here at once.`);
     const empty = !repo.commits.length && !repo.errors.length;
-    fill(this.folded, ...(repo.folded ? this.undoable(repo) : []));
+    refill(this.folded, ...(repo.folded ? this.undoable(repo) : []));
     const last = repo.folded && this.folded;
     place(this.node, [last, ...nodes, empty && this.none, this.merged.node].filter(Boolean));
   }
@@ -221,7 +221,7 @@ class Card {
     this.node.querySelector(".stackcard").classList.toggle("follow", Boolean(stack.follow_on));
     this.joint.hidden = !stack.follow_on;
     fill(this.joint, "Follows on", from && [" from ", h("span", { class: "mono" }, from)]);
-    fill(
+    refill(
       this.facts,
       h("span", { class: "count" }, plural(commits.length, "commit")),
       size(commits, false),
