@@ -128,13 +128,14 @@ class Running:
         """Exit code and log; stdin stays open, as a worker keeps it."""
         assert self.child.stdout
         assert self.child.stdin
-        handle = os.pidfd_open(self.child.pid)
-        try:
-            ready, _, _ = select.select([handle], [], [], DEADLINE_S)
-        finally:
-            os.close(handle)
-        if not ready:
-            self.child.kill()
+        if self.child.poll() is None:  # a signal to one that has ended would have reaped it
+            handle = os.pidfd_open(self.child.pid)
+            try:
+                ready, _, _ = select.select([handle], [], [], DEADLINE_S)
+            finally:
+                os.close(handle)
+            if not ready:
+                self.child.kill()
         code = self.child.wait()
         self.child.stdin.close()
         with self.child.stdout as log:
