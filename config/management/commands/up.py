@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -63,12 +64,20 @@ def children() -> list[Child]:
         return [server]
     warm, run = map(import_string, settings.SVC_SCHEDULER)
     warm()
-    return [server, Child("qcluster", run, logs / "qcluster.log")]
+    return [server, Child("qcluster", partial(schedule, run), logs / "qcluster.log")]
 
 
 def serve(tell: int) -> None:
     """The server; writes its ports to `tell` once they are open."""
+    database.reach()  # a child that starts anew may find none
     serving.serve(partial(ready, tell))
+
+
+def schedule(run: Callable[[], object]) -> None:
+    """The schedulers, which fork in their turn: what was opened to look is not theirs."""
+    database.reach()
+    connections.close_all()
+    run()
 
 
 def ready(tell: int, ports: dict[str, int]) -> None:
