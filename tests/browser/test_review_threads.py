@@ -154,6 +154,20 @@ def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, comm
     assert commit.threads()[0]["resolved"] is False
 
 
+def test_a_press_of_resolve_counts_although_an_answer_arrives_meanwhile(
+    shown: Page, commit: Commit
+) -> None:
+    tid = commit.thread("Asked", path="a.py", line=12)
+    card = shown.locator(f"#thread-{tid}")
+    card.get_by_role("button", name="Resolve").locator(".icon").hover()
+    shown.mouse.down()
+    commit.reply(tid, "An answer from elsewhere", author="agent")
+    expect(card.locator(".comment")).to_have_count(2)
+    shown.mouse.up()
+
+    expect(card).to_contain_text("Resolved")
+
+
 def test_the_send_button_is_the_primary_one_also_while_it_sends(shown: Page) -> None:
     held: list[Route] = []
 

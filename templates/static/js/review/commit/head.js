@@ -1,6 +1,6 @@
 // The head of a commit: title, status, hash, author, branch, size, message.
 
-import { button, fill, h, icon, mark, visible } from "../../kit/dom.js";
+import { button, fill, h, icon, mark, refill, visible } from "../../kit/dom.js";
 import { copy } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { size } from "../diff/notes.js";
@@ -48,8 +48,8 @@ export function tellHead() {
   node("title").textContent = title;
   node("here").textContent = title;
   document.title = `${title} · ${commit.short}`;
-  fill(node("status"), status(commit));
-  fill(node("facts"), facts(commit));
+  refill(node("status"), status(commit));
+  refill(node("facts"), facts(commit));
   if (told === commit.pr.body) return;
   told = commit.pr.body;
   fill(node("message"), message(told));

@@ -1,6 +1,6 @@
 // A thread as a card: its state, the text it was written on, its comments, the reply.
 
-import { button, fill, h, icon, keep, visible } from "../../kit/dom.js";
+import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
@@ -108,7 +108,7 @@ export class Card {
     this.badge.hidden = !thread.outdated;
     fill(this.mark, ...this.stateWords(thread));
     fill(this.where, onPage(thread.path) || !thread.line ? standing(thread) : where);
-    fill(
+    refill(
       this.settle,
       icon(thread.resolved ? "restart" : "check"),
       thread.resolved ? "Reopen " : "Resolve ",

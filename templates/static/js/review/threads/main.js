@@ -2,7 +2,7 @@
 // review came from. The diff they stand in is drawn by others; see readers.js and diff/view.js. What is
 // not committed has no PR record, no verdict and no draft.
 
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
@@ -96,7 +96,7 @@ function tellOrigin(review) {
   const said = JSON.stringify([error, warnings, carriedBanner(review)?.textContent]);
   if (said === bannered) return;
   bannered = said;
-  fill(
+  refill(
     banners,
     error && broken(file ?? target, error),
     warnings.length > 0 && warned(warnings),

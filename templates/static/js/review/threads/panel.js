@@ -1,6 +1,6 @@
 // A list of some threads of the commit above its files: what is outdated, what was answered.
 
-import { button, fill, h } from "../../kit/dom.js";
+import { button, h, refill } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { worktree } from "../state.js";
@@ -52,7 +52,7 @@ export class Panel {
     });
     const title = h("h2", {}, plural(found.length, `${this.what} thread`));
     const hint = this.hint && h("span", { class: "tiny quiet phone-hide" }, this.hint);
-    fill(
+    refill(
       this.node,
       h("header", {}, title, hint, close),
       h(

@@ -1,6 +1,6 @@
 // What people judge of the commit, and submitting one's drafts with a verdict.
 
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
 import { draft as kept } from "../../kit/drafts.js";
 import { action } from "../../kit/palette.js";
@@ -33,7 +33,7 @@ export function tellVerdicts(given, count) {
   drafts = count;
   mine = given.find(({ own }) => own) ?? null;
   fill(badges, judged(given));
-  fill(
+  refill(
     opener,
     icon("send"),
     h("span", { class: "phone-hide" }, "Submit review"),

@@ -1,7 +1,7 @@
 // Going from thread to thread: N and P, the list in the toolbar, addresses that end in #thread-…,
 // hiding what is said, and the list of what is outdated.
 
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { key } from "../../kit/keys.js";
 import { menu } from "../../kit/menu.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
@@ -161,7 +161,7 @@ export class Walk {
     const words = open ? plural(open, "open thread") : all.length ? "All resolved" : "No threads";
     const [first, ...rest] = (hidden ? `${words}, hidden` : words).split(" ");
     const short = open ? first : h("span", { class: "phone-hide" }, first);
-    fill(this.label, short, h("span", { class: "phone-hide" }, ` ${rest.join(" ")}`));
+    refill(this.label, short, h("span", { class: "phone-hide" }, ` ${rest.join(" ")}`));
     this.tools.setAttribute("aria-label", `${hidden ? `${words}, hidden` : words}: list`);
     this.outdated.draw(all);
     this.answered.draw(all);
