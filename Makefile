@@ -30,6 +30,10 @@ unit: $(VENV)/.dev
 	$(BIN)/python -m pytest $(WORKERS) $(UNITS) -m "not process" $(ARGS)
 
 # JOBS=2 runs two files of tests at a time; each worker has a data directory and ports of its own.
+# All of them run three more at a time than there are processors, since most wait for the processes
+# that they start; what ARGS asks for runs alone.
+CORES = $(shell getconf _NPROCESSORS_ONLN)
+JOBS ?= $(if $(ARGS),,$(if $(filter 1 2 3 4,$(CORES)),$(shell expr $(CORES) + 3),8))
 JOBBED = $(if $(JOBS),$(WORKERS) $(JOBS))
 
 test: $(VENV)/.dev
