@@ -10,21 +10,31 @@ from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
 PAGES = ("gw0", "gw1")  # of four or five workers; where there are fewer, these have all files
+# They take twenty seconds and more, whatever runs beside them, and would come last by their names.
+LONG = (
+    "workspace/chats/turns/test_questions.py", "workspace/chats/turns/test_waiting.py",
+    "workspace/engines/claude/test_walls.py", "workspace/engines/conformance/test_every_engine.py",
+    "workspace/triggers/test_qcluster.py", "workspace/triggers/test_ticker.py",
+)  # fmt: skip
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that start processes among those that do not, each file whole: while some workers wait
     for what they started, others have work for the processor. At the end only short ones are left,
-    so that all workers end together.
+    so that all workers end together: those that take long come early.
     """
     starting = {item.path for item in items if item.get_closest_marker("process")}
-    files = list(dict.fromkeys(item.path for item in items))
+    files = sorted(dict.fromkeys(item.path for item in items), key=lambda path: not is_long(path))
     places: dict[Path, float] = {}
     for kind, until in ((True, 0.9), (False, 1.0)):
         those = [path for path in files if (path in starting) is kind]
         places |= {path: until * place / len(those) for place, path in enumerate(those)}
     items.sort(key=lambda item: places[item.path])
+
+
+def is_long(path: Path) -> bool:
+    return path.as_posix().endswith(LONG)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.order import Apart
+from tests.order import LONG, Apart
 
 PAGES = [f"tests/browser/test_{n}.py::test_it" for n in range(3)]
 REST = [f"tests/review/test_{n}.py::test_it" for n in range(5)]
@@ -44,6 +45,12 @@ def test_one_worker_has_the_pages_first_and_then_all_files():
         scheduler.mark_test_complete(only, only.sent[at])
 
     assert only.sent == list(range(8))
+
+
+def test_every_file_that_is_said_to_take_long_is_there():
+    tests = Path(__file__).parent
+
+    assert [one for one in LONG if not (tests / one).is_file()] == []
 
 
 def scheduled(*names: str) -> tuple[Any, list[Worker]]:
