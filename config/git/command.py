@@ -70,6 +70,18 @@ class GitError(Exception):
         self.text = text
 
 
+class Process(subprocess.Popen[bytes]):
+    """A git whose end is told at once: Popen itself looks every few milliseconds where it is given
+    a time, which is as long as many a git runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is not None and self.poll() is None:
+            with Ending(self) as ending:
+                ending.wait(max(0.0, timeout))
+            timeout = 0
+        return super().wait(timeout)
+
+
 def run(
     directory: Path,
     *args: str,
@@ -155,7 +167,7 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """A git process in a group of its own, to be ended by `end`. GitError when it cannot start."""
     try:
-        return subprocess.Popen(
+        return Process(
             [*ARGV, *args],
             cwd=directory,
             env={**environment(directory), **(environ or {})},
@@ -193,11 +205,8 @@ def pieces(process: subprocess.Popen[bytes], timeout: float = TIMEOUT_S) -> Iter
 
 
 def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
-    """How it ended, told at once: Popen.wait would look only every few milliseconds."""
-    with Ending(process) as ending:
-        ending.wait(timeout)
     try:
-        return process.wait(REAP_S)
+        return process.wait(timeout)
     except subprocess.TimeoutExpired:
         raise GitError("timeout", "git has said everything, and does not end") from None
 

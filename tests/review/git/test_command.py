@@ -38,6 +38,28 @@ def test_a_git_that_hangs_is_killed_with_its_children(slow_git: Path, tmp_path: 
     assert until(lambda: all(map(is_gone, map(int, slow_git.read_text().split()))))
 
 
+def said_everything(git: Path, then: str) -> None:
+    git.write_text(f"#!/bin/sh\nexec >&- 2>&-\n{then}\n")
+
+
+def test_a_git_that_has_said_everything_and_does_not_end_is_killed(slow_git: Path, tmp_path: Path):
+    said_everything(slow_git.with_name("git"), f"echo $$ > {slow_git}; exec sleep 600")
+
+    with pytest.raises(GitError, match=r"git log took more than 0\.5 seconds"):
+        command.run(tmp_path, "log", timeout=0.5)
+
+    assert until(lambda: is_gone(int(slow_git.read_text())))
+
+
+def test_the_end_of_a_git_is_told_and_not_looked_for(
+    slow_git: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    said_everything(slow_git.with_name("git"), "exec sleep 0.1")
+    monkeypatch.setattr(time, "sleep", lambda _seconds: pytest.fail("looked again"))
+
+    assert command.run(tmp_path, "log") == b""
+
+
 def test_two_piped_gits_that_hang_are_killed(slow_git: Path, tmp_path: Path):
     with pytest.raises(GitError) as told:
         command.piped(tmp_path, ["log"], ["patch-id"], timeout=0.5)
