@@ -50,8 +50,9 @@ class Storm:
     def by_hand(self) -> None:
         """Transcripts grow and files come and go while they are read."""
         folder = self.service.projects / "p0"
-        with (folder / "growing.jsonl").open("ab", buffering=0) as stream:
-            number = 0
+        growing = folder / "growing.jsonl"
+        with growing.open("ab", buffering=0) as stream:
+            number = growing.read_bytes().count(b"\n")  # of the storms before
             while not self.stop.is_set():
                 number += 1
                 stream.write(json.dumps({"seq": number, "text": "x" * 500}).encode() + b"\n")
