@@ -83,7 +83,8 @@ class Connection:
 
     def _content(self, head: dict[bytes, bytes]) -> bytes:
         if b"content-length" in head:
-            return self._file.read(int(head[b"content-length"]))
+            content: bytes = self._file.read(int(head[b"content-length"]))
+            return content
         assert head.get(b"transfer-encoding") == b"chunked", head
         parts = []
         while size := int(self._file.readline(), 16):

@@ -186,7 +186,8 @@ def test_a_group_is_edited_as_a_file_and_settings_say_where_they_lie(
     page.goto("/dashboard/#file=bookmarks%2Fbooks")
     field = page.get_by_label("Text of bookmarks/books.yaml")
     expect(field).to_have_value(re.compile("Django"))
-    field.fill("name: Papers\nlinks: []\n")
+    link = "{name: Django, url: https://docs.djangoproject.com}"  # the page asks for its icon
+    field.fill(f"name: Papers\nlinks: [{link}]\n")
     field.press("Control+s")
     expect(page.get_by_text("Saved bookmarks/books.yaml.")).to_be_visible()
     page.goto("about:blank")
