@@ -126,6 +126,7 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
     field = editor(page, slug)
     field.fill(TYPED)
     changed_elsewhere(shared_service, slug)
+    expect(page.locator("#drawer").get_by_text(CHANGED)).to_be_visible()  # which moves the button
     button(page, "Save").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("heading", name=CHANGED)).to_be_visible()
