@@ -28,7 +28,7 @@ def shared_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]
 @pytest.fixture
 def slug(shared_service: Served, request: pytest.FixtureRequest) -> str:
     """An app of this test alone."""
-    slug = re.sub("[^a-z0-9]", "-", request.node.name)[:40].strip("-")
+    slug = re.sub("[^a-z0-9]", "-", request.node.name.lower())[-40:].strip("-")  # its case, too
     shared_service.declare(slug, BEGUN)
     until(lambda: shared_service.app(slug), what="the app")
     return slug
