@@ -15,7 +15,6 @@ from tests.service import Service, until
 FILES = ring(fast=1000, slow=10_000)
 MOST_S = ring(fast=5, slow=20)
 PROJECTS = 50
-BUSY = 3  # times a start with nothing to recover from, where that takes long by itself
 RECORD = "origin: human\ndepth: 0\nparent: null\ncreated: '2026-01-01T00:00:00.000Z'\n"
 LINE = '{"v":1,"seq":1,"t":"2026-01-01T00:00:00.000Z","type":"head"}\n'
 
@@ -48,7 +47,7 @@ def test_everything_is_healthy_and_indexed_soon_after_kill_9(stopped_service):
     if took >= MOST_S:
         first = max(first, start(service, len(slugs)))  # the machine may be busier than it was
         service.stop()
-    assert took < max(MOST_S, BUSY * first)
+    assert took < max(MOST_S, 2 * first)
 
 
 def start(service: Service, projects: int) -> float:

@@ -10,22 +10,18 @@ from tests.promises.rings import ring
 from tests.service import stores
 
 HOPS = 3  # the ticker, its thread and the database each wait for a processor
-TRIES = ring(fast=3, slow=1)  # a burst of other work in a few seconds is no lateness of ours
 
 
 @pytest.mark.promise("T2")
 def test_a_thousand_armed_triggers_are_claimed_on_time():
     count = ring(fast=1000, slow=10_000)
 
-    for _ in range(TRIES):
-        with Lateness() as machine:
-            late = lateness.measured(count, 60.0, float(ring(fast=4, slow=60)), stores())
+    with Lateness() as machine:
+        late = lateness.measured(count, 60.0, float(ring(fast=4, slow=60)), stores())
 
-        assert len(late) >= count * ring(fast=6, slow=95) // 100
-        assert min(late) >= 0  # never early
-        p50, p99 = lateness.middle_and_tail(late)
-        own50, own99 = lateness.middle_and_tail(machine.late_ms)
-        if p50 < lateness.P50_MS + HOPS * own50 and p99 < lateness.P99_MS + HOPS * own99:
-            break
-    else:
-        pytest.fail(f"median {p50:.0f} ms, p99 {p99:.0f}; the machine {own50:.0f} and {own99:.0f}")
+    assert len(late) >= count * ring(fast=6, slow=95) // 100
+    assert min(late) >= 0  # never early
+    p50, p99 = lateness.middle_and_tail(late)
+    own50, own99 = lateness.middle_and_tail(machine.late_ms)
+    assert p50 < lateness.P50_MS + HOPS * own50
+    assert p99 < lateness.P99_MS + HOPS * own99
