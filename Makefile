@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 NODE_MODULES := tests/js/node_modules/.package-lock.json
-PIP    ?= $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes
+PIP    := $(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes
 
 # A service and its tests start many processes: without bytecode each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
