@@ -98,12 +98,14 @@ export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) 
 }
 
 /**
- * Replace what a node holds, keeping its place on the screen.
+ * Replace what a node holds, keeping its place on the screen. What waits to be drawn there is not
+ * wanted any more (see unpressed).
  * @template {Element} T
  * @param {T} node
  * @param {...Child} children
  */
 export function fill(node, ...children) {
+  behind.delete(node);
   node.replaceChildren(...flat(children));
   return node;
 }
