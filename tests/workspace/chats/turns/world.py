@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 
+from config.process.ending import Ending
 from workspace import ids
 from workspace.chats import transcript
 from workspace.engines import policy, procs, tools
@@ -128,13 +129,8 @@ class Running:
         """Exit code and log; stdin stays open, as a worker keeps it."""
         assert self.child.stdout
         assert self.child.stdin
-        if self.child.poll() is None:  # a signal to one that has ended would have reaped it
-            handle = os.pidfd_open(self.child.pid)
-            try:
-                ready, _, _ = select.select([handle], [], [], DEADLINE_S)
-            finally:
-                os.close(handle)
-            if not ready:
+        with Ending(self.child) as ending:
+            if not ending.wait(DEADLINE_S)[0]:
                 self.child.kill()
         code = self.child.wait()
         self.child.stdin.close()
