@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from tests.wire import request
+
 Work = Callable[[], object]
 
 
@@ -59,18 +61,18 @@ class Connection:
         self._host = f"127.0.0.1:{port}"
 
     def get(self, path: str, accept: str = "*/*") -> bytes:
-        return self._answer("GET", path, b"", {"Accept": accept})
+        return self._answer(f"GET {path} HTTP/1.1\nAccept: {accept}")
 
     def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
-        return self._answer("POST", path, body, {**headers, "Content-Length": str(len(body))})
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        lines = [f"POST {path} HTTP/1.1", f"Content-Length: {len(body)}", *lines]
+        return self._answer("\n".join(lines), body)
 
-    def _answer(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> bytes:
-        lines = [f"{method} {path} HTTP/1.1", f"Host: {self._host}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        self._socket.sendall("\r\n".join((*lines, "", "")).encode() + body)
+    def _answer(self, head: str, body: bytes = b"") -> bytes:
+        self._socket.sendall(request(head, body, host=self._host))
         status = self._file.readline()
         content = self._content(self._head())
-        assert status.startswith(b"HTTP/1.1 200 "), (path, status, content[:300])
+        assert status.startswith(b"HTTP/1.1 200 "), (head, status, content[:300])
         return content
 
     def _head(self) -> dict[bytes, bytes]:
