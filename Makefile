@@ -120,6 +120,7 @@ pins:
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements.in -o requirements.txt
 	uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-dev.in -o requirements-dev.txt
 	for extra in claude models acp cluster apprise; do uv pip compile -q --no-emit-index-url --no-header --generate-hashes --python-version 3.11 --universal requirements-$$extra.in -o requirements-$$extra.txt; done
+	echo uv | uv pip compile -q --no-emit-index-url --no-header --generate-hashes --universal - -o .ci/uv.txt
 
 clean:
 	rm -rf $(VENV) tests/js/node_modules build .pytest_cache .mypy_cache .ruff_cache .hypothesis
