@@ -30,12 +30,16 @@ from workspace.chats import transcript
 CHATS, ROUNDS, STARTS, TURNS = 300, 200, 30, 20
 CLIENTS, LINES, FORK_BYTES = 20, 60, 50 * 1024 * 1024
 FORKS, FORKED_BYTES = 300, 1024 * 1024  # in a row
+FORKING = {
+    "managementApi": CONFIG["managementApi"]
+    | {"clients": {"bench": {"auth": {"ref": "env:BENCH_TOKEN"}, "scope": {"allow": ["*"]}}}}
+}
 QUICK = '#!runbook\n```TodoWrite\n{"todos": []}\n```\n'
 
 
 def main() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(Path(folder), config=CONFIG, env={"BENCH_TOKEN": TOKEN})
+        service = Service(Path(folder), config=FORKING, env={"BENCH_TOKEN": TOKEN})
         with service:
             service.http.post("/api/projects", json={"name": "Alpha"}).raise_for_status()
             return [
@@ -172,11 +176,11 @@ def _content(answer: bytes) -> dict[str, Any]:
 
 
 def _fork(service: Service) -> list[Figure]:
-    """E8: a fork beside a copy of the same file, both on the disk: of a large chat, and of one of
-    usual size over and over, which leaves a folder full of chats."""
+    """E8: fork_chat beside a copy of the same file, both on the disk: of a large chat, and of one
+    of usual size over and over, which leaves a folder full of chats."""
     return [
-        _forked(service, "fork of 50 MB : cp + fsync", FORK_BYTES, 7),
-        _forked(service, f"{FORKS} forks of 1 MB in a row, each", FORKED_BYTES, FORKS),
+        _forked(service, "fork_chat of 50 MB : cp + fsync", FORK_BYTES, 7),
+        _forked(service, f"{FORKS} of 1 MB in a row, each", FORKED_BYTES, FORKS),
     ]
 
 
@@ -191,8 +195,11 @@ def _forked(service: Service, what: str, size: int, times: int) -> Figure:
             writer.append("turn_end", turn, status="ok", reason=None, text=None)
     service.http.get(f"/api/projects/alpha/chats/{chat}").raise_for_status()
 
+    endpoint = Endpoint(service)
+
     def fork() -> None:
-        service.http.post(f"/api/projects/alpha/chats/{chat}/fork", json={}).raise_for_status()
+        answer = endpoint.tool("fork_chat", project="alpha", session_id=chat)
+        assert _content(answer)["forked"]
 
     # In turns, so that both see the same disk.
     pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(times)]
