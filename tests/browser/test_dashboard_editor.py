@@ -118,6 +118,22 @@ def test_a_file_that_changes_is_read_anew_only_while_nothing_is_typed(
     expect(field).to_have_value(TYPED)
 
 
+def test_no_banner_and_no_mistake_moves_what_saves(
+    page: Page, shared_service: Served, slug: str, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    field, save = editor(page, slug), button(page, "Save")
+    field.fill(BEGUN + "health:\n  interval: never\n")
+    before = save.bounding_box()
+    save.click()
+    expect(page.locator("#editor-faults")).to_contain_text("interval")
+    assert save.bounding_box() == before
+
+    changed_elsewhere(shared_service, slug)
+    expect(page.locator("#drawer").get_by_text(CHANGED)).to_be_visible()
+    assert save.bounding_box() == before
+
+
 @pytest.mark.parametrize("choice", ["Take theirs", "Save mine over it", "Keep editing"])
 def test_a_conflict_shows_both_texts_and_loses_neither(
     page: Page, shared_service: Served, slug: str, watch: Watch, choice: str
@@ -126,7 +142,6 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
     field = editor(page, slug)
     field.fill(TYPED)
     changed_elsewhere(shared_service, slug)
-    expect(page.locator("#drawer").get_by_text(CHANGED)).to_be_visible()  # which moves the button
     button(page, "Save").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("heading", name=CHANGED)).to_be_visible()
