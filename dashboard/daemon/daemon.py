@@ -28,7 +28,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 STOP_S = 2.5
-END_S, CLOSE_S = 2.2, 1.5  # for the whole end, and what of that is the components' at least
+END_S, CLOSE_S = 2.0, 1.5  # for the whole end, and what of that is the components' at least
 LONGEST_S = 30.0  # between two tries to start
 
 
