@@ -126,9 +126,19 @@ class _Search:
         if head == here or self.ladder.by.get(head) in CERTAIN:
             return False
         own, whole, now = (one.lines or {} for one in (trace, self.gone[head], self.ranged[here]))
+        older = trace.sha in self.chains.whole(head)  # or what others were joined to
+        if (
+            older
+            and self.chains.firm(trace.sha)
+            and (
+                not holds(own, whole)  # it was rewritten: a fold holds its parts
+                or _signed_alike(trace, self.ranged[here])
+            )
+        ):
+            return False
         if akin(without(whole, own), now) and not akin(own, now):
             return True
-        if trace.sha in self.chains.whole(head):  # an older version, or what others were joined to
+        if older:
             if overlap(shared(own, whole), own, whole) >= SAME:
                 return False
             smaller = holds(now, whole) and size(now) < size(whole)
@@ -191,6 +201,14 @@ class _Search:
 
     def _firm(self, sha: str) -> bool:
         return self.ladder.by[sha] in FIRM and sha not in self.ladder.absorbed
+
+
+def _signed_alike(one: Trace, other: Trace) -> bool:
+    """Whether they have what an amend leaves as it was."""
+    left, right = (
+        (trace.author.casefold(), trace.authored, trace.subject) for trace in (one, other)
+    )
+    return all(left) and left == right
 
 
 def _returned(

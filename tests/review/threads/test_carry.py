@@ -657,3 +657,25 @@ def test_a_plain_rebase_matches_every_commit_in_whatever_order(order):
     targets = [trace(f"c{n}", patch_id=f"p{n}", subject="wip") for n in order]
 
     assert pairs(match(sources, targets)) == {f"c{n}": (f"s{n}", "patch-id") for n in range(5)}
+
+
+SIZES = st.integers(1, 12)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sets(st.sampled_from("abcdefghijklmn"), min_size=1), min_size=2, max_size=5))
+def test_however_a_commit_is_amended_all_its_versions_are_shown_on_it(versions):
+    """Its author, date and subject stay: there is no other commit of these."""
+    traces: list[Trace] = []
+    for number, texts in enumerate(versions):
+        before = (
+            carried(traces[-1].sha, f"{T1[:-3]}{number:02}Z", by="author-date") if traces else None
+        )
+        own = lines(*(f"f:+{text}" for text in texts))
+        traces.append(trace(f"v{number}", **A, subject="Add it", lines=own, carried=before))
+    *older, last = traces
+
+    found = match(older, [replace(last, carried=None)])
+
+    assert found.orphans == ()
+    assert set(found.by_source) == {one.sha for one in older}

@@ -91,6 +91,39 @@ def test_an_amended_message_is_found_by_its_patch_and_amended_content_by_its_dat
     assert [one["placement"] for one in review["threads"]] == ["nearest"]
 
 
+REWORKS = {
+    "one line, then another beside it": (["a"], ["b"], ["b", "c"]),
+    "half of it mended, then what was mended alone": (["a", "b"], ["a", "c"], ["c"]),
+    "more is added, then the first goes": (LINES[:6], [*LINES[:6], *"abcdef"], list("abcdef")),
+    "written anew, then shorter": (LINES[:15], list("abcdefghijkl"), list("abcd")),
+    "one of many lines, twice": (
+        LINES,
+        [*LINES[:19], "x", *LINES[20:]],
+        [*LINES[:19], "y", "z", *LINES[20:]],
+    ),
+}
+
+
+@pytest.mark.parametrize("versions", REWORKS.values(), ids=REWORKS)
+def test_a_comment_and_its_answers_stay_while_the_commit_is_amended_for_each(
+    desk: Desk, versions: tuple[list[str], ...]
+):
+    first, *later = versions
+    sha = desk.git.commit({"f.py": text(first)}, "Add the parser")
+    tid = desk.comment(sha, "Why?", "f.py", 1)
+    said = ["Why?"]
+    for number, lines in enumerate(later):
+        sha = desk.git.amend({"f.py": text(lines)})
+        assert bodies(desk.review(sha)) == said
+        said.append(f"Answer {number}")
+        desk.reply(sha, tid, said[-1])
+
+    sha = desk.git.amend({"f.py": text([*later[-1], "the last"])})
+
+    assert bodies(desk.review(sha)) == said
+    assert desk.listed().orphans == ()
+
+
 def test_a_base_edit_next_to_the_change_is_seen_through(desk: Desk):
     old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
     desk.comment(old, "Why?", "a.py", 20)
