@@ -187,11 +187,13 @@ class _Search:
         return traces, carryover.match(gone, targets, self.beside, only_certain=only_certain)
 
     def _bystanders(self, gone: Sequence[str]) -> list[str]:
-        """Commits without a review that stood beside these and left the range as well."""
+        """Commits without a review that stood beside these and left the range as well. Not the
+        states of one of these that a rebase goes through, as when a fixup is folded into it."""
         here = {*self.old, *(commit.sha for commit in self.scene.commits)}
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
         self.objects |= history.listed(self.scene.repository, found)
-        return found
+        own = {_made(commit) for sha in gone if (commit := self.objects.get(sha))}
+        return [sha for sha in found if _made(self.objects[sha]) not in own]
 
     def _remembered(self, sha: str) -> Patch | None:
         """The ids of a commit's patch, as its own file has them."""
@@ -281,6 +283,11 @@ def _starting(ordered: Sequence[str], prefix: str) -> Iterator[str]:
 def _recorded(state: ReviewState) -> str | None:
     landed = state.pr.landed if state.pr else None
     return landed["sha"] if landed else None
+
+
+def _made(commit: Commit) -> tuple[object, ...]:
+    """What stays when the last commit of a branch is amended: its parents, author and subject."""
+    return (commit.parents, commit.author_email, commit.authored, commit.subject)
 
 
 def _seen(commit: Commit, patch: Patch | None) -> Trace:
