@@ -278,6 +278,17 @@ def test_a_new_entry_comes_last_in_the_indentation_of_its_neighbours():
     )
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_an_entry_loses_its_last_line_while_another_comes_below_it(end: str):
+    text = "x:\n  a:\n    b: 1\n    c: 2\ny: 3"
+    lines = text.replace("\n", end or "\n") + end
+
+    changed = set_entry(lines.encode(), ("x",), {"a": {"b": 1}, "d": 4})
+
+    wanted = "x:\n  a:\n    b: 1\n  d: 4\ny: 3"
+    assert changed.decode() == wanted.replace("\n", end or "\n") + end
+
+
 def test_a_removed_entry_takes_its_lines_and_leaves_the_comments_above():
     after = remove_entry(PROJECT, ("triggers", "nightly"))
 

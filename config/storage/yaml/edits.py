@@ -55,7 +55,8 @@ class Edits:
     def _applied(self) -> str:
         parts, at = [], 0
         for start, end, new in sorted(self.found, key=lambda edit: edit[:2]):
-            parts += [self.text[at:start], new]
+            below = start < at and new.startswith(self.newline)  # lines that go with their end
+            parts += [self.text[at:start], _ended(new, self.newline) if below else new]
             at = max(at, end)
         return "".join(parts) + self.text[at:]
 
@@ -275,6 +276,11 @@ class Edits:
             head = match.end() if match else node.start
             return node.start, head, self.layout.line_end(self.layout.end(node))
         return node.start, node.end, node.end
+
+
+def _ended(lines: str, newline: str) -> str:
+    """Lines that each begin with a line end, as lines that each end with one."""
+    return lines.removeprefix(newline) + newline
 
 
 def newline(text: str) -> str:
