@@ -41,9 +41,9 @@ def parents(repository: Repository, tips: Iterable[str], below: Iterable[str | N
     return found
 
 
-def past_tips(repository: Repository, refs: Refs, head: str) -> list[str]:
-    """Where HEAD and the branch under review have pointed, as their reflogs remember it."""
-    names = dict.fromkeys((refs.head_ref, refs.full_name(head)))
+def past_tips(repository: Repository, refs: Refs, heads: Iterable[str]) -> list[str]:
+    """Where HEAD and the branches under review have pointed, as their reflogs remember it."""
+    names = dict.fromkeys((refs.head_ref, *(refs.full_name(head) for head in heads)))
     logs = [repository.common_dir / "logs" / name for name in names if name]
     found = (sha for log in (repository.git_dir / "logs" / "HEAD", *logs) for sha in _logged(log))
     return list(dict.fromkeys(found))

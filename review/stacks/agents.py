@@ -6,7 +6,7 @@ has. See docs/design/review.md#stacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from review.git import ancestry, ranges
@@ -26,7 +26,8 @@ def read(
     """The commits of each branch that are listed nowhere else, oldest first. GitError."""
     found: dict[str, list[Commit]] = {}
     known = {commit.sha for commit in commits}
-    for name, tip in _branches(pointers, span):
+    for name in branches(pointers, span):
+        tip = pointers.shas[HEADS + name]
         own = [one for one in _own(repository, span, tip, counts=counts) if one.sha not in known]
         if own:
             found[name] = own
@@ -34,11 +35,14 @@ def read(
     return found
 
 
-def _branches(pointers: Refs, span: Range) -> Iterator[tuple[str, str]]:
+def branches(pointers: Refs, span: Range) -> list[str]:
+    """Those that are looked at, by name: not what is checked out, nor what the range shows."""
     full = sorted(name for name in pointers.shas if name.startswith(HEADS + PREFIX))
-    for name in full[:MOST]:
-        if name != pointers.head_ref and pointers.shas[name] != span.head_sha:
-            yield name.removeprefix(HEADS), pointers.shas[name]
+    return [
+        name.removeprefix(HEADS)
+        for name in full[:MOST]
+        if name != pointers.head_ref and pointers.shas[name] != span.head_sha
+    ]
 
 
 def _own(repository: Repository, span: Range, tip: str, *, counts: bool) -> list[Commit]:

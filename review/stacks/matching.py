@@ -21,7 +21,7 @@ from review.git.ranges import Range
 from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects.entries import StackEntry
-from review.stacks import landing, states
+from review.stacks import agents, landing, states
 from review.stacks.landing import Clues, Trunk
 from review.stacks.states import ReviewState, ReviewStates
 from review.threads.carry import carryover
@@ -147,7 +147,8 @@ class _Search:
     def _beside(self, here: Sequence[str]) -> Beside:
         """Which commits stood together: the old ones and all that was ever checked out."""
         scene = self.scene
-        past = family.past_tips(scene.repository, scene.refs, scene.range.head)
+        heads = [scene.range.head, *agents.branches(scene.refs, scene.range)]
+        past = family.past_tips(scene.repository, scene.refs, heads)
         tips, alone = [scene.range.head_sha, *past], here
         oldest = scene.commits[0].parents if scene.commits else ()
         below = [scene.range.base_sha] if scene.range.base_sha else oldest

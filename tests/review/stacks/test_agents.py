@@ -67,6 +67,22 @@ def test_a_review_written_on_the_branch_follows_a_rebase_onto_the_trunk(pay: Pay
     assert counts == {"First": 0, "Meanwhile": 0, "Fix": 1}
 
 
+def test_a_review_follows_what_is_rewritten_whole_in_the_worktree_of_the_chat(
+    pay: Payments, tmp_path: Path
+):
+    """There the checkout under review has never been: only the branch remembers what it was."""
+    pay.repo.commit({"a": "1\n"}, "First")
+    pay.repo.git("worktree", "add", "-q", "-b", "svc/fix", str(tmp_path / "there"))
+    there = Repo(tmp_path / "there")
+    pay.review(there.commit({"b": "2\n"}, "Fix"), "Why?")
+
+    there.amend({"b": "other\nlines\n"})
+
+    (repo,) = details.project("pay")["repos"]
+    assert {one["subject"]: one["unresolved"] for one in repo["commits"]} == {"First": 0, "Fix": 1}
+    assert repo["orphaned"] == []
+
+
 def test_a_stack_entry_takes_such_a_commit_as_any_other(pay: Payments, fix: str):
     pay.describe(stacks=[{"title": "Mine", "commits": [fix]}])
 
