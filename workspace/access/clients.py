@@ -78,6 +78,12 @@ def bounds(clients: Iterable[str]) -> Bounds:
     return Bounds({name: known.get(name, scopes.NOTHING) for name in clients if name})
 
 
+def barred(clients: Iterable[str], project: str) -> str:
+    """Those of them that may not act in the project (any more), as a sentence names them."""
+    scopes = bounds(clients).scopes
+    return ", ".join(name for name, scope in scopes.items() if not scope.reaches(project))
+
+
 def proxied_here() -> bool:
     """Whether the operator has named a proxy of this machine (by default there is none)."""
     trust = management().trust

@@ -37,6 +37,7 @@ STATES = {
 }
 STREAMED = {"text": "assistant", "thinking": "thinking"}  # kind of a delta -> of its record
 HOLDING = ("failed", "stopped")
+OUT_OF_SCOPE = "out_of_scope"  # says nothing of the chat: what others sent behind it goes on
 SENTENCES = {
     "user": "stopped by a user",
     "worker_lost": "the server stopped while this turn was in progress",
@@ -75,7 +76,7 @@ def settle(
         if not moved:
             return False
         turn = Turn.objects.get(id=turn_id)
-        if state in HOLDING:
+        if state in HOLDING and end.get("reason") != OUT_OF_SCOPE:
             waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
             waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
     tell(on_change, turn)

@@ -25,6 +25,7 @@ from config.mcp.operations import Registry
 from config.process import prctl
 from config.process.ending import Ending
 from config.storage import homes
+from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
@@ -42,6 +43,7 @@ GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
 SETTLE_S, AGAIN_S = 120, 1.0
 LATE_S = 2.0  # the turn process ends itself in time; past this the worker does it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
+BARRED = "Client {who} caused this and may not act in this project any more; send it yourself."
 STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
 VERDICTS = {  # exit code -> what holds unless the transcript says otherwise
     KNOWN: ("interrupted", "worker_lost"),
@@ -98,6 +100,9 @@ def _someone_before(turn: Turn) -> bool:
 
 def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnChange) -> None:
     """From the claim to the settled row; whatever happens in between ends the turn."""
+    if who := clients.barred((turn.client, *turn.clients), turn.project):
+        _end(turn, ("error", endings.OUT_OF_SCOPE), on_change, text=BARRED.format(who=who))
+        return
     try:
         job = jobs.job_for(turn, token=token, registry=registry)
         refusal = engines.preflight(job)

@@ -28,10 +28,9 @@ def refusal(project: Project, trigger: Trigger, prompt: str) -> str | None:
 
 def outside(project: Project, trigger: Trigger) -> str | None:
     """Why the clients that stored it may not have it run here any more; None lets it start."""
-    if clients.bounds(trigger.clients).reaches(project.slug):
-        return None
-    who = ", ".join(trigger.clients)
-    return f"client {who} stored it and may not act in this project any more; save it as yours"
+    if who := clients.barred(trigger.clients, project.slug):
+        return f"client {who} stored it and may not act in this project any more; save it as yours"
+    return None
 
 
 def problem(project: Project, trigger: Trigger) -> Problem | None:

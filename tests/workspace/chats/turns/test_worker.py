@@ -14,9 +14,11 @@ import pytest
 from django.conf import settings as django_settings
 
 from tests.service import until
-from tests.workspace.chats.world import HELLO, World, delivered, ended, sleeps
+from tests.workspace.access.world import configure
+from tests.workspace.chats.world import FAILS, HELLO, World, delivered, ended, sleeps
+from workspace.access.policy import Scope
 from workspace.chats import live, transcript
-from workspace.chats.turns import jobs, recovery, tokens, worker
+from workspace.chats.turns import jobs, queue, recovery, tokens, worker
 from workspace.engines.base import AGAIN
 from workspace.mcp.catalogue import REGISTRY
 from workspace.models import Turn
@@ -94,6 +96,50 @@ def test_plain_text_without_an_engine_fails_with_a_notice(world: World):
     assert done.state == "failed"
     assert done.reason.startswith("No engine can run this message")
     assert world.records(turn.chat, "notice")[0]["code"] == "needs_engine"
+
+
+def test_what_a_client_that_is_gone_sent_runs_nothing_and_holds_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    """Whatever the turn descends from it by; a scope that leaves the project out is the same."""
+    configure(monkeypatch, elsewhere=Scope(projects=("beta",)), ci=Scope(allow=("*",)))
+    chat = world.chat().chat.id
+    rows = [
+        world.send(chat, f"#!runbook\n```Bash\ntouch ran{number}\n```\n") for number in range(5)
+    ]
+    sent, caused, narrowed, known, _ = [row.turn for row in rows]
+    row = Turn.objects.filter
+    row(id=sent.id).update(client="gone")
+    row(id=caused.id).update(client="ci", clients=["ci", "gone"])
+    row(id=narrowed.id).update(client="elsewhere")
+    row(id=known.id).update(client="ci")
+
+    world.cluster(1)
+
+    assert world.states(chat) == ["failed", "failed", "failed", "done", "done"]
+    assert sorted(path.name for path in (world.folder / "alpha").glob("ran*")) == ["ran3", "ran4"]
+    said = "Client gone caused this and may not act in this project any more"
+    assert Turn.objects.get(id=sent.id).reason == f"{said}; send it yourself."
+    notices = world.records(chat, "notice")
+    assert [(one["code"], one["text"].split(" caused ")[0]) for one in notices] == [
+        ("out_of_scope", "Client gone"),
+        ("out_of_scope", "Client gone"),
+        ("out_of_scope", "Client elsewhere"),
+    ]
+    assert [one["text"].count("ran") for one in world.records(chat, "user")] == [1] * 5
+
+
+def test_a_held_message_of_a_client_that_is_gone_is_refused_when_it_goes_on(world: World):
+    chat = world.chat(FAILS).chat.id
+    Turn.objects.filter(id=world.send(chat).turn.id).update(client="gone")
+    world.cluster(1)
+    assert world.states(chat) == ["failed", "held"]
+
+    queue.resume(project=world.project, chat=chat)
+    world.cluster(1)
+
+    assert world.states(chat) == ["failed", "failed"]
+    assert not (world.folder / "alpha" / "hello.txt").exists()
 
 
 def test_a_chat_whose_writer_lock_is_held_waits_unchanged(world: World):
