@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from config import jsonio
-from config.errors import Invalid
+from config.errors import Invalid, Problem, printable
 from config.jsonio import clean
 from config.mcp.operations import Argument, Operation
 
@@ -95,7 +95,11 @@ def _as_sent(argument: Argument, value: Any) -> Any:
 def _string(argument: Argument, value: Any) -> Any:
     if not isinstance(value, str):
         raise _mistyped(argument, "text", value)
-    return clean(value).strip() or _ABSENT
+    word = clean(value).strip() or _ABSENT
+    if argument.choices and not argument.judged and word not in (*argument.choices, _ABSENT):
+        reason = f'"{printable(word)}" is not one of {", ".join(argument.choices)}'
+        raise Invalid([Problem(argument.name, reason)])
+    return word
 
 
 def _name(argument: Argument, value: Any) -> Any:

@@ -47,7 +47,7 @@ class Argument:
 
     `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: kept as is,
     100,000 characters at most), boolean, integer, list, prompts, json (any value; the noun looks
-    at it). `choices` are published in the schema; the noun refuses others with its own sentence.
+    at it). `choices` are published in the schema, and other words are refused.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Argument:
     absent: str = ""  # why it cannot be left out: "`project` is required (<absent>)."
     default: Any = None
     choices: tuple[str, ...] = ()
+    judged: bool = False  # the noun takes more than the choices, or says more of other words
     least: int | None = None
     most: int | None = None
     clamp: bool = False  # out-of-range numbers are moved into range instead of refused

@@ -140,7 +140,7 @@ OPERATIONS = (
     _read(
         "app_history", _brief(history.app_history, brevity.history),
         "Uptime, latency and the last changes of state of one app; `fields: *` adds the buckets.",
-        SLUG, Argument("window", "string", choices=("24h", "7d", "90d")), FIELDS,
+        SLUG, Argument("window", "string", choices=("24h", "7d", "90d"), judged=True), FIELDS,
     ),
     _read(
         "app_logs", _logs, "The end of a service's log.", SLUG,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -183,8 +184,21 @@ def test_an_object_may_be_its_json_text():
     assert refusal(project="a", link="{number: 7}") == '`link` must be JSON (got "{number: 7}").'
 
 
-def test_choices_are_left_to_the_noun():
-    assert values(session="same")["session"] == "same"
+def test_a_word_that_is_no_choice_is_refused_by_the_words_there_are():
+    assert values(session=" new ")["session"] == "new"
+    assert values(session=None)["session"] is None
+    assert "session" not in values(session=" ")
+    assert refusal(project="a", session="New") == 'session: "New" is not one of new, resume'
+    assert refusal(project="a", session="a\nb") == 'session: "ab" is not one of new, resume'
+    assert len(refusal(project="a", session="x" * 5000)) < 200
+
+
+@pytest.mark.parametrize("leaves", [{"judged": True}, {"as_sent": True}])
+def test_choices_are_left_to_a_noun_that_says_more(leaves: dict[str, bool]):
+    argument = Argument("status", "string", choices=("active", "done"), **leaves)
+    operation = dataclasses.replace(OPERATION, arguments=(argument,))
+
+    assert read(operation, {"status": "Active"}, {}) == {"status": "Active"}
 
 
 def test_the_schema_says_what_is_taken():

@@ -497,5 +497,17 @@ def test_a_client_may_have_its_questions_wait_for_a_person(alpha, words, waits):
     assert [turn.waits for turn in turns] == [waits, waits]
 
 
+@pytest.mark.parametrize("name", ["create_chat", "send_message"])
+def test_what_a_person_must_approve_is_one_of_two_words(alpha, name):
+    chat = call("create_chat", project="alpha", prompt="#!runbook\n")["sessionId"]
+    where = {"session_id": chat} if name == "send_message" else {}
+
+    with pytest.raises(Invalid) as caught:
+        call(name, project="alpha", prompt="x", on_ask="Wait", **where)
+
+    assert caught.value.text == 'on_ask: "Wait" is not one of deny, wait'
+    assert Turn.objects.count() == 1
+
+
 def test_no_operation_answers_a_question(alpha):
     assert not [name for name in ORDER if "permission" in name or "answer" in name]

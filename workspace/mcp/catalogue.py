@@ -175,7 +175,7 @@ OPERATIONS = (
             Argument("repo", "string", "URL to clone"),
             Argument("summary", "string", "One line"),
             Argument("area", "string", "Group it is listed under"),
-            Argument("status", "string", choices=STATUSES),
+            Argument("status", "string", choices=STATUSES, judged=True),
         ),
     ),
     Operation(
@@ -216,7 +216,7 @@ OPERATIONS = (
             Argument("tools", "list", "Allow-list. Empty: schedule all tools, event none"),
             Argument("model", "string", nullable=True),
             Argument("permission_mode", "string", choices=PERMISSION_MODES, nullable=True),
-            Argument("network", "string", choices=MODES, nullable=True),
+            Argument("network", "string", choices=MODES, judged=True, nullable=True),
             Argument("max_spawn_depth", "integer", "0 = may not start chats", nullable=True),
             Argument("max_turns", "integer", "Default 30", nullable=True),
             Argument("overlap", "string", choices=("skip", "queue", "parallel"), nullable=True),
