@@ -3,6 +3,7 @@
 Nothing here touches a file: text in, values or text out. files.py reads and writes.
 """
 
+from config.storage.yaml.comments import cover, lost, uncover
 from config.storage.yaml.edits import same
 from config.storage.yaml.errors import NotSpliceable, YamlError
 from config.storage.yaml.nodes import MERGE, Document
@@ -14,6 +15,7 @@ from config.storage.yaml.scalars import Block, Quoted
 from config.storage.yaml.splice import merge_entry, remove_entry, set_entry
 
 __all__ = [
-    "MERGE", "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "dump",
-    "forget_recent", "merge_entry", "parse", "parse_recent", "remove_entry", "same", "set_entry",
+    "MERGE", "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "cover", "dump",
+    "forget_recent", "lost", "merge_entry", "parse", "parse_recent", "remove_entry", "same",
+    "set_entry", "uncover",
 ]  # fmt: skip

@@ -264,8 +264,7 @@ def convert(project: Project, name: str) -> KnownTrigger:
             raise missing(now, name)
         return replace(now.legacy[name], legacy=False)
 
-    files.move(found, name, make)
-    return _saved(project, name, False, ()).seen
+    return _saved(project, name, False, files.move(found, name, make)).seen
 
 
 def _board(project: Project) -> Board:

@@ -170,15 +170,28 @@ def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> 
     return removed
 
 
-def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> None:
-    """Turn an entry of `schedules` into one of `triggers`, in one write."""
+def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> tuple[str, ...]:
+    """Turn an entry of `schedules` into one of `triggers`, in one write, with its unknown keys and
+    its comments, which stand above it then. What it says of a key that goes."""
+    gone: tuple[str, ...] = ()
 
     def edit(data: bytes) -> bytes:
+        nonlocal gone
         document = yamlio.parse(data)
         entry = stored(make(_parsed(document)))
-        return _without(yamlio.set_entry(data, (TRIGGERS, name), entry), SCHEDULES, name)
+        body = _mapping(_written(document, SCHEDULES).get(name))
+        unknown = {key: body[key] for key in body if key not in legacy.KEYS}
+        taken = [key for key in unknown if key in validate.KEYS]
+        gone = tuple(f"{key}: not kept, a trigger has a key of this name" for key in taken)
+        kept = {key: value for key, value in unknown.items() if key not in taken}
+        moved = yamlio.set_entry(data, (TRIGGERS, name), {**entry, **kept})
+        moved = _without(yamlio.uncover(moved, (SCHEDULES, name)), SCHEDULES, name)
+        if not _written(yamlio.parse(moved), SCHEDULES):
+            moved = yamlio.remove_entry(moved, (SCHEDULES,))
+        return yamlio.cover(moved, (TRIGGERS, name), yamlio.lost(data, moved))
 
     store.edit_file(project, edit)
+    return gone
 
 
 def _parsed(document: yamlio.Document) -> TriggerSet:

@@ -11,7 +11,7 @@ from config.storage import yamlio
 from workspace.triggers.entries import validate
 from workspace.triggers.entries.schema import Trigger
 
-_KEYS = (
+KEYS = (
     "type", "cron", "interval", "timezone", "prompt", "promptFile", "resume_session", "enabled",
 )  # fmt: skip
 KEPT = "kept without effect"
@@ -31,7 +31,7 @@ def read(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
     ]
     if trigger is None or found:
         return None, found
-    warnings = [f"{key}: unknown key, {KEPT}" for key in body if key not in _KEYS]
+    warnings = [f"{key}: unknown key, {KEPT}" for key in body if key not in KEYS]
     if "enabled" not in body:
         warnings.append("enabled: absent, so the schedule is off")
     return replace(trigger, legacy=True, warnings=(*warnings, *trigger.warnings)), []

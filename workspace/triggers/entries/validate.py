@@ -28,6 +28,7 @@ _TYPE_KEYS = {
     "event": ("on",),
     "webhook": ("path",),
 }
+KEYS = ("trigger", "run", "enabled", "clients")
 RUN_KEYS = (
     "prompt",
     "promptFile",
@@ -100,7 +101,7 @@ def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | N
     if not isinstance(body, Mapping):
         findings.add("trigger", "must be a mapping of trigger, run and enabled", "enabled: false")
         return None, findings
-    _unknown("", body, ("trigger", "run", "enabled", "clients"), findings, kept)
+    _unknown("", body, KEYS, findings, kept)
     when = _when(body.get("trigger"), findings, kept)
     run = _run(body.get("run"), findings, kept)
     enabled = body.get("enabled", False)
