@@ -16,6 +16,9 @@ from workspace.triggers.entries.schema import Trigger
 BUSY = "an earlier firing of this trigger is still queued or running"
 LOOP = "event loop"
 MOST_WAITING = {"schedule": 1, "event": 100}
+FULL = {
+    kind: f"{most} of this trigger's firings already wait" for kind, most in MOST_WAITING.items()
+}
 LONGEST_CHAIN = 3
 MOST_OF_ONE, WITHIN = 3, timedelta(hours=1)  # firings for one app: what keeps falling is not mended
 OFTEN = f"it fired {MOST_OF_ONE} times within an hour for this app already"
@@ -36,8 +39,7 @@ def refusal(trigger: Trigger, active: int) -> str:
         return ""
     if trigger.overlap == "skip":
         return BUSY
-    most = MOST_WAITING[trigger.type]
-    return f"{most} of this trigger's firings already wait" if active > most else ""
+    return FULL[trigger.type] if active > MOST_WAITING[trigger.type] else ""
 
 
 def failing(triggers: Collection[tuple[str, str]]) -> set[tuple[str, str]]:

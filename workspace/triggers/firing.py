@@ -31,7 +31,8 @@ from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
 FOLDED = (
-    admission.BUSY, admission.FAILING, admission.LOOP, admission.OFTEN, *pausing.REASONS
+    admission.BUSY, *admission.FULL.values(), admission.FAILING, admission.LOOP, admission.OFTEN,
+    *pausing.REASONS,
 )  # fmt: skip
 
 

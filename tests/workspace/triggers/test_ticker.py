@@ -238,7 +238,10 @@ def test_queue_lets_one_schedule_firing_wait_and_skips_the_rest(world):
     for _ in range(4):
         advance(world, ticker, seconds=60)
 
-    assert [run.status for run in world.runs()] == ["queued", "queued", "skipped", "skipped"]
+    assert [(run.status, run.skips) for run in world.runs()] == [
+        ("queued", None), ("queued", None), ("skipped", 2),
+    ]  # fmt: skip
+    assert world.runs()[-1].last_scheduled_for == world.clock.now()
 
 
 def test_parallel_starts_every_one(world):
