@@ -152,12 +152,13 @@ def all(project: Project) -> list[ChatRecord]:  # noqa: A001 - files.all(project
 
 
 def session_ids(project: Project) -> list[str]:
-    """The ids that have a record, unordered."""
+    """The ids that have a record, unordered. Of another name is no chat: nothing opens it."""
     try:
         names = os.listdir(project.chats_dir)  # noqa: PTH208 - thousands of names, no Path each
     except FileNotFoundError:
         return []
-    return [name[:36] for name in names if len(name) == 41 and name.endswith(".yaml")]
+    found = [name[:-5] for name in names if len(name) == 41 and name.endswith(".yaml")]
+    return [session_id for session_id in found if ids.UUID.fullmatch(session_id)]
 
 
 def parse(project: str, session_id: str, data: bytes) -> ChatRecord:

@@ -149,6 +149,21 @@ def test_a_chat_removed_by_hand_is_gone_from_table_and_lists(world: World):
         index.get(world.project, chat)
 
 
+def test_what_no_id_opens_is_in_no_list(world: World):
+    chat = world.chat().chat.id
+    folder = world.transcript(chat).parent
+    record = (folder / f"{chat}.yaml").read_bytes()
+    for name in (chat.upper(), "notes-of-thirty-six-characters-long!", "g" + chat[1:]):
+        (folder / f"{name}.yaml").write_bytes(record)
+        (folder / f"{name}.jsonl").write_bytes(b"")
+
+    index.rescan(world.project)
+
+    assert [row.id for row in index.entries(world.project)] == [chat]
+    assert [record.id for record in files.all(world.project)] == [chat]
+    assert [*Chat.objects.values_list("id", flat=True)] == [chat]
+
+
 def test_a_record_edited_in_place_is_seen_at_once_alone_and_soon_in_lists(
     world: World, monkeypatch
 ):
