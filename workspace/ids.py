@@ -14,6 +14,7 @@ _lock = threading.Lock()
 _last = 0
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+RUN = re.compile(f"run_[{_CROCKFORD}]{{26}}")
 
 
 def ulid() -> str:

@@ -12,9 +12,9 @@ from django.db.models import Min, Q, QuerySet
 from django_q.tasks import async_task
 
 from config import signals as kernel
-from config.errors import NotFound, printable
+from config.errors import Invalid, NotFound, Problem, printable
 from config.storage import database, homes, ranges
-from workspace import signals
+from workspace import ids, signals
 from workspace.chats.turns import endings, questions, queue, retries
 from workspace.chats.turns.delivery import OnChange
 from workspace.chats.turns.recorder import ASKING
@@ -66,6 +66,8 @@ def list(  # noqa: A001 - runs.list() reads as it should
     looks through LOOKED runs for them, so it may be short, or empty, and have a next one.
     `since` and `until` are about when a run was queued.
     """
+    if before and not ids.RUN.fullmatch(before):
+        raise Invalid([Problem("before", "must be the `next` of the page before")])
     wanted = {
         "project": project,
         "trigger": trigger,

@@ -335,6 +335,16 @@ def test_runs_are_paged_newest_first(api, alpha):
     assert first["runs"][0]["queuedAt"] == timestamp(Run.objects.get(id=wanted[0]).queued_at)
 
 
+@pytest.mark.parametrize("before", ["x", "run_nope", "9", "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV", "~"])
+@pytest.mark.parametrize("path", ["/api/runs", "/api/projects/alpha/runs"])
+def test_a_page_of_runs_begins_behind_a_run_alone(api, alpha, path, before):
+    refused = api.get(f"{path}?before={before}")
+
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "before: must be the `next` of the page before"
+    assert api.get(f"{path}?before=").status_code == 200
+
+
 def test_runs_are_filtered(api, alpha):
     make_runs(4)
 
