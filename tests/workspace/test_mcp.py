@@ -16,6 +16,7 @@ from tests.workspace.access.world import configure
 from workspace.access.policy import Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client, User
 from workspace.chats import files
+from workspace.mcp import waiting
 from workspace.mcp.catalogue import REGISTRY
 from workspace.models import Run, Turn
 from workspace.projects import store
@@ -446,6 +447,18 @@ def test_a_client_with_the_default_scope_changes_nothing(alpha):
     assert {one.name for one in REGISTRY.granted(reader)} == {*ORDER[:3], "list_triggers"}
     with pytest.raises(Denied):
         call("create_chat", reader, project="alpha", prompt="x")
+
+
+@pytest.mark.parametrize("seconds", [0, 5])
+def test_what_chats_are_waited_for_after_is_a_time_of_theirs(alpha, seconds):
+    call("create_chat", project="alpha", prompt="#!runbook\n")
+    (row,) = call("list_chats")["chats"]
+
+    with pytest.raises(Invalid, match="`after` must be an updatedAt of an earlier answer"):
+        waiting.for_list(EVERYTHING, after="yesterday", wait_seconds=seconds)
+
+    assert waiting.for_list(EVERYTHING, after=row["updatedAt"]) is None
+    assert call("list_chats", after=row["updatedAt"])["chats"] == [row]
 
 
 def test_a_scoped_client_lists_the_chats_of_its_projects_alone(alpha):

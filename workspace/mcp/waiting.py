@@ -66,7 +66,7 @@ def for_list(
     **which: Any,
 ) -> Awaitable[None] | None:
     """Until a chat of the list is newer than `after`; without it, until one comes, goes, or has a
-    turn that begins or ends."""
+    turn that begins or ends. `after` says what is waited for and leaves nothing out of the list."""
     which |= {"limit": 1_000_000, "before": ""}
 
     def states() -> frozenset[tuple[str, bool, int]]:
@@ -84,14 +84,12 @@ def for_list(
         first = await threads.brief(states)
         await _until(lambda: states() != first, b"event: chat", wait_seconds)
 
+    since = index.moment(after)
+    if after and since == index.EPOCH:
+        raise Invalid("`after` must be an updatedAt of an earlier answer.")
     if not wait_seconds:
         return None
-    if not after:
-        return other()
-    since = index.moment(after)
-    if since == index.EPOCH:
-        raise Invalid("`after` must be an updatedAt of an earlier answer.")
-    return _until(newer, b"event: chat", wait_seconds)
+    return _until(newer, b"event: chat", wait_seconds) if after else other()
 
 
 async def _until(moved: Callable[[], bool], named: bytes, seconds: float) -> None:
