@@ -281,12 +281,12 @@ def archive(
     return Archived(changed, left, problem)
 
 
-def check_name(name: str | None) -> str:
+def check_name(name: str | None, field: str = "name", most: int = 200) -> str:
     """One line of at most 200 characters; None and blank = no name of its own."""
     try:
-        return schema.line()(name or "")
+        return schema.line(most=most)(name or "")
     except schema.Unfit as error:
-        raise Invalid([Problem("name", str(error), '"Fix the build"')]) from None
+        raise Invalid([Problem(field, str(error), '"Fix the build"')]) from None
 
 
 def check_model(model: str | None) -> str:

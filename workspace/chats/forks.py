@@ -171,7 +171,7 @@ def batch(
     """One fork per prompt: everything is checked first, a failed one is reported in its place."""
     checked = _check_batch(prompts)
     actions.check_model(model)
-    actions.check_name(name_prefix and f"{name_prefix} {len(checked)}")
+    prefix = actions.check_name(name_prefix, "name_prefix", 200 - len(f" {len(checked)}"))
     files.read(project, session_id)
     made: list[Started | FailedPrompt] = []
     for number, prompt in enumerate(checked, 1):
@@ -182,7 +182,7 @@ def batch(
                     project=project,
                     session_id=session_id,
                     prompt=prompt,
-                    name=f"{name_prefix} {number}" if name_prefix else None,
+                    name=f"{prefix} {number}" if prefix else None,
                     model=model,
                 )
             )

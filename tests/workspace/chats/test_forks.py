@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -199,6 +200,20 @@ def test_a_batch_with_a_mistake_starts_nothing(world: World, prompts: list[str],
 
     assert told.value.text == text
     assert len(files.session_ids(world.project)) == 1
+
+
+def test_a_prefix_leaves_room_for_the_number(world: World):
+    chat = world.chat().chat.id
+    batch = partial(forks.batch, principal=USER, project=world.project, session_id=chat)
+
+    with pytest.raises(Invalid) as told:
+        batch(prompts=["a"], name_prefix="x" * 199)
+
+    assert told.value.text.startswith("name_prefix: must be one line of 0 to 198 characters")
+    assert len(files.session_ids(world.project)) == 1
+    (made,) = batch(prompts=["a"], name_prefix="x" * 198)
+    assert isinstance(made, Started)
+    assert made.chat.name == f"{'x' * 198} 1"
 
 
 def test_one_failed_fork_of_a_batch_is_told_in_its_place(world: World, monkeypatch):
