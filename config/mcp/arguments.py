@@ -51,14 +51,16 @@ def read(
 def _by_name(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
     known = {argument.name for argument in operation.arguments}
     named: dict[str, Any] = {}
+    spelt: dict[str, str] = {}
     for key, value in given.items():
         name = key if key in known else _CAMEL.sub(lambda hump: f"_{hump[0].lower()}", key)
         if name not in known:
             hint = f" (did you mean `{near}`?)" if (near := nearest(name, known)) else ""
             raise Invalid(f"unknown argument `{_short(key)}` for {operation.name}{hint}.")
         if name in named:
-            raise Invalid(f"`{name}` is given twice (also as `{key}`).")
-        named[name] = value
+            other = spelt[name] if key == name else key
+            raise Invalid(f"`{name}` is given twice (also as `{other}`).")
+        named[name], spelt[name] = value, key
     return named
 
 

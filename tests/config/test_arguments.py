@@ -71,7 +71,8 @@ def test_a_misspelt_argument_is_named_with_the_nearest():
 
 def test_camel_case_spelling_is_accepted_but_not_twice():
     assert values(maxTurns=5)["max_turns"] == 5
-    assert refusal(max_turns=1, maxTurns=2) == ("`max_turns` is given twice (also as `maxTurns`).")
+    twice = "`max_turns` is given twice (also as `maxTurns`)."
+    assert refusal(max_turns=1, maxTurns=2) == refusal(maxTurns=2, max_turns=1) == twice
 
 
 @pytest.mark.parametrize("value", [5, "5", " 5 ", 5.0, "5.0", "+5"])
