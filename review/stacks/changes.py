@@ -202,7 +202,7 @@ def _draft(target: Target, name: str, author: str) -> records.Thread:
 
 
 def apply_suggestions(
-    project: str, repo: str, sha: str, *, suggestions: Any, me: str | None = None
+    project: str, repo: str, sha: str, *, suggestions: Any = None, me: str | None = None
 ) -> apply.Applied:
     """A fixup commit of these suggestions; `me` is the person who takes them, which resolves their
     threads as far as their files can be written."""

@@ -138,6 +138,8 @@ def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: 
          '"side" must be LEFT or RIGHT'),
         ("add_thread", "POST", "/threads", {"body": "x", "path": "README.md", "line": [1]},
          '"line" must be a whole number'),
+        ("apply_suggestions", "POST", "/apply", {},
+         '"suggestions" must be a list of 1 to 100 of {thread, comment, block}'),
         ("set_viewed", "PUT", "/viewed", {"viewed": True},
          '"path" is not a file changed by this commit'),
         ("set_viewed", "PUT", "/viewed", {"path": "src/pay.py", "viewed": 1},
