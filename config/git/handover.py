@@ -1,4 +1,4 @@
-"""The last step of a commit or a discard, in a process of its own, which outlives the service.
+"""The last step of a commit, a discard or an apply: a process of its own that outlives the service.
 
 Everything is ready when it begins, so it takes milliseconds, and a service that is killed meanwhile
 leaves the repository as it was or as it was to be, without a lock of ours. The user's index is

@@ -1,6 +1,5 @@
-"""The work tree that has the branch checked out follows a new commit: files, index, then the ref.
+"""The work tree that has the branch checked out follows a new commit: files, index and ref at once.
 
-Killed in between, the change is there and not committed yet, and the next try completes it.
 See docs/design/review.md#apply-and-fold.
 """
 
@@ -10,16 +9,20 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from config.errors import Conflict, printable
-from config.git import command, shadow
+from config.git import command, entries, shadow
 from config.git.command import GitError
-from config.storage import drafts, files, opening
-from config.storage.paths import UnsafePath
+from config.git.entries import LINK, Entry, EntryContent
+from config.git.index import Index, user_index
+from config.git.shadow import Shadow
+from config.storage import files
 from review.git.repository import Repository
 from review.git.rewriting import keeping
 from review.git.rewriting.keeping import Move
 from review.git.rewriting.worktrees import Worktree
+from review.stacks.worktree import repositories
 
 DIRTY = "dirty"
 
@@ -44,82 +47,54 @@ class Checkout:
         self.root = Path(os.path.realpath(tree.path))
 
     def follow(self, move: Move, why: str) -> None:
-        """Write the files and the index entries, move the branch. Conflict, with all as it was,
+        """Take over the files and the index entries, move the branch. Conflict, with all as it was,
         when one of the files is not as the branch has it; GitError."""
+        keeping.refuse_detours(self.repository)
+        mine = shadow.opened(self.root)
+        if mine is None:
+            raise GitError("failed", f"{self.tree.path} is no work tree any more")
         with files.lock(shadow.lock_of(self.root)):
-            self._check_index()
-            for change in self.changes:
-                _ends(self._now(change), change)
-            try:
-                for change in self.changes:
-                    self._write(change, change.after)
-                self._index([(change.mode, change.new, change.path) for change in self.changes])
-                keeping.move(self.repository, [move], why)
-            except (GitError, Conflict, files.CannotWrite):
-                self._back()
-                raise
+            repositories.handed_over(mine, lambda: self._prepared(mine, move, why))
 
-    def _check_index(self) -> None:
-        asked = ("ls-files", "-s", "-z", "--", *(change.path for change in self.changes))
-        told = os.fsdecode(command.run(self.tree.path, *asked)).split("\0")[:-1]
-        found: dict[str, list[str]] = {}
-        for line in told:
-            facts, _, path = line.partition("\t")
-            found.setdefault(path, []).append(facts)
+    def _prepared(self, mine: Shadow, move: Move, why: str) -> dict[str, Any]:
+        copy = Index(mine, "copy")
+        was = copy.copy()
+        self._check_index(copy)
+        copy.set({change.path: Entry(change.mode, change.new) for change in self.changes})
+        asked = ("update-ref", "-m", why, move.ref, move.after, move.before)
+        env = command.environment(self.root) | mine.environ
+        return {
+            "index": {"path": str(user_index(mine)), "new": str(copy.path), "was": was},
+            "files": [self._placed(mine, n, change) for n, change in enumerate(self.changes)],
+            "ref": {"argv": [*command.ARGV, *asked], "env": env},
+        }
+
+    def _check_index(self, copy: Index) -> None:
+        found, torn = copy.entries({change.path for change in self.changes})
         for change in self.changes:
-            clean = [[f"{change.mode} {oid} 0"] for oid in (change.old, change.new)]
-            if found.get(change.path) not in clean:
+            clean = [Entry(change.mode, oid) for oid in (change.old, change.new)]
+            if change.path in torn or found.get(change.path) not in clean:
                 raise self._dirty(change, "has changes that are staged")
 
-    def _now(self, change: Change) -> bytes:
+    def _placed(self, mine: Shadow, n: int, change: Change) -> dict[str, Any]:
+        """What comes to a path, as handover takes it: in the ends and with the mode it has."""
+        now = self._now(mine, change)
+        source = mine.dir / f"source-{n}"
+        source.write_bytes(_ends(now.data, change)(change.after))
+        return {
+            "path": change.path, "was": now.entry, "mode": now.entry.mode, "source": str(source),
+        }  # fmt: skip
+
+    def _now(self, mine: Shadow, change: Change) -> EntryContent:
         try:
-            path = self.root / change.path
-            if path.is_symlink():
-                raise self._dirty(change, "is a link")
-            return opening.contents(path, limit=drafts.LIMIT, within=self.root)
-        except OSError:
-            raise self._dirty(change, "is not there, or cannot be read") from None
-
-    def _write(self, change: Change, wanted: bytes) -> None:
-        """Make the file hold this, if it still holds one of the two, in the ends it has."""
-
-        def edit(now: bytes | None) -> bytes:
-            ends = _ends(now or b"", change)
-            return ends(wanted)
-
-        path = self.root / change.path
-        drafts.sweep([path.parent])
-        try:
-            files.change(path, edit, within=self.root)
-        except UnsafePath:
-            raise self._dirty(change, "leads out of the directory") from None
-
-    def _index(self, entries: Sequence[tuple[str, str, str]]) -> None:
-        told = "".join(f"{mode} {oid}\t{path}\0" for mode, oid, path in entries)
-        asked = ("update-index", "-z", "--index-info")
-        stdin = told.encode("utf-8", "surrogateescape")
-        command.run(self.tree.path, *asked, stdin=stdin, environ=self._without_filters())
-
-    def _without_filters(self) -> dict[str, str]:
-        """git hashes files as young as the index, too: by no program of the repository."""
-        asked = ("config", "-z", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process)$")
-        told = os.fsdecode(command.run(self.tree.path, *asked, accepted=(0, 1))).split("\0")[:-1]
-        names = {key.rpartition(".")[0] for key in told}
-        off = [(f"{name}.{key}", "") for name in sorted(names) for key in ("clean", "process")]
-        off += [(f"{name}.required", "false") for name in sorted(names)]
-        found = {"GIT_CONFIG_COUNT": str(len(off))}
-        for n, (key, value) in enumerate(off):
-            found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+            found = entries.at(str(self.root), change.path, sha256=mine.sha256)
+        except (OSError, entries.Odd):
+            found = None
+        if found is None:
+            raise self._dirty(change, "is not there, or cannot be read")
+        if found.entry.mode == LINK:
+            raise self._dirty(change, "is a link")
         return found
-
-    def _back(self) -> None:
-        """What was done is taken back, as far as nobody has changed it since."""
-        for change in self.changes:
-            try:
-                self._write(change, change.before)
-                self._index([(change.mode, change.old, change.path)])
-            except (GitError, Conflict, files.CannotWrite):
-                continue
 
     def _dirty(self, change: Change, why: str) -> Conflict:
         return _unclean(change, f"{why} in {self.tree.path}")

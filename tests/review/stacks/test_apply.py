@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config.errors import Conflict, Invalid, NotFound
+from config.git import handover
 from config.storage import displaced
 from review import caches
 from review.stacks import changes, details
-from review.stacks.folding import checkout
 from review.stacks.folding import fold as folding
 from review.stacks.folding.suggestions import Edit, applied, blocks
 from tests.review.repos import Repo
@@ -269,24 +268,39 @@ def test_an_index_that_is_locked_takes_the_file_back(topic: Payments):
     assert state(repo) == before
 
 
-@pytest.mark.parametrize("step", ["_write", "_index"])
-def test_what_was_killed_in_between_is_completed_by_the_next_try(
-    topic: Payments, step: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_nothing_of_ours_lies_beside_the_file_when_it_is_done(topic: Payments):
     repo, sha = topic.repo, topic.repo.sha("topic~1")
-    thread = suggest(topic, sha, "Y")
-    whole = getattr(checkout.Checkout, step)
+    wanted = [{"thread": suggest(topic, sha, "Y")}]
 
-    def killed(self: checkout.Checkout, *args: Any) -> None:
-        whole(self, *args)
-        os._exit(9)
+    changes.apply_suggestions("pay", "api", sha, suggestions=wanted, me="ann")
 
-    pid = os.fork()
-    if pid == 0:
-        monkeypatch.setattr(checkout.Checkout, step, killed)
+    assert [path.name for path in (repo.path / "src").iterdir()] == ["a"]
+    repo.git("add", "-A")
+    assert repo.git("status", "--short") == ""
+
+
+def test_a_save_that_comes_meanwhile_stays(topic: Payments, monkeypatch: pytest.MonkeyPatch):
+    repo, sha = topic.repo, topic.repo.sha("topic~1")
+    thread, whole = suggest(topic, sha, "Y"), handover.run
+    before = state(repo)
+
+    def late(job: Any) -> None:
+        (repo.path / "src/a").write_text("mine\n")
+        whole(job)
+
+    monkeypatch.setattr(handover, "run", late)
+    with pytest.raises(Conflict, match="src/a has changed meanwhile"):
         take(sha, thread)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+    assert state(repo) == before | {"files": before["files"] | {repo.path / "src/a": b"mine\n"}}
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_what_is_applied_in_the_work_tree_alone_is_completed(topic: Payments, staged: bool):
+    repo, sha = topic.repo, topic.repo.sha("topic~1")
+    thread, tip = suggest(topic, sha, "Y"), repo.sha("topic")
+    take(sha, thread)
+    repo.git("reset", "-q", "--soft" if staged else "--mixed", tip)
     assert repo.git("diff", "HEAD", "--stat").endswith("1 insertion(+), 1 deletion(-)")
 
     take(sha, thread)
