@@ -19,10 +19,12 @@ NONE = "0"  # the mode of what goes
 
 
 class Index:
-    """An index in a file of ours, read and written through `shadow` with the user's objects."""
+    """An index in a file of ours, read and written through `shadow` with the user's objects, or
+    with those in another place."""
 
-    def __init__(self, shadow: Shadow, name: str) -> None:
+    def __init__(self, shadow: Shadow, name: str, *, objects: Path | None = None) -> None:
         self.shadow = shadow
+        self.objects = objects or shadow.common_dir / "objects"
         self.path = shadow.dir / f"{name}.index"
         for old in (self.path, Path(f"{self.path}.lock")):
             old.unlink(missing_ok=True)
@@ -78,8 +80,7 @@ class Index:
         return self.run("write-tree", "--missing-ok").decode().strip()
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
-        objects = str(self.shadow.common_dir / "objects")
-        more = {"GIT_INDEX_FILE": str(self.path), "GIT_OBJECT_DIRECTORY": objects}
+        more = {"GIT_INDEX_FILE": str(self.path), "GIT_OBJECT_DIRECTORY": str(self.objects)}
         return self.shadow.run(*args, stdin=stdin, more=more)
 
 

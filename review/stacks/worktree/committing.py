@@ -87,8 +87,9 @@ class _Making:
     def prepared(self) -> dict[str, Any]:
         copy = Index(self.found.view, "copy")
         was = copy.copy()
-        repositories.refuse_torn(copy.entries(())[1])
-        copy.feed(self.paths)
+        held, torn = copy.entries(set(self.paths))
+        repositories.refuse_torn(torn)
+        copy.feed(set(self.paths) - repositories.ignored(self.found.view, self.paths, held))
         held, _ = copy.entries(set(self.paths))
         for path, entry in self.wanted.items():
             if held.get(path) != entry:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import secrets
 import time
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypedDict
@@ -165,18 +167,14 @@ class _Discarding:
 
     def keep(self) -> str:
         """Make the checkpoint; its name."""
-        for path in self.paths:
-            place = self.mine.root / path
-            if place.is_dir() and not place.is_symlink():
-                text = f"A folder stands in the place of {shown_path(path)}; discard what is in it"
-                raise Conflict(text, code="in_the_way")
         trees, staged = Index(self.mine, "kept"), Index(self.found.view, "copy")
-        trees.read(None)
-        trees.feed(self.paths)
-        lying, _ = trees.entries(set(self.paths))
         staged.copy()
         listed, torn = staged.entries(set(self.paths))
         repositories.refuse_torn(path for path in torn if path in self.paths)
+        self._refuse_taken(listed)
+        trees.read(None)
+        trees.feed(self.paths)
+        lying, _ = trees.entries(set(self.paths))
         self.was = {path: lying.get(path) for path in self.paths}
         now = {path: self._now(path) for path in self.paths}
         held = {path: listed.get(path) for path in self.paths}
@@ -189,6 +187,18 @@ class _Discarding:
         message = f"Discarded in the work tree\n\n{kept.told()}"
         snapshot.keep(self.mine, f"{REFS}/{name}", trees.tree(), message, parent)
         return name
+
+    def _refuse_taken(self, listed: Container[str]) -> None:
+        """Conflict when something else lies there: a folder, or what git ignores."""
+        ignored = repositories.ignored(self.found.view, self.paths, listed)
+        for path in self.paths:
+            place, name = self.mine.root / path, shown_path(path)
+            if place.is_dir() and not place.is_symlink():
+                text = f"A folder stands in the place of {name}; discard what is in it"
+                raise Conflict(text, code="in_the_way")
+            if path in ignored and os.path.lexists(place):
+                text = f"{name} lies there and is ignored, so it stays; git add -f it first"
+                raise Conflict(text, code="in_the_way")
 
     def _now(self, path: str) -> Entry | None:
         entry, text = self.head[path], self.texts[path]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -16,6 +16,8 @@ from typing import Any, TypedDict
 from config.errors import Conflict, Invalid, NotFound, Unavailable
 from config.git import shadow, snapshot
 from config.git.command import GitError
+from config.git.entries import Entry
+from config.git.index import Index
 from config.git.shadow import Shadow
 from config.storage import files as storage
 from review import caches, files, projects
@@ -206,17 +208,16 @@ def look_at(path: Path) -> Look:
         raise NotFound("This repository has no work tree")
     with storage.lock(f"view:{view.root}"):
         view = _renewed(view, path)
-        taken = snapshot.take(view)
+        taken, left_alone = snapshot.take(view), _left_alone(view)
+        tree = _with(view, taken.tree, left_alone) if left_alone else taken.tree
         parents = [pointers.head] if pointers.head else []
         # of one branch at one commit: a look at another one is another look
-        sha = snapshot.commit(
-            view, taken.tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents
-        )
+        sha = snapshot.commit(view, tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents)
     mine = Repository(
         view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
     )
     made = history.commit(mine, sha)
-    differing = tuple(_differing(made, view, taken.left))
+    differing = tuple(_differing(made, taken.left, left_alone))
     blocked = underway.holding(opened.git_dir)
     said = blocked and f"{blocked} is under way in this repository; finish or abort it first"
     return Look(mine, made, differing, pointers, taken.left, view, said)
@@ -233,14 +234,33 @@ def _renewed(view: Shadow, path: Path) -> Shadow:
     return made
 
 
-def _differing(commit: Commit, view: Shadow, left: list[str]) -> Iterator[Changed]:
-    """Without what is only missing from our tree: submodules, what is left out, what a sparse
-    checkout does not have."""
-    gone = {file.path for file in commit.files if file.status == "deleted"}
-    told = snapshot.split(view.theirs("ls-files", "-t", "-z")) if gone else []
-    absent = {line[2:] for line in told if line.startswith("S ")}
+def _left_alone(view: Shadow) -> dict[str, Entry]:
+    """What git does not look at in the work tree, as the index has it: marked as unchanged, or not
+    part of a sparse checkout."""
+    found = {}
+    for line in snapshot.split(view.theirs("ls-files", "-s", "-v", "-z")):
+        head, _, path = line.partition("\t")
+        tag, mode, oid, _ = head.split(" ")
+        if tag == "S" or tag.islower():
+            found[path] = Entry(mode, oid)
+    return found
+
+
+def _with(view: Shadow, tree: str, wanted: Mapping[str, Entry]) -> str:
+    """The tree with these entries."""
+    made = Index(view, "look", objects=view.dir / "objects")
+    made.read(tree)
+    made.set(wanted)
+    return made.tree()
+
+
+def _differing(commit: Commit, left: list[str], left_alone: Container[str]) -> Iterator[Changed]:
+    """Without what git does not look at, and what is only missing from our tree: submodules, what
+    is left out."""
     folders = tuple(name for name in left if name.endswith("/"))
     for file in commit.files:
-        missing = file.path in absent or file.path in left or file.path.startswith(folders)
-        if not (file.path in gone and (missing or file.old_mode == SUBMODULE)):
+        missing = file.path in left or file.path.startswith(folders)
+        if file.status == "deleted" and (missing or file.old_mode == SUBMODULE):
+            continue
+        if file.path not in left_alone:
             yield file

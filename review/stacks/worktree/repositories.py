@@ -6,7 +6,7 @@ What is prepared is handed over in one step; see docs/design/review.md#committin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,6 +70,12 @@ def _both(file: Changed) -> Iterator[str]:
     if file.status == "renamed" and file.old_path:
         yield file.old_path
     yield file.path
+
+
+def ignored(view: Shadow, paths: Iterable[str], index: Container[str]) -> set[str]:
+    """Those that the index does not have and git ignores: what lies there is no part of this."""
+    out = [path for path in paths if path not in index]
+    return view.ignored(out) if out else set()
 
 
 def refuse_filtered(mine: Shadow, paths: Iterable[str]) -> None:

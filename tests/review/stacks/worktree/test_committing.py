@@ -241,3 +241,36 @@ def test_a_repository_of_long_ids_and_one_without_modes(desk: Desk, home, tmp_pa
     long.write({"a.txt": "a, new\n"})
     mine.commit()
     assert (mine.status(), mine.tree()["a.txt"][:6]) == ([], "100644")
+
+
+def test_what_is_tracked_no_more_is_committed_as_deleted_and_lies_there_all_the_same(desk: Desk):
+    desk.repo.commit({"secret.env": "KEY=1\n"}, "Too much")
+    desk.repo.git("rm", "-q", "--cached", "secret.env")
+    desk.repo.write({".gitignore": "*.env\n", "secret.env": "KEY=2\n"})
+    assert desk.paths() == [".gitignore", "secret.env"]
+
+    desk.commit("secret.env")
+    desk.commit()
+
+    assert (desk.status(), "secret.env" in desk.tree()) == ([], False)
+    assert (desk.root / "secret.env").read_text() == "KEY=2\n"
+
+
+@pytest.mark.parametrize("mark", ["--skip-worktree", "--assume-unchanged"])
+def test_what_git_is_told_to_leave_alone_is_left_alone(desk: Desk, mark: str):
+    desk.repo.commit({"far.txt": "one\ntwo\nthree\n"}, "Far")
+    desk.repo.git("update-index", mark, "b.txt", "far.txt")
+    (desk.root / "far.txt").unlink()
+    desk.repo.write({"a.txt": "a, new\n", "b.txt": "mine\n", "near.txt": "one\ntwo\nthree\n"})
+    marked = [line for line in desk.index() if line.endswith(("\tb.txt", "\tfar.txt"))]
+    objects = desk.repo.git("count-objects", "-v")
+    assert (desk.paths(), desk.repo.git("count-objects", "-v")) == (["a.txt", "near.txt"], objects)
+    with pytest.raises(Invalid):
+        desk.discard("b.txt")
+
+    desk.commit()
+
+    assert (desk.paths(), desk.status()) == ([], [])
+    assert [line for line in desk.index() if line.endswith(("\tb.txt", "\tfar.txt"))] == marked
+    assert desk.repo.git("show", "HEAD:b.txt", "HEAD:far.txt") == "b\none\ntwo\nthree"
+    assert (desk.root / "b.txt").read_text() == "mine\n"

@@ -179,3 +179,19 @@ def test_discards_are_kept_as_long_as_checkpoints(desk: Desk):
     new = desk.discard("b.txt")["id"]
 
     assert desk.repo.git("for-each-ref", "--format=%(refname:lstrip=4)", "refs/svc") == new
+
+
+def test_an_ignored_file_in_the_place_of_a_deleted_one_stays(desk: Desk):
+    desk.repo.git("rm", "-q", "--cached", "a.txt")
+    put(desk.root / ".git/info/exclude", b"a.txt\n")
+    put(desk.root / "a.txt", b"mine\n")
+    before = everything(desk)
+
+    with pytest.raises(Conflict, match=r"a\.txt lies there and is ignored") as caught:
+        desk.discard("a.txt")
+
+    assert (caught.value.code, everything(desk)) == ("in_the_way", before)
+    assert desk.repo.git("for-each-ref", "refs/svc") == ""
+    (desk.root / "a.txt").unlink()
+    desk.discard("a.txt")
+    assert desk.status() == []
