@@ -139,7 +139,7 @@ class ReviewFile:
         raise NotFound("No such thread")
 
 
-_parsed: caches.Memory[tuple[str, str, frozenset[str]], ReviewFile]
+_parsed: caches.Memory[tuple[str, str, frozenset[str] | None], ReviewFile]
 _parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads))
 
 
@@ -148,15 +148,15 @@ def normal_side(side: str | None) -> Literal["LEFT", "RIGHT"]:
     return SIDES.get((side or "").lower(), "RIGHT")
 
 
-def parse(value: Any, sha: str, *, deleted_paths: Collection[str] = ()) -> ReviewFile:
+def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -> ReviewFile:
     """The content of the review file of commit `sha`, its scalars as text.
 
     `deleted_paths` are the files that commit deletes: there threads stand on the old side unless
-    they say otherwise.
+    they say otherwise. With None the side of a thread that names none stays None.
     """
     warnings: list[str] = []
     root = Fields(value, "the file", warnings)
-    threads = _Threads(sha, frozenset(deleted_paths), warnings).read(root.items("threads"))
+    threads = _Threads(sha, _frozen(deleted_paths), warnings).read(root.items("threads"))
     return ReviewFile(
         version=root.number("version") or VERSION,
         commit=fingerprint(root.raw("commit"), warnings),
@@ -170,16 +170,20 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] = ()) -> Revie
 
 
 def parse_once(
-    value: Any, etag: str, sha: str, *, deleted_paths: Collection[str] = ()
+    value: Any, etag: str, sha: str, *, deleted_paths: Collection[str] | None = ()
 ) -> ReviewFile:
     """`parse` of a file's content; `etag` is the hash of its bytes, "" for one not to be kept."""
-    key = (etag, sha, frozenset(deleted_paths))
+    key = (etag, sha, _frozen(deleted_paths))
     known = _parsed.get(key) if etag else None
     if known is None:
         known = parse(value, sha, deleted_paths=deleted_paths)
         if etag:
             _parsed.put(key, known)
     return known
+
+
+def _frozen(paths: Collection[str] | None) -> frozenset[str] | None:
+    return None if paths is None else frozenset(paths)
 
 
 def fingerprint(value: Any, warnings: list[str]) -> Fingerprint | None:
@@ -238,7 +242,7 @@ def _mark(path: str, value: Any, sha: str, warnings: list[str]) -> Mark | None:
 class _Threads:
     """The threads of one file, whose ids are given with a view of all of them."""
 
-    def __init__(self, sha: str, deleted: Collection[str], warnings: list[str]) -> None:
+    def __init__(self, sha: str, deleted: Collection[str] | None, warnings: list[str]) -> None:
         self.sha = sha
         self.deleted = deleted
         self.warnings = warnings
@@ -339,7 +343,8 @@ class _Threads:
             if line is not None:
                 fields.warn("line", 'together with a "path"')
             return None, None, None, None, None
-        side = side or ("LEFT" if path in self.deleted else "RIGHT")
+        if side is None and self.deleted is not None:
+            side = "LEFT" if path in self.deleted else "RIGHT"
         if line is None or start_line is None:
             return path, side, line, None, None
         start_side = start_side or side

@@ -68,6 +68,23 @@ def test_a_file_whose_name_is_no_utf_8_is_commented_by_the_name_that_is_shown(wo
         create(world, one, path="caf\ufffd.py", line=5)
 
 
+def test_a_thread_by_hand_without_a_side_stands_on_the_old_text_of_a_deleted_file(
+    world: World, sha: str
+):
+    world.put(
+        sha,
+        "threads:\n"
+        "- {id: gone, path: gone.py, line: 2, comments: [{body: Why?}]}\n"
+        "- {id: kept, path: changed.py, line: 5, comments: [{body: Why?}]}\n"
+        "- {id: new, path: gone.py, side: RIGHT, line: 2, comments: [{body: Why?}]}\n",
+    )
+
+    found = [shown(world, sha, tid) for tid in ("gone", "kept", "new")]
+
+    assert [one["side"] for one in found] == ["LEFT", "RIGHT", "RIGHT"]
+    assert (found[0]["placement"], found[0]["line"]) == ("exact", 2)
+
+
 def test_a_thread_on_a_line_is_written_as_the_contract_shows(world: World, sha: str):
     tid = create(world, sha, "First\nsecond", path="changed.py", side="RIGHT", line=5, start_line=4)
 
