@@ -97,11 +97,11 @@ def _as_sent(argument: Argument, value: Any) -> Any:
 def _string(argument: Argument, value: Any) -> Any:
     if not isinstance(value, str):
         raise _mistyped(argument, "text", value)
-    word = clean(value).strip() or _ABSENT
-    if argument.choices and not argument.judged and word not in (*argument.choices, _ABSENT):
+    word = clean(value).strip()
+    if word and argument.choices and not argument.judged and word not in argument.choices:
         reason = f'"{printable(word)}" is not one of {", ".join(argument.choices)}'
         raise Invalid([Problem(argument.name, reason)])
-    return word
+    return word or _ABSENT
 
 
 def _name(argument: Argument, value: Any) -> Any:

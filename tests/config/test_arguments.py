@@ -194,9 +194,14 @@ def test_a_word_that_is_no_choice_is_refused_by_the_words_there_are():
     assert len(refusal(project="a", session="x" * 5000)) < 200
 
 
-@pytest.mark.parametrize("leaves", [{"judged": True}, {"as_sent": True}])
-def test_choices_are_left_to_a_noun_that_says_more(leaves: dict[str, bool]):
-    argument = Argument("status", "string", choices=("active", "done"), **leaves)
+@pytest.mark.parametrize(
+    "argument",
+    [
+        Argument("status", "string", choices=("active", "done"), judged=True),
+        Argument("status", "string", choices=("active", "done"), as_sent=True),
+    ],
+)
+def test_choices_are_left_to_a_noun_that_says_more(argument: Argument):
     operation = dataclasses.replace(OPERATION, arguments=(argument,))
 
     assert read(operation, {"status": "Active"}, {}) == {"status": "Active"}

@@ -69,7 +69,8 @@ def _start(document: Document, path: Path) -> int:
 
 def _found(document: Document) -> dict[int, str]:
     """Every comment by its place: what no text or number of the document holds."""
-    text, found, at = document.text, {}, 0
+    found: dict[int, str] = {}
+    text, at = document.text, 0
     for start, end in [*sorted(_written(document)), (len(text), len(text))]:
         found |= {match.start(): match[0] for match in _COMMENT.finditer(text, at, start)}
         at = max(at, end)
