@@ -107,6 +107,31 @@ def test_a_project_of_the_workspace_has_its_changes_at_its_side(
     expect(page.get_by_role("heading", name="Not committed")).to_be_visible()
 
 
+def test_a_comment_that_is_being_written_goes_with_its_line(page: Page, commit: Commit) -> None:
+    lines = [f"line {n} of the file" for n in range(1, 41)]
+    text = "".join(f"{line}\n" for line in lines)
+    commit.repo.write({"a.py": text.replace("line 5 of the file", "line five")})
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    expect(page.get_by_role("button", name="No threads: list")).to_be_enabled()
+    row = file(page, "a.py").locator("tr.ln", has_text="line five")
+    row.hover()
+    row.get_by_role("button", name="Comment on line 5").click()
+    page.get_by_label("New comment on line 5 of a.py").fill("About five")
+
+    commit.repo.write({"a.py": "above\n" + text.replace("line 5 of the file", "line five")})
+    box = page.get_by_label("New comment on line 6 of a.py")
+    expect(box).to_have_value("About five")
+
+    commit.repo.write({"a.py": "above\n" + text.replace("line 5 of the file", "line 5, anew")})
+    form = page.locator("form.say", has=box)
+    expect(form.get_by_role("alert")).to_contain_text("“line five” is gone")
+
+    commit.repo.write({"a.py": "two\nabove\n" + text.replace("line 5 of the file", "line five")})
+    box = page.get_by_label("New comment on line 7 of a.py")
+    box.press("Control+Enter")
+    expect(page.locator(".thread", has_text="About five")).to_contain_text("line 7")
+
+
 def test_a_comment_on_an_uncommitted_line_stands_on_the_line_of_the_commit_made_of_it(
     page: Page, commit: Commit
 ) -> None:

@@ -41,6 +41,7 @@ export class Composer {
       value: text,
     });
     this.kept = draft(this.box, name);
+    this.note = h("p", { class: "tiny quiet", hidden: !note }, note ?? "");
     this.trouble = h("div", { class: "trouble", role: "alert" });
     this.status = h("span", { class: "tiny quiet", role: "status" });
     this.shown = h("div", {
@@ -52,7 +53,7 @@ export class Composer {
     this.node = h(
       "form",
       { class: "say", onsubmit: (event) => this.submit(event) },
-      note && h("p", { class: "tiny quiet" }, note),
+      this.note,
       this.trouble,
       this.box,
       this.shown,
@@ -114,6 +115,13 @@ export class Composer {
         ),
       ),
     );
+  }
+
+  /** What it is about has another place now. */
+  name(label, note) {
+    this.box.setAttribute("aria-label", label);
+    this.note.hidden = !note;
+    this.note.textContent = note ?? "";
   }
 
   get text() {

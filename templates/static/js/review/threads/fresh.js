@@ -48,7 +48,7 @@ function opened(meta, at, note) {
     placeholder: "Comment, Markdown works",
     verb: "Comment",
     lines: at.line && !isOld(at.side) ? () => textOf(one.at) : undefined,
-    note: note ?? (at.line && at.start !== at.line ? `On ${lines(at.line, at.start)}` : undefined),
+    note: note ?? noteOf(at),
     send: (text) => sent(create, text),
     keep: worktree ? null : (text) => sent(saveDraft, text),
     leave: (kept) => {
@@ -79,6 +79,9 @@ function close(name) {
 
 const words = ({ path, line, start }) =>
   path === null ? whole : line ? `${lines(line, start)} of ${path}` : path;
+
+const noteOf = ({ line, start }) =>
+  line && start !== line ? `On ${lines(line, start)}` : undefined;
 
 const fields = ({ path, side, line, start }) => ({
   ...(path !== null && { path }),
@@ -148,8 +151,11 @@ onOther(() => {
   listed = null;
 });
 
-/** A file was drawn: boxes that waited for its lines find them by their text. */
+/** A file was drawn: boxes that waited for its lines find them by their text, and so do those that
+ * are open on what is not committed, which somebody may have changed meanwhile. */
 export function found(view) {
+  if (worktree)
+    for (const [name, one] of boxes) if (one.at.path === view.path) moveAlong(name, one, view);
   for (const one of waiting.filter(({ meta }) => meta.path === view.path)) {
     waiting.splice(waiting.indexOf(one), 1);
     const { meta } = one;
@@ -159,6 +165,20 @@ export function found(view) {
       opened(meta, { path: meta.path, side: null, line: null, start: null }, note);
     } else opened(meta, { ...one.at, line, start: meta.start + line - meta.line });
   }
+}
+
+function moveAlong(name, one, view) {
+  const { at, meta, box } = one;
+  if (!at.line || !view.sheet) return;
+  const line = nearest(view, { ...at, text: meta.text });
+  if (line === null) {
+    box.fail(`The line has changed since you began to write: “${meta.text.trim()}” is gone.`);
+    return;
+  }
+  if (line === at.line) return;
+  one.at = { ...at, line, start: at.start + line - at.line };
+  box.name(`New comment on ${words(one.at)}`, noteOf(one.at));
+  show(name, one);
 }
 
 /** The line with that text that is nearest to where it was. */
