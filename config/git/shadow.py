@@ -117,6 +117,28 @@ class Shadow:
         """What leads git to the user's repository."""
         return {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
 
+    def refuse_detours(self) -> None:
+        """GitError when what is written would land in a repository that is not this directory's: an
+        agent may write `.git` as any other file."""
+        root, git_dir, common_dir = self.root, self.git_dir, self.common_dir
+        odd = [root / ".git", common_dir / "objects", common_dir / "refs"]
+        odd += [common_dir / "refs/svc", common_dir / "refs/svc/checkpoints"]
+        linked = next((path for path in odd if path.is_symlink()), None)
+        if linked is not None:
+            raise GitError("failed", f"{linked} is a link")
+        if (root / ".git").is_dir():
+            own = git_dir == root / ".git" == common_dir
+        else:  # a linked worktree, or a submodule: either is named by its repository
+            told = os.fsdecode(_contents(git_dir / "gitdir")).strip()
+            asked = ("config", "--file", str(git_dir / "config"), "--get", "core.worktree")
+            tree = os.fsdecode(command.run(root, *asked, accepted=(0, 1, 128))).removesuffix("\n")
+            own = told == str(root / ".git") or (
+                bool(tree) and os.path.realpath(git_dir / tree) == str(root)
+            )
+        if not own:
+            text = "its .git leads to a repository that does not name this directory"
+            raise GitError("failed", text)
+
     def rules(self) -> str:
         """Take over the ignore rules that lie outside of the work tree; what stands for them."""
         own = _contents(self.common_dir / "info/exclude")
@@ -155,35 +177,14 @@ def opened(root: Path, *, view: bool = False) -> Shadow | None:
     if len(answers) != len(QUESTIONS):
         raise GitError("failed", "the path of the repository holds a line feed")
     git_dir, common_dir, form = answers
-    if not view:
-        _refuse_detours(root, Path(git_dir), Path(common_dir))
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:24]
     folder = Path(settings.DATA_DIR) / "cache/views" / name if view else home() / "trees" / name
     taken = _settings(root, VIEWED if view else KEPT)
     shadow = Shadow(root, folder, Path(git_dir), Path(common_dir), form == "sha256", taken, view)
+    if not view:
+        shadow.refuse_detours()
     _furnish(shadow)
     return shadow
-
-
-def _refuse_detours(root: Path, git_dir: Path, common_dir: Path) -> None:
-    """GitError when what is written would land in a repository that is not this directory's: an
-    agent may write `.git` as any other file."""
-    odd = [root / ".git", common_dir / "objects", common_dir / "refs"]
-    odd += [common_dir / "refs/svc", common_dir / "refs/svc/checkpoints"]
-    linked = next((path for path in odd if path.is_symlink()), None)
-    if linked is not None:
-        raise GitError("failed", f"{linked} is a link")
-    if (root / ".git").is_dir():
-        own = git_dir == root / ".git" == common_dir
-    else:  # a linked worktree, or a submodule: either is named by its repository
-        told = os.fsdecode(_contents(git_dir / "gitdir")).strip()
-        asked = ("config", "--file", str(git_dir / "config"), "--get", "core.worktree")
-        tree = os.fsdecode(command.run(root, *asked, accepted=(0, 1, 128))).removesuffix("\n")
-        own = told == str(root / ".git") or (
-            bool(tree) and os.path.realpath(git_dir / tree) == str(root)
-        )
-    if not own:
-        raise GitError("failed", "its .git leads to a repository that does not name this directory")
 
 
 def _settings(root: Path, names: str) -> tuple[tuple[str, str], ...]:

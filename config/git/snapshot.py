@@ -21,6 +21,7 @@ from config.git.shadow import Shadow
 from config.storage import files, opening
 
 BUDGET_S = 15.0  # a turn waits for it, and its lease is 30 s
+SHORT_S = 0.2  # too short for another try
 BATCH, BATCH_BYTES = 4000, 128 * 1024 * 1024  # what was added is kept when time is over
 MOST_NEW = 1 << 30  # bytes of files that the user's git does not know
 
@@ -133,8 +134,28 @@ class _Taking:
         if gone:
             self._feed(["--force-remove"], gone)
         for batch in _batches(added):
-            self._feed(["--add", "--replace", "--remove"], batch)
+            self._add(batch)
         return bool(gone or added)
+
+    def _add(self, names: list[str]) -> None:
+        """Those that git cannot read in the encoding that they are said to have are left out."""
+        try:
+            self._feed(["--add", "--replace", "--remove"], names)
+        except GitError as error:
+            if error.kind != "failed" or self._rest() < SHORT_S or not self._encoded(names):
+                raise
+            if len(names) == 1:
+                self.left += names
+                self._feed(["--force-remove"], names)
+                return
+            self._add(names[: len(names) // 2])
+            self._add(names[len(names) // 2 :])
+
+    def _encoded(self, names: list[str]) -> bool:
+        """Whether one of them has an encoding of its own."""
+        lines = b"".join(os.fsencode(name) + b"\0" for name in names)
+        asked = ("check-attr", "-z", "--stdin", "working-tree-encoding")
+        return bool({*split(self._run(*asked, stdin=lines))[2::3]} - {"unspecified", "unset"})
 
     def _size(self, name: str) -> int | None:
         """Bytes of what can be kept; None for what is gone, or is left out."""

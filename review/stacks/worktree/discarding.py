@@ -26,7 +26,7 @@ from config.git.command import GitError
 from config.git.entries import LINK, Entry
 from config.git.index import Index, user_index
 from config.git.shadow import Shadow
-from review import events, projects
+from review import events
 from review.git.commits import SUBMODULE, Changed, shown_path
 from review.stacks.worktree import looks, repositories
 from review.stacks.worktree.looks import Look
@@ -95,6 +95,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
         found = looks.look(project, repo)
         changed = looks.named(found, path)
         if changed is None:
+            looks.refuse_left(found, path)
             raise Invalid('"path" is not a file that differs from HEAD')
         looks.unchanged(found, look, [changed])
         paths = repositories.touched([changed])
@@ -132,7 +133,12 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
 
 def listed(project: str, repo: str) -> Listed:
     """What can be given back: at most 50, as long as each is kept. NotFound without a work tree."""
-    mine = shadow.opened(projects.repo(projects.get(project), repo).path)
+    path = looks.place(project, repo)
+    looks.read(path)
+    try:
+        mine = shadow.opened(path)
+    except GitError:  # nothing can be written there, so nothing was discarded
+        return {"discarded": []}
     if mine is None:
         raise NotFound("This repository has no work tree")
     form = "%(refname:lstrip=4)%00%(committerdate:unix)%00%(contents:body)%00"

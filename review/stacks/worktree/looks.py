@@ -96,7 +96,7 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
     return {
         "sha": files.WORKTREE,
         "look": found.commit.sha,
-        "blocked": found.blocked,
+        "blocked": found.blocked or _not_writable(found.view),
         "head": found.pointers.head,
         "branch": found.branch,
         "additions": sum(file.additions or 0 for file in found.files),
@@ -167,6 +167,15 @@ def named(found: Look, path: str) -> Changed | None:
     return by_path.get(path) or shown.get(path)
 
 
+def refuse_left(found: Look, path: str) -> None:
+    """Conflict when the path is one that is not compared."""
+    if path in found.left or path in map(shown_path, found.left):
+        text = (
+            f"{shown_path(path)} is not compared: it is no file, too large, or git cannot read it"
+        )
+        raise Conflict(text, code="not_compared")
+
+
 def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
     """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`."""
     if asked is None or asked == found.commit.sha:
@@ -186,6 +195,15 @@ def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
             raise Conflict(f"{name} has changed since you looked; look again", code="changed")
 
 
+def _not_writable(view: Shadow) -> str | None:
+    """Why what is written would land elsewhere."""
+    try:
+        view.refuse_detours()
+    except GitError as error:
+        return f"Nothing can be written here: {error.text}"
+    return None
+
+
 def _records(found: Look, most: int) -> Iterator[texts.Record]:
     shown = texts.Files(found.repository, found.commit)
     if most:
@@ -195,17 +213,36 @@ def _records(found: Look, most: int) -> Iterator[texts.Record]:
 
 
 def look(project: str, repo: str) -> Look:
-    """NotFound for the project, the repo or its work tree; GitError when git cannot say."""
-    return look_at(projects.repo(projects.get(project), repo).path)
+    """NotFound for the project, the repo or its work tree, and with the reason where it cannot be
+    read; GitError when git cannot say."""
+    return look_at(place(project, repo))
+
+
+def place(project: str, repo: str) -> Path:
+    """Where the repo is. NotFound, too, when its entry does not tell."""
+    entry = projects.repo(projects.get(project), repo)
+    if entry.errors:
+        raise _unread(entry.errors[0])
+    return entry.path
+
+
+def read(path: Path) -> tuple[Repository, refs.Refs]:
+    """The repository there. NotFound says why it cannot be read."""
+    try:
+        found = open_repository(path)
+        return found, refs.read(found)
+    except GitError as error:
+        raise _unread(error.text) from None
+
+
+def _unread(why: str) -> NotFound:
+    return NotFound(f"What is not committed cannot be shown: {why}", code="unreadable")
 
 
 def look_at(path: Path) -> Look:
     """The same of the repository at `path`."""
-    opened = open_repository(path)
-    pointers = refs.read(opened)
-    view = shadow.opened(path, view=True)
-    if view is None:
-        raise NotFound("This repository has no work tree")
+    opened, pointers = read(path)
+    view = _view(path)
     with storage.lock(f"view:{view.root}"):
         view = _renewed(view, path)
         taken, left_alone = snapshot.take(view), _left_alone(view)
@@ -223,15 +260,22 @@ def look_at(path: Path) -> Look:
     return Look(mine, made, differing, pointers, taken.left, view, said)
 
 
+def _view(path: Path) -> Shadow:
+    try:
+        view = shadow.opened(path, view=True)
+    except GitError as error:
+        raise _unread(error.text) from None
+    if view is None:
+        raise NotFound("This repository has no work tree")
+    return view
+
+
 def _renewed(view: Shadow, path: Path) -> Shadow:
     """Without the objects of looks before yesterday."""
     if time.time() - (view.dir / "root").stat().st_mtime < FRESH_S:
         return view
     shutil.rmtree(view.dir, ignore_errors=True)
-    made = shadow.opened(path, view=True)
-    if made is None:
-        raise NotFound("This repository has no work tree")
-    return made
+    return _view(path)
 
 
 def _left_alone(view: Shadow) -> dict[str, Entry]:

@@ -16,7 +16,6 @@ from config.git.command import GitError
 from config.git.shadow import Shadow
 from config.git.snapshot import split
 from config.storage import files as storage
-from review import projects
 from review.git.commits import Changed, shown_path
 from review.stacks.worktree import looks
 from review.stacks.worktree.looks import Look
@@ -29,11 +28,13 @@ DRIVERS = r"^filter\..*\.(clean|smudge|process)$"
 def held(project: str, repo: str) -> Iterator[Shadow]:
     """The repository of a work tree, which no checkpoint and no undo of ours touches meanwhile.
 
-    NotFound without a work tree, Conflict where what is written would land elsewhere.
+    NotFound without a work tree, or where it cannot be read; Conflict where what is written would
+    land elsewhere.
     """
-    entry = projects.repo(projects.get(project), repo)
+    path = looks.place(project, repo)
+    looks.read(path)
     try:
-        mine = shadow.opened(entry.path)
+        mine = shadow.opened(path)
     except GitError as error:
         raise Conflict(f"Nothing can be written here: {error.text}", code="not_writable") from None
     if mine is None:
@@ -56,6 +57,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
     for path in paths:
         file = looks.named(found, path)
         if file is None:
+            looks.refuse_left(found, path)
             raise Invalid(f'"files" names {_named(path)}, which does not differ from HEAD')
         files[file.path] = file
     return list(files.values())

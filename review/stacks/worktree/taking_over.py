@@ -45,11 +45,11 @@ def settled(project: str, repo: str) -> Target:
     NotFound for the project, the repo or its work tree; GitError when git cannot say.
     """
     entry = projects.repo(projects.get(project), repo)
-    made = _target(project, repo, looks.look_at(entry.path))
+    made = _target(project, repo, looks.look(project, repo))
     if not _is_due(made):
         return made
     with storage.lock(f"taking over:{project}/{repo}"):
-        found = looks.look_at(entry.path)
+        found = looks.look(project, repo)
         made = _target(project, repo, found)
         if _is_due(made) and not found.blocked:
             try:

@@ -1,0 +1,87 @@
+"""What is told of a work tree, and what is told where it cannot be looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.errors import Conflict, NotFound
+from review.mcp.catalogue import REGISTRY
+from review.stacks.worktree import discarding, looks
+from tests.review.places import put
+from tests.review.stacks.worktree.desk import PLACE, Desk
+
+
+def every_way(desk: Desk) -> list[Any]:
+    """All that is asked of what is not committed."""
+    place = {**PLACE, "sha": "WORKTREE"}
+    return [
+        desk.look,
+        lambda: looks.file(path="a.txt", **PLACE),
+        lambda: desk.commit("a.txt"),
+        lambda: desk.discard("a.txt"),
+        lambda: desk.undo("20260101T000000Z-00000000"),
+        lambda: discarding.listed(**PLACE),
+        lambda: REGISTRY["get_review"].run(None, unresolved_only=False, **place),
+    ]
+
+
+@pytest.mark.parametrize("how", ["moved", "garbage", "no git", "entry"])
+def test_why_a_repository_cannot_be_read_is_said_whatever_is_asked(
+    desk: Desk, home: Path, how: str
+):
+    desk.repo.write({"a.txt": "a, new\n"})
+    desk.look()
+    if how == "moved":
+        desk.root.rename(desk.root.with_name("elsewhere"))
+    elif how == "garbage":
+        (desk.root / ".git/HEAD").write_text("garbage\n")
+    elif how == "no git":
+        (desk.root / ".git").rename(desk.root.with_name("elsewhere"))
+    else:
+        put(home / "pay" / "project.yaml", b"repos:\n- {name: api}\n")
+    reason = {"moved": "No such directory", "entry": "path"}.get(how, "Not a git repository")
+
+    for ask in every_way(desk):
+        with pytest.raises(NotFound, match=reason) as caught:
+            ask()
+        assert caught.value.code == "unreadable", caught.value.text
+    assert looks.count("pay", "api") is None
+
+
+def test_a_repository_that_does_not_name_its_work_tree_says_why_nothing_is_committed(
+    desk: Desk, tmp_path: Path
+):
+    desk.repo.write({"a.txt": "a, new\n"})
+    desk.repo.git("init", "-q", "--separate-git-dir", str(tmp_path / "apart"))
+
+    found = desk.look()
+
+    assert "does not name this directory" in (found["blocked"] or "")
+    assert [file["path"] for file in found["files"]] == ["a.txt"]
+    with pytest.raises(Conflict) as caught:
+        desk.commit("a.txt")
+    assert caught.value.code == "not_writable"
+    assert discarding.listed(**PLACE) == {"discarded": []}
+
+
+def test_a_file_that_git_cannot_read_as_it_is_told_to_is_left_out_alone(desk: Desk):
+    desk.repo.write({"new.txt": "no mark\n", "a.txt": "a, new\n", "b.txt": "b, new\n"})
+    put(desk.root / ".gitattributes", b"new.txt working-tree-encoding=UTF-16\n")
+
+    found = desk.look()
+
+    assert (found["left"], desk.paths()) == (["new.txt"], [".gitattributes", "a.txt", "b.txt"])
+    desk.undo(desk.discard("b.txt")["id"])
+    for act in (desk.commit, desk.discard):
+        with pytest.raises(Conflict, match=r"new\.txt is not compared") as caught:
+            act("new.txt")
+        assert caught.value.code == "not_compared"
+    desk.commit()
+    assert desk.status() == ["?? new.txt"]
+    put(desk.root / "new.txt", "with a mark\n".encode("utf-16"))
+    assert (desk.look()["left"], desk.paths()) == ([], ["new.txt"])
+    desk.commit()
+    assert desk.status() == []
