@@ -42,14 +42,16 @@ def commits(repository: Repository, span: Range, *, counts: bool = True) -> Comm
     found = _found.get((*key, True)) or (None if counts else _found.get((*key, False)))
     if found is None:
         newest, missing = _read(repository, span, counts=counts)
-        found = newest, _warnings(repository, span, newest, missing)
+        found = newest, _warnings(repository, newest, missing)
         if not missing or repository.partial:
             whole = counts or all(commit.counted for commit in newest)
             _found.put((*key, whole), found)
     shown, warnings = found
     limit = span.limit or MOST
     cap = [f"Only the newest {MOST:,} commits of the range are shown"] * (len(shown) > MOST)
-    return shown[-limit:], [*span.warnings, *cap, *warnings]
+    text = span.text or f"{span.base}..{span.head}"  # another one may name the same commits
+    empty = [f"The range {named(text)} is empty"] * (not shown)
+    return shown[-limit:], [*span.warnings, *cap, *empty, *warnings]
 
 
 def commit(repository: Repository, sha: str, parent: str | None = "first") -> Commit:
@@ -171,12 +173,8 @@ def boundary(repository: Repository) -> frozenset[str]:
     return frozenset(told.decode("ascii", "replace").split())
 
 
-def _warnings(
-    repository: Repository, span: Range, found: Sequence[Commit], missing: Iterable[str]
-) -> list[str]:
+def _warnings(repository: Repository, found: Sequence[Commit], missing: Iterable[str]) -> list[str]:
     warnings = []
-    if not found:
-        warnings.append(f"The range {named(span.text or f'{span.base}..{span.head}')} is empty")
     if repository.shallow:
         edge = boundary(repository)
         cut = [commit.sha[:7] for commit in found if commit.sha in edge]

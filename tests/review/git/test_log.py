@@ -228,6 +228,8 @@ def test_an_empty_commit_has_no_files(repo: Repo):
 
 def test_an_empty_range_says_so(repo: Repo):
     assert read(repo, "topic..main") == ([], ["The range topic..main is empty"])
+    repo.git("branch", "other", "main")
+    assert read(repo, "topic..other") == ([], ["The range topic..other is empty"])
 
 
 def test_only_the_newest_2000_commits_of_a_range_are_read(repo: Repo):
