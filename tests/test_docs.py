@@ -187,3 +187,11 @@ def test_links_between_the_pages_lead_somewhere():
     ]
 
     assert broken == []
+
+
+@pytest.mark.parametrize("name", sorted(DOCS))
+def test_a_row_of_a_table_has_as_many_cells_as_its_head(name):
+    for table in re.findall(r"(?:^\|.*\n)+", DOCS[name], re.MULTILINE):
+        head, *rows = table.splitlines()
+        cells = len(re.findall(r"(?<!\\)\|", head))
+        assert [row for row in rows if len(re.findall(r"(?<!\\)\|", row)) != cells] == []
