@@ -53,6 +53,8 @@ def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
 
 def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
     """Mark a file of the commit, or take its mark away; False when it was so already."""
+    if path is None:
+        raise Invalid('"path" is required')
     digest = digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
     if digest is None:
         raise Invalid('"path" is not a file changed by this commit')

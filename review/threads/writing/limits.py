@@ -12,7 +12,9 @@ BODY, AUTHOR, THREADS = 65_536, 128, 5_000
 
 def body(value: Any) -> str:
     """The text of a comment, trimmed, its lines ended by `\\n`."""
-    text = value.replace("\r\n", "\n").strip() if isinstance(value, str) else ""
+    if value is not None and not isinstance(value, str):
+        raise Invalid('"body" must be a string')
+    text = (value or "").replace("\r\n", "\n").strip()
     if not text:
         raise Invalid('"body" is required')
     if len(text) > BODY:

@@ -138,7 +138,7 @@ def test_a_file_is_marked_as_viewed_and_unmarked(api: Api, pay: Project):
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        ({}, '"path" is not a file changed by this commit'),
+        ({}, '"path" is required'),
         ({"path": "README.md", "viewed": True}, '"path" is not a file changed by this commit'),
         ({"path": ["x"], "viewed": True}, '"path" is not a file changed by this commit'),
         ({"path": "src/pay.py"}, '"viewed" must be true or false'),

@@ -130,7 +130,7 @@ def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: 
     [
         ("add_thread", "POST", "/threads", {}, '"body" is required'),
         ("add_thread", "POST", "/threads", {"body": " "}, '"body" is required'),
-        ("add_thread", "POST", "/threads", {"body": 5}, '"body" is required'),
+        ("add_thread", "POST", "/threads", {"body": 5}, '"body" must be a string'),
         ("add_thread", "POST", "/threads", {"body": "x", "author": 5},
          '"author" must be 1 to 128 printable characters'),
         ("add_thread", "POST", "/threads", {"body": "x", "path": 5}, '"path" must be a string'),
@@ -140,8 +140,7 @@ def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: 
          '"line" must be a whole number'),
         ("apply_suggestions", "POST", "/apply", {},
          '"suggestions" must be a list of 1 to 100 of {thread, comment, block}'),
-        ("set_viewed", "PUT", "/viewed", {"viewed": True},
-         '"path" is not a file changed by this commit'),
+        ("set_viewed", "PUT", "/viewed", {"viewed": True}, '"path" is required'),
         ("set_viewed", "PUT", "/viewed", {"path": "src/pay.py", "viewed": 1},
          '"viewed" must be true or false'),
         ("set_viewed", "PUT", "/viewed", {"path": "src/pay.py"}, '"viewed" must be true or false'),

@@ -77,7 +77,7 @@ def test_progress_counts_conversations(api: Api, pay: Project):
         ({}, '"body" is required'),
         ({"body": ""}, '"body" is required'),
         ({"body": " \n"}, '"body" is required'),
-        ({"body": 5}, '"body" is required'),
+        ({"body": 5}, '"body" must be a string'),
         ({"body": "x" * 65_537}, '"body" must be at most 65,536 characters'),
         ({"body": "x", "line": 4}, '"line" needs "path"'),
         ({"body": "x", "side": "LEFT"}, '"side" needs "path"'),

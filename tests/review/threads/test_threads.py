@@ -157,7 +157,7 @@ def test_a_range_may_lead_from_the_old_side_to_the_new_one(world: World, sha: st
     [
         ({"body": None}, '"body" is required'),
         ({"body": " \r\n"}, '"body" is required'),
-        ({"body": 5}, '"body" is required'),
+        ({"body": 5}, '"body" must be a string'),
         ({"body": "x" * 65_537}, '"body" must be at most 65,536 characters'),
         ({"author": ""}, '"author" must be 1 to 128 printable characters'),
         ({"author": "x" * 129}, '"author" must be 1 to 128 printable characters'),

@@ -192,7 +192,7 @@ def test_nothing_is_sent_while_the_thread_of_a_reply_is_gone(desk: Desk, sha: st
         ({"verdict": "lgtm"}, '"verdict" must be approve, changes or comment'),
         ({"verdict": None}, '"verdict" must be approve, changes or comment'),
         ({"verdict": "comment"}, "There is nothing to submit"),
-        ({"verdict": "approve", "body": 7}, '"body" is required'),
+        ({"verdict": "approve", "body": 7}, '"body" must be a string'),
     ],
 )
 def test_what_makes_no_sense_is_refused(

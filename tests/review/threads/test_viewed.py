@@ -70,7 +70,7 @@ def test_what_is_so_already_is_not_written(world: World, sha: str):
         ("b.py", True, '"path" is not a file changed by this commit'),
         ("old.py", True, '"path" is not a file changed by this commit'),
         ("../a.py", True, '"path" is not a file changed by this commit'),
-        (None, True, '"path" is not a file changed by this commit'),
+        (None, True, '"path" is required'),
         (["a.py"], True, '"path" is not a file changed by this commit'),
         ("a.py", None, '"viewed" must be true or false'),
         ("a.py", "true", '"viewed" must be true or false'),
