@@ -38,7 +38,7 @@ class Ready:
 @dataclass(frozen=True, slots=True)
 class Exited:
     """The service's process ended unasked. `retry_in`: seconds to its next start, None without;
-    `why`: what is known better than its exit code, as when it could not even start."""
+    `why`: it could not even start, so `code` is of the run before, and no stop was all there is."""
 
     code: int | None
     retry_in: float | None = None

@@ -120,7 +120,7 @@ def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> 
 
 def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Record:
     how = evidence.why or ended(evidence.code)
-    if record.state is State.STOPPING:
+    if record.state is State.STOPPING and evidence.why is None:
         return moved(record, State.STOPPED, Reason.USER, now)
     if evidence.retry_in is not None:
         text = f"{how}; starts again in {evidence.retry_in:.0f} s"
@@ -131,7 +131,7 @@ def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Re
             f"{keeps(evidence.code)}. No more automatic restarts: press Start, or change its file"
         )
         return moved(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
-    fine = evidence.code == 0 and not policy.always
+    fine = evidence.code == 0 and evidence.why is None and not policy.always
     state = State.STOPPED if fine else State.DOWN
     return moved(record, state, Reason.EXITED, now, message=how)
 

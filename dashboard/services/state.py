@@ -103,12 +103,12 @@ class ServiceState:
         return self.record.definition != self.service.fingerprint
 
     def become(self, status: Status, reason: str, *, asked: bool = False) -> None:
-        """Tells the daemon when that is something new."""
+        """Tells the daemon when that is something new, or a user's doing: its words may be."""
         before = self.status, self.reason
         self.status, self.reason = status, reason
         if status != "backoff":
             self.next_retry = None
-        if before != (status, reason):
+        if asked or before != (status, reason):
             self.world.changed(Change(self.slug, before[0], status, reason, asked))
 
     def wire(self) -> Service:

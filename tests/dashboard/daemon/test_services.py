@@ -102,6 +102,28 @@ def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Serv
     until(lambda: why in (served.app("nowhere").get("message") or ""), what="the reason")
 
 
+def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Served) -> None:  # noqa: F811
+    folder, port = served.tmp / "goes", free_port()
+    text = SERVICE.format(slug="goes", port=port, python=sys.executable, cwd=folder)
+    folder.mkdir()
+    served.declare("goes", text + "expected: always\n")
+    until(lambda: served.app("goes"))
+    served.act("goes", "start")
+    folder.rmdir()
+
+    answer = served.act("goes", "restart")
+
+    assert (answer["ok"], answer["app"]["state"], answer["app"]["reason"]) == (
+        False,
+        "down",
+        "exited",
+    )
+    assert "goes is no directory" in answer["app"]["message"]
+    served.declare("goes", text.replace("cwd:", "envFile:") + "expected: always\n")
+    until(lambda: "cwd" not in served.app("goes")["config"]["service"])
+    assert "service.envFile" in served.act("goes", "start")["app"]["message"]
+
+
 @pytest.mark.slow
 def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
     declared(served, "rests")

@@ -93,6 +93,7 @@ class World(RuleBasedStateMachine):
                 code=st.sampled_from([None, 0, 1]),
                 retry_in=st.sampled_from([None, 2.0]),
                 crash_loop=st.booleans(),
+                why=st.sampled_from([None, "no such directory"]),
             ),
             st.sampled_from([Stopping(), Stopped(), StopFailed(), Silenced(), Changed(), Woke()]),
             st.just(Silenced(Reason.INVALID_FILE)),
@@ -145,6 +146,8 @@ class World(RuleBasedStateMachine):
         if after is State.DOWN and not policy.alarm and isinstance(evidence, Probed):
             gateway = evidence.result.kind is Kind.GATEWAY
             assert gateway or port is Port.OWN or evidence.result.addr
+        if isinstance(evidence, Exited) and evidence.why:
+            assert after is not State.STOPPED, "stopped by nobody"
         if after is State.STOPPED and isinstance(evidence, Probed | Scanned):
             assert not policy.alarm
             assert port is not Port.OWN

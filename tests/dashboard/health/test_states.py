@@ -339,6 +339,18 @@ def test_t11_an_unasked_exit(ended, always, state, reason):
     assert app.is_ == (state, reason)
 
 
+@pytest.mark.parametrize(
+    ("retry_in", "is_"), [(None, ("down", "exited")), (2.0, ("starting", "backoff"))]
+)
+def test_t11_a_restart_that_cannot_start_was_stopped_by_nobody(retry_in, is_):
+    app = up(should_run=True)
+    app.tell(Stopping())
+    app.tell(Exited(0, retry_in=retry_in, why="no such directory"))
+
+    assert app.is_ == is_
+    assert app.record.message.startswith("no such directory")
+
+
 def test_t11_a_service_that_backs_off_is_restarting_with_a_new_grace():
     app = up(should_run=True, grace=10)
     app.tell(Exited(1, retry_in=30))
