@@ -53,7 +53,7 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The service that was asked to stop has ended."""
+    """The service that was asked to stop has ended, or did not run."""
 
 
 @dataclass(frozen=True, slots=True)

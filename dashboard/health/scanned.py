@@ -9,7 +9,7 @@ from dashboard.health.judgement import TWICE, vacant
 from dashboard.health.moves import moved, restored, settled
 from dashboard.health.record import Ask, Policy, Port, Reason, Record, State, Tally
 
-_ANSWERING = frozenset({State.UP, State.DEGRADED})
+ANSWERING = frozenset({State.UP, State.DEGRADED})
 _RESTING = frozenset({State.DOWN, State.STOPPED})
 # The connection was accepted before the first scan: no listener has appeared since.
 _WAS_THERE = frozenset({Reason.TIMEOUT, Reason.GATEWAY})
@@ -49,7 +49,7 @@ def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     if record.reason is Reason.WRONG_PROCESS or _left(record):
         text = "nothing listens on its port"
         return settled(record, Reason.NO_LISTENER, now, policy, there=False, message=text)
-    if before is Port.OWN and record.state in _ANSWERING and record.ask is None:
+    if before is Port.OWN and record.state in ANSWERING and record.ask is None:
         return replace(record, ask=Ask(now.mono))
     return record
 
@@ -57,4 +57,4 @@ def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
 def _left(record: Record) -> bool:
     """Whether the listener is gone for good in a state that rests on its being there (T6)."""
     begun = record.state is State.STARTING and record.reason is Reason.LISTENER_SEEN
-    return (record.state in _ANSWERING or begun) and vacant(record)
+    return (record.state in ANSWERING or begun) and vacant(record)

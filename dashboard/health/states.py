@@ -42,7 +42,10 @@ from dashboard.health.record import (
     State,
     Tally,
 )
+from dashboard.health.scanned import ANSWERING
 
+# Something listens there; of a service that has ended the reason would tell that.
+_LISTENING = frozenset({Reason.LISTENER_SEEN, Reason.TIMEOUT, Reason.GATEWAY, Reason.WRONG_PROCESS})
 WAKE_SPREAD_S = 5.0
 WAKE_PATIENCE_S = 15.0  # the least time to wait for a first result after a sleep
 
@@ -91,13 +94,18 @@ def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> 
             return _exited(record, evidence, now, policy)
         case Stopping() if record.state is not State.STOPPED:
             return moved(flapping.forgiven(record), State.STOPPING, Reason.USER, now)
-        case Stopped() if record.state is not State.STOPPED:
+        case Stopped() if not (record.state is State.STOPPED or _anothers(record)):
             return moved(flapping.forgiven(record), State.STOPPED, Reason.USER, now)
         case StopFailed() if record.state is State.STOPPING:
             if not policy.probed:
                 return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
             return replace(record, undecided=True, fresh=now.mono, ask=Ask(now.mono))
     return record
+
+
+def _anothers(record: Record) -> bool:
+    """Whether the state is that of a process that is none of the service's: a stop ends no such."""
+    return record.state in ANSWERING or record.reason in _LISTENING
 
 
 def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> Record:

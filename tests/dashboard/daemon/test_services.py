@@ -124,6 +124,18 @@ def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Se
     assert "service.envFile" in served.act("goes", "start")["app"]["message"]
 
 
+def test_a_stop_of_what_does_not_run_leaves_what_answers_there_up(served: Served) -> None:  # noqa: F811
+    dev = served.dev_server("elsewhere")
+    text = SERVICE.format(slug="elsewhere", port=dev.port, python=sys.executable, cwd=dev.cwd)
+    served.declare("elsewhere", text)
+    before = served.until_state("elsewhere", "up")
+
+    answer = served.act("elsewhere", "stop")
+
+    assert (answer["ok"], answer["already"], answer["app"]["state"]) == (True, True, "up")
+    assert answer["app"]["since"] == before["since"]
+
+
 @pytest.mark.slow
 def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
     declared(served, "rests")

@@ -124,7 +124,7 @@ class World(RuleBasedStateMachine):
         assert len(notices) <= 1
         assert all(notice.state is after.state for notice in notices)
         if edges:
-            self.check_edge(evidence, after.state)
+            self.check_edge(evidence, before.state, after.state)
             told = bool(notices) or after.state is self.heard or after.flapping
             assert told, "an edge that nobody was told"
             assert not (before.state is self.heard is after.state)
@@ -134,7 +134,7 @@ class World(RuleBasedStateMachine):
         if notices:
             self.heard = notices[0].state
 
-    def check_edge(self, evidence: Evidence, after: State) -> None:
+    def check_edge(self, evidence: Evidence, before: State, after: State) -> None:
         policy, port = self.app.policy, self.app.record.port
         if after in {State.UP, State.DEGRADED}:
             assert isinstance(evidence, Probed)
@@ -146,6 +146,8 @@ class World(RuleBasedStateMachine):
         if after is State.DOWN and not policy.alarm and isinstance(evidence, Probed):
             gateway = evidence.result.kind is Kind.GATEWAY
             assert gateway or port is Port.OWN or evidence.result.addr
+        if isinstance(evidence, Stopped):
+            assert before not in {State.UP, State.DEGRADED}, "nothing was stopped"
         if isinstance(evidence, Exited) and evidence.why:
             assert after is not State.STOPPED, "stopped by nobody"
         if after is State.STOPPED and isinstance(evidence, Probed | Scanned):

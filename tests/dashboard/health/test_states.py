@@ -374,6 +374,35 @@ def test_t12_a_stop_is_stopping_and_then_stopped_by_the_user(ended):
 
 
 @pytest.mark.parametrize(
+    "kinds", [[Kind.OK], [Kind.SERVER_ERROR] * 2, [Kind.TIMEOUT] * 3, [Kind.GATEWAY] * 3]
+)
+def test_t12_a_stop_of_what_does_not_run_stops_nobody_elses(kinds):
+    app = up(always=True)
+    app.probes(*kinds)
+    before = app.is_
+
+    assert app.tell(Stopped()) == []
+    assert app.is_ == before
+
+
+def test_t12_a_listener_that_has_just_appeared_is_not_stopped_by_a_stop_of_what_does_not_run():
+    app = stopped()
+    app.scan(Port.OWN)
+
+    app.tell(Stopped())
+    assert app.is_ == ("starting", "listener-seen")
+
+
+@pytest.mark.parametrize("last", [Exited(1), Exited(1, crash_loop=True), Exited(1, retry_in=2)])
+def test_t12_a_stop_of_what_has_ended_by_itself_is_a_users_stop(last):
+    app = up(always=True, should_run=True)
+    app.tell(last)
+
+    app.tell(Stopped())
+    assert app.is_ == ("stopped", "user")
+
+
+@pytest.mark.parametrize(
     ("kind", "state"), [(Kind.OK, "up"), (Kind.SERVER_ERROR, "degraded"), (Kind.TIMEOUT, "down")]
 )
 def test_t12_after_a_failed_stop_the_next_probe_tells_the_state(kind, state):
