@@ -94,7 +94,7 @@ class DaemonState:
                 battery=lambda: self.scanning.on_battery,
             )
         )
-        self._remembered = Remembered(self.services)
+        self._remembered = Remembered()
 
     @property
     def loaded(self) -> Files:
@@ -149,7 +149,7 @@ class DaemonState:
             ports = {slug: app.evidence for slug, app in self.census.apps.items()}
             at = found.seen.at
             self.runner.scanned(ports, at.timestamp() if at else None)
-        self.lost.seen(self._remembered.of(self.census, self.seen))
+        self.lost.seen(self._remembered.of(self.census, self.seen, self.members))
 
     def report(self, report: Report) -> None:
         """What a probe, a scan or a service came to for one app."""

@@ -34,7 +34,6 @@ from dashboard.registry.census import App, Census
 from dashboard.registry.look import CompletedScan
 from dashboard.services import ready
 from dashboard.services.state import ALIVE, Change, ServiceState
-from dashboard.services.supervise import Supervisor
 from dashboard.services.system.processes import Family
 
 
@@ -115,24 +114,22 @@ class Remembered:
     """Apps that listen here, and dev servers that are neither declared nor ignored. Made once for
     each state of a listener, as masking its identity costs more than a scan."""
 
-    services: Supervisor
     _made: dict[str, tuple[Sighting, App | None, bool, Listening]] = field(default_factory=dict)
     _of: tuple[object, ...] = ()
     _served: frozenset[str] = frozenset()
     _last: tuple[Listening, ...] = ()
 
-    def of(self, census: Census, seen: CompletedScan) -> tuple[Listening, ...]:
-        """The very tuple of the time before while nothing has changed."""
-        served = frozenset(self.services.families())
+    def of(self, census: Census, seen: CompletedScan, members: Pids) -> tuple[Listening, ...]:
+        """The very tuple of the time before while nothing has changed. `members`: of the services
+        that lived at that scan; one that was stopped since is still what listened then."""
+        served = frozenset(members)
         of = (census.apps, census.ignored, seen.sightings, seen.hidden)
         if served != self._served or not self._of or any(map(is_not, of, self._of)):
             self._of, self._served = of, served
             self._last = tuple(self._listening(census, seen, served))
         return self._last
 
-    def _listening(
-        self, census: Census, seen: CompletedScan, families: Set[str]
-    ) -> list[Listening]:
+    def _listening(self, census: Census, seen: CompletedScan, living: Set[str]) -> list[Listening]:
         owner = {app.sighting.id: app for app in census.apps.values() if app.sighting}
         ignored = {one.id for one in census.ignored}
         before, self._made = self._made, {}
@@ -142,7 +139,7 @@ class Remembered:
                 continue
             if app is None and one.id in seen.hidden:
                 continue
-            served = app is not None and app.slug in families
+            served = app is not None and app.slug in living
             known = before.get(one.id)
             if known is None or known[:3] != (one, app, served):
                 known = (one, app, served, _listening(one, app, served=served))

@@ -43,10 +43,10 @@ def server(tmp_path: Path) -> Iterator[int]:
 
 
 def remembered() -> dict[str, Any]:
-    """The one entry on disk, {} before there is one."""
+    """The one entry on disk, {} when there is none."""
     with contextlib.suppress(FileNotFoundError):
-        [found] = orjson.loads((layout.state_dir() / "running.json").read_bytes())["listeners"]
-        return dict(found)
+        found = orjson.loads((layout.state_dir() / "running.json").read_bytes())["listeners"]
+        return dict(*found)
     return {}
 
 
@@ -70,3 +70,25 @@ def test_a_title_and_a_slug_that_come_later_reach_it_before_the_next_scan(
     known = until(lambda: (now := remembered())["slug"] and now, seconds=20)
 
     assert (known["slug"], known["identity"]["title"]) == ("src", "Corner shop")
+
+
+def test_a_service_that_was_stopped_since_the_scan_leaves_it_with_the_next(
+    daemon: Daemon, home: Path
+) -> None:
+    port = free_port()
+    (home / "config.yaml").write_text(CONFIG.format(port=port) + "lost: {grace: 0s}\n")
+    command = f"exec {sys.executable} -m http.server {port} --bind 127.0.0.1"
+    text = f"port: {port}\nservice: {{command: '{command}', cwd: {home}}}\n"
+    (home / "apps" / "stops.yaml").write_text(text)
+    daemon.start()
+    assert daemon.loaded.wait(10)
+    services = daemon.state.services
+    daemon.wait(services.act, "stops", "start")
+    daemon.wait(daemon.state.scanning.now)
+    until(lambda: remembered().get("service"), what="it in the journal")
+
+    daemon.wait(services.act, "stops", "stop")
+    daemon.wait(daemon.state.scanning._take_over)  # other news, before a scan has seen it gone
+    daemon.wait(daemon.state.scanning.now)
+
+    until(lambda: not remembered(), what="it out of the journal")
