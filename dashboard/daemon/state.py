@@ -188,7 +188,7 @@ class DaemonState:
         self.census = census(
             self.loaded,
             self.seen if scanning else CompletedScan(),
-            pids=translation.pids(self.services.families(), self.members),
+            pids=translation.pids(self.services.families(), self.members, self.loaded.apps),
             processes=translation.processes(self.services.running()),
             local_scan=scanning,
             own_ports=self.own_ports,

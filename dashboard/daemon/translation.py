@@ -6,7 +6,7 @@ remembered over a reboot. docs/design/dashboard.md#transitions has the rows that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -60,9 +60,13 @@ def evidence(change: Change, state: ServiceState) -> Evidence | None:
     )
 
 
-def pids(families: Mapping[str, Family], members: Pids) -> dict[str, set[int]]:
-    """The processes of each living service: its wrapper at least, all that a scan has found."""
-    return {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
+def pids(
+    families: Mapping[str, Family], members: Pids, declared: Container[str]
+) -> dict[str, set[int]]:
+    """The processes of each living service: its wrapper at least, all that a scan has found. One
+    that no file declares is told by them alone: it stays until a scan has seen it gone."""
+    living = {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
+    return {slug: found for slug, found in members.items() if slug not in declared} | living
 
 
 def processes(running: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, float]]:

@@ -25,7 +25,14 @@ def wanted(entry: Entry) -> Wanted | None:
         return None
     started = file.service.cwd if file.service else None
     folder = os.path.realpath(started) if started else None
-    return Wanted(entry.name, place.port, file.match, owns=place.moves, folder=folder)
+    return Wanted(
+        entry.name,
+        place.port,
+        file.match,
+        owns=place.moves,
+        folder=folder,
+        service=file.service is not None,
+    )
 
 
 def app(slug: str, facts: Facts) -> App:

@@ -29,7 +29,8 @@ class Wanted:
     """What one declared app looks for. `port` None: it is known by `match` or its service alone.
 
     `owns`: the port is its own, not that of a URL, which may be a proxy's. `folder`: the real path
-    its service runs in, by which its listener is judged when there is no `match`.
+    its service runs in, by which its listener is judged when there is no `match`. `service`: it
+    has one, so what another one runs is none of its.
     """
 
     slug: str
@@ -37,6 +38,7 @@ class Wanted:
     match: Match | None
     owns: bool
     folder: str | None = None
+    service: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class Listeners:
     def assign(self, wanted: Iterable[Wanted]) -> dict[str, Recognised]:
         """The listener of each app. An app found on its own port comes before one that moved, and
         no two apps move to the same listener."""
-        found = {one.slug: self._at_home(one) for one in wanted}
+        declared = {one.slug for one in wanted}
+        found = {one.slug: self._at_home(one, declared) for one in wanted}
         taken = {one.own.id for one in found.values() if one.own and one.own.present}
         for one in sorted(wanted, key=lambda one: one.slug):
             here = found[one.slug]
@@ -109,12 +112,12 @@ class Listeners:
                 found[one.slug] = Recognised(moved)
         return found
 
-    def _at_home(self, one: Wanted) -> Recognised:
+    def _at_home(self, one: Wanted, declared: Set[str]) -> Recognised:
         """Who listens on the app's own port; of an app without one, what its service opened."""
         if one.port is None:
             known = (s for s in self.all if self.family.get(s.id) == one.slug)
             return Recognised(min(known, key=lambda s: not s.present, default=None))
-        judged = [(self._verdict(one, s), s) for s in self.by_port.get(one.port, ())]
+        judged = [(self._verdict(one, s, declared), s) for s in self.by_port.get(one.port, ())]
         own = [
             (not s.present, said, s.id, s) for said, s in judged if said is not Verdict.CONTRADICTS
         ]
@@ -153,9 +156,12 @@ class Listeners:
             return self.by_cwd.get(cwd, [])
         return self.all if match else []
 
-    def _verdict(self, one: Wanted, seen: Sighting) -> Verdict:
-        if self.family.get(seen.id) == one.slug:
+    def _verdict(self, one: Wanted, seen: Sighting, declared: Set[str]) -> Verdict:
+        starter = self.family.get(seen.id)
+        if starter == one.slug:
             return Verdict.FAMILY
+        if one.service and starter is not None and starter not in declared:
+            return Verdict.CONTRADICTS  # the app whose file is gone can be stopped where it is
         return verdict(one.match, seen, one.folder)
 
 

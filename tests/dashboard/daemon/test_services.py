@@ -137,6 +137,27 @@ def test_a_stop_of_what_does_not_run_leaves_what_answers_there_up(served: Served
 
 
 @pytest.mark.slow
+def test_a_service_whose_file_was_renamed_can_be_stopped_where_it_runs(served: Served) -> None:  # noqa: F811
+    port = free_port()
+    text = SERVICE.format(slug="was", port=port, python=sys.executable, cwd=served.tmp)
+    served.declare("was", text)
+    until(lambda: served.app("was"))
+    served.act("was", "start")
+    served.until_state("was", "up")
+
+    served.file("was").rename(served.file("now"))
+
+    until(lambda: served.app("was").get("source") == "discovered", what="the old name")
+    assert served.app("was")["service"]["status"] == "running"
+    assert f"port {port} is held by" in served.until_state("now", "down")["message"]
+    answer = served.act("was", "stop")
+    assert (answer["ok"], answer["app"]["state"]) == (True, "stopped")
+    assert served.act("now", "start")["ok"]
+    served.until_state("now", "up")
+    until(lambda: served.app("was") == {}, seconds=15, what="the end of the old name")
+
+
+@pytest.mark.slow
 def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
     declared(served, "rests")
     path = served.file("rests")

@@ -213,6 +213,32 @@ def test_a_listener_of_its_own_service_is_its_own_whatever_match_says():
     assert (app.sighting, app.evidence) == (other, Port.OWN)
 
 
+SERVED = "service: {command: x, cwd: /src/shop}\n"
+
+
+def test_what_runs_under_a_slug_that_lost_its_file_is_not_taken_by_another_app_with_a_service():
+    here = listener()
+
+    found = look({"new": f"port: 3000\n{SERVED}"}, here, pids={"old": {7}})
+
+    assert found.apps["old"].sighting is found.apps["new"].stranger is here
+    assert (found.apps["old"].source, found.apps["new"].evidence) == ("discovered", Port.STRANGER)
+
+
+@pytest.mark.parametrize("text", ["", SERVED])
+def test_what_a_declared_service_runs_may_be_another_app_too(text: str):
+    here = listener()
+    apps = {"web": SERVED, "api": f"port: 3000\n{text}"}
+
+    assert look(apps, here, pids={"web": {7}}).apps["api"].sighting is here
+
+
+def test_what_runs_under_a_slug_that_lost_its_file_is_taken_by_an_app_that_starts_nothing():
+    here = listener()
+
+    assert look({"new": "port: 3000\n"}, here, pids={"old": {7}}).apps["new"].sighting is here
+
+
 def test_the_family_counts_by_any_process_above_the_listener():
     child = listener(3000, "/src/other", pid=99, parents=(Parent(12, "sh", ()),))
 
