@@ -79,7 +79,12 @@ class Service:
         """Changes with what a running process would have to be restarted for."""
         shown = [self.command, str(self.cwd), dict(self.env), str(self.env_file)]
         options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
-        return hashlib.sha256(orjson.dumps(shown, option=options)).hexdigest()[:16]
+        digest = hashlib.sha256(orjson.dumps(shown, option=options)).hexdigest()[:16]
+        return f"{digest}:{self.port or ''}"  # PORT is made of it
+
+    def started_as(self, fingerprint: str) -> bool:
+        """Whether that is of this; up to 0.49 none told the port."""
+        return fingerprint in {self.fingerprint, self.fingerprint.partition(":")[0]}
 
 
 def _ready(block: schema.Ready | None) -> Ready | None:

@@ -97,10 +97,10 @@ class ServiceState:
 
     @property
     def stale(self) -> bool:
-        """The file says another command, cwd or environment than what runs."""
+        """The file says another command, cwd, environment or port than what runs."""
         if not (self.alive and self.record and self.service):
             return False
-        return self.record.definition != self.service.fingerprint
+        return not self.service.started_as(self.record.definition)
 
     def become(self, status: Status, reason: str, *, asked: bool = False) -> None:
         """Tells the daemon when that is something new, or a user's doing: its words may be."""

@@ -253,4 +253,4 @@ class Unit:
 
 def _changed(known: Record, service: Service | None) -> bool:
     """Whether a service that starts by itself has another definition than the run that failed."""
-    return bool(service and service.autostart and known.definition != service.fingerprint)
+    return bool(service and service.autostart and not service.started_as(known.definition))

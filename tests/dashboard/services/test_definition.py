@@ -49,3 +49,12 @@ def test_only_what_a_process_was_started_with_makes_it_stale():
     assert base.fingerprint != Service("x", env={"A": "1"}).fingerprint
     assert base.fingerprint != Service("x", cwd=Path("/"), env=base.env).fingerprint
     assert base.fingerprint != Service(("x",), env=base.env).fingerprint
+    assert base.fingerprint != Service("x", env=base.env, port=3000).fingerprint
+
+
+def test_a_run_that_an_older_version_recorded_without_its_port_is_not_stale():
+    service = Service("x", port=3000)
+
+    assert service.started_as(service.fingerprint.removesuffix(":3000"))
+    assert not service.started_as(Service("x").fingerprint)
+    assert not service.started_as(Service("x", port=300).fingerprint)

@@ -220,7 +220,7 @@ function served({ service }) {
     ["Status", `${status}${pid ? `, pid ${pid}` : ""}${adopted ? ", adopted" : ""}`],
     stale && [
       "Out of date",
-      "Its command or environment changed since it started. Restart it to use that.",
+      "Its command, environment or port changed since it started. Restart it to use that.",
     ],
     ["Started", "", { at: service.startedAt }],
     ["Restarts", restarts ? String(restarts) : ""],
