@@ -22,7 +22,8 @@ def moved(
     if (known := goes_on(record, state)) is not None:
         since = known.at
         unscanned = (reason, known.reason) == (Reason.REFUSED, Reason.NO_LISTENER)
-        if known.reason is not None and (known.reason in KNOWN_BETTER or unscanned):
+        better = known.reason is not reason and known.reason in KNOWN_BETTER
+        if known.reason is not None and (better or unscanned):
             reason, message = known.reason, ""
     return replace(
         record,

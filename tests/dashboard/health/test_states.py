@@ -700,6 +700,18 @@ def test_a_state_found_again_after_a_restart_goes_on_since_it_began(known, reaso
     assert [edge.kept for edge in app.edges] == [True]
 
 
+@pytest.mark.parametrize("probed", [False, True])
+def test_why_a_service_is_down_is_told_after_a_restart_too(probed):
+    app = App(known=State.DOWN, reason=Reason.EXITED, always=True)
+    if probed:
+        app.probe(Kind.REFUSED)
+
+    app.tell(Exited(None, why="no such directory"))
+
+    assert (app.is_, app.record.message) == (("down", "exited"), "no such directory")
+    assert app.record.since == EPOCH
+
+
 def test_another_state_after_a_restart_is_new():
     app = App(known=State.STOPPED, reason=Reason.USER)
 
