@@ -310,6 +310,24 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}
 
 
+def test_an_entry_that_was_deleted_meanwhile_is_said_to_be_and_can_be_made_anew(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant += ["412", "404"]
+    with triggers.expect_response("**/triggers/good"):
+        row(triggers, "good").click()
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("mine")
+    shared_service.http.delete("/api/projects/hand-made/triggers/good").raise_for_status()
+    save = triggers.get_by_role("button", name=re.compile("^Save"))
+    save.click()
+
+    expect(triggers.get_by_text("The trigger was deleted meanwhile")).to_be_visible()
+    assert "good" not in stored(shared_service)
+    save.click()
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert stored(shared_service)["good"]["run"] == {"prompt": "mine"}
+
+
 def test_a_schedule_explains_itself_and_says_what_is_wrong_as_one_types(
     triggers: Page, watch: Watch
 ) -> None:

@@ -108,7 +108,8 @@ def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
     """The turn of a question that is open. Conflict when it is not."""
     turn = _open(chat, question, call)
     if turn is None:
-        raise Conflict(f"permission {printable(call)} is not pending", code="not_pending")
+        text = "this question was answered already, or its turn is over"
+        raise Conflict(text, code="not_pending")
     return turn
 
 

@@ -24,6 +24,7 @@ const NEW = {
 };
 const CHANGED =
   "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
+const GONE = "The trigger was deleted meanwhile. Save again to make it anew.";
 
 /** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
 export class Editor {
@@ -247,7 +248,10 @@ export class Editor {
 
   /** What stands in the file now, beside what is typed here. */
   async compare() {
-    const { data } = await call("GET", this.path).catch(() => ({ data: null }));
+    const { data } = await call("GET", this.path).catch(({ status }) => {
+      if (status === 404) this.sayBad(GONE);
+      return { data: null };
+    });
     if (!data) return;
     const { trigger, run } = data.trigger;
     const take = () => {
