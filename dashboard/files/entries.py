@@ -25,7 +25,10 @@ READERS: dict[Kind, Reader] = {
 
 @dataclass(frozen=True, slots=True)
 class FileError:
-    """One mistake in one file, named by its path below home. Line and column count from 1."""
+    """One mistake in one file, named by its path below home. Line and column count from 1.
+
+    `kept`: what the file said when it was last read well is in use.
+    """
 
     file: str
     level: Level
@@ -33,6 +36,7 @@ class FileError:
     line: int | None = None
     column: int | None = None
     since: datetime | None = None
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,9 @@ def _lent(made: Entry, before: Entry | None) -> Entry:
         before = entry(made.place, None)
     if before is None:
         return made
-    return replace(made, value=before.value, parsed=before.parsed)
+    kept = before.error.kept if before.error else before.etag != tags.ABSENT
+    errors = tuple(replace(one, kept=kept) for one in made.errors)
+    return replace(made, value=before.value, parsed=before.parsed, errors=errors)
 
 
 def _dated(found: list[FileError], before: Entry | None) -> tuple[FileError, ...]:

@@ -17,6 +17,7 @@ class FileError(TypedDict):
     column: int | None
     message: str
     since: str
+    kept: bool
 
 
 def file_error(one: entries.FileError) -> FileError:
@@ -27,4 +28,5 @@ def file_error(one: entries.FileError) -> FileError:
         "column": one.column,
         "message": one.message,
         "since": timestamp(one.since or datetime.now(UTC)),
+        "kept": one.kept,
     }

@@ -252,6 +252,11 @@ def test_an_error_in_a_file_is_told_with_its_line_until_it_is_mended(
     expect(told).to_contain_text("apps/vault.yaml, line 3")
     expect(told).to_contain_text("The last good version is in use.")
     expect(tile(page, "Vault")).to_be_visible()
+    shared_service.declare("cellar", "port: 1\nport: 2\n")
+    never = told.get_by_role("listitem").filter(has_text="apps/cellar.yaml, line 2")
+    expect(never).to_be_visible()
+    expect(never).not_to_contain_text("last good version")
+    shared_service.file("cellar").unlink()
 
     shared_service.declare("vault", "name: Vault mended\npaused: true\n")
 

@@ -187,6 +187,17 @@ def test_a_second_save_within_the_same_tick_of_the_clock_is_seen(home: Home):
     assert store.apps()["shop"].parsed.port == 3001
 
 
+@pytest.mark.parametrize("name", ["apps/shop.yaml", "config.yaml"])
+def test_an_error_says_whether_a_good_version_is_in_use(home: Home, name: str):
+    def told(text: str) -> list[bool]:
+        home.write(name, text)
+        return [one.kept for one in store.problems()]
+
+    assert told("health: {interval: x}\n") == told("a: 1\na: 2\n") == [False]
+    assert told("health: {interval: 20s}\n") == []
+    assert told("health: {interval: x}\n") == told("a: 1\na: 2\n") == [True]
+
+
 def test_config_has_its_defaults_while_it_is_absent_or_broken(home: Home):
     assert store.config().etag == '"absent"'
     assert store.config().parsed.health.interval == 30

@@ -1,4 +1,4 @@
-// What is wrong with a file, with its line, and that the last good version is in use.
+// What is wrong with a file, with its line, and whether its last good version is in use.
 
 import { button, h, icon } from "../kit/dom.js";
 import { copy } from "../kit/toast.js";
@@ -41,7 +41,7 @@ export function faults(list, { home, edit }) {
   );
 }
 
-function fault({ file, line, message, level }, home, edit) {
+function fault({ file, line, message, kept }, home, edit) {
   const place = editable(file);
   const path = `${home}/${file}`;
   return h(
@@ -53,9 +53,7 @@ function fault({ file, line, message, level }, home, edit) {
       h("code", {}, file),
       line ? `, line ${line}: ` : ": ",
       /[.?!]$/.test(message) ? message : `${message}.`,
-      level === "error" && file.includes(".yaml") && line
-        ? " The last good version is in use."
-        : "",
+      kept ? " The last good version is in use." : "",
     ),
     file.includes(".y") &&
       h(

@@ -56,12 +56,16 @@ export class Overview {
     );
   }
 
-  file({ slug, source, etag, config }) {
+  file({ slug, source, fileErrors }) {
     if (source !== "declared") return [["File", "None yet: it was found running."]];
     const place = this.home ? `${this.home}/apps/${slug}.yaml` : `apps/${slug}.yaml`;
+    const wrong = fileErrors.find(({ level }) => level === "error");
     return [
       ["Path", place, { mono: true, copy: "the path of its file" }],
-      etag && config === null && ["State", "It has an error; the last good version is in use."],
+      wrong && [
+        "State",
+        `It has an error; ${wrong.kept ? "the last good version is in use" : "it was never valid"}.`,
+      ],
     ].filter(Boolean);
   }
 }
