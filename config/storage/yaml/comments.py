@@ -58,13 +58,9 @@ def _checked(data: bytes, document: Document, text: str) -> bytes:
 
 
 def _start(document: Document, path: Path) -> int:
-    """Where the key of an entry begins."""
-    node = document.root
-    pair = (node, node)
-    for part in path:
-        pair = node.get(part) or pair
-        node = pair[1]
-    return pair[0].start
+    """Where the key of an entry begins; one that is only mixed in, where the text does."""
+    found = document.entry(*path)
+    return found[0].start if found else 0
 
 
 def _found(document: Document) -> dict[int, str]:

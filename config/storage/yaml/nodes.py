@@ -94,15 +94,16 @@ class Document:
 
     def node(self, *path: str | int) -> Node | None:
         """The node at the path of keys and indexes."""
-        found = self._entry(path)
+        found = self.entry(*path)
         return found[1] if found else None
 
     def line(self, *path: str | int) -> int | None:
         """The line of the entry at the path (of its key, where it has one), from 1."""
-        found = self._entry(path)
+        found = self.entry(*path)
         return self.text.count("\n", 0, found[0].start) + 1 if found else None
 
-    def _entry(self, path: tuple[str | int, ...]) -> tuple[Node, Node] | None:
+    def entry(self, *path: str | int) -> tuple[Node, Node] | None:
+        """Key and value at the path; of an item of a list the item twice."""
         at = (self.root, self.root)
         for part in path:
             node = at[1]
