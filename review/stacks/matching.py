@@ -192,9 +192,10 @@ class _Search:
         states of one of these that a rebase goes through, as when a fixup is folded into it."""
         here = {*self.old, *(commit.sha for commit in self.scene.commits)}
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
-        self.objects |= history.listed(self.scene.repository, found)
+        beside = history.listed(self.scene.repository, found)  # git may have thrown one away since
+        self.objects |= beside
         own = {_made(commit) for sha in gone if (commit := self.objects.get(sha))}
-        return [sha for sha in found if _made(self.objects[sha]) not in own]
+        return [sha for sha in found if sha in beside and _made(beside[sha]) not in own]
 
     def _remembered(self, sha: str) -> Patch | None:
         """The ids of a commit's patch, as its own file has them."""
