@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 from django.conf import settings
 
 from config.errors import Conflict, Invalid, NotFound, SvcError
-from config.git import entries, shadow, snapshot
+from config.git import entries, snapshot
 from config.git.command import GitError
 from config.git.entries import LINK, Entry
 from config.git.index import Index, user_index
@@ -136,11 +136,9 @@ def listed(project: str, repo: str) -> Listed:
     path = looks.place(project, repo)
     looks.read(path)
     try:
-        mine = shadow.opened(path)
+        mine = looks.opened(path)
     except GitError:  # nothing can be written there, so nothing was discarded
         return {"discarded": []}
-    if mine is None:
-        raise NotFound("This repository has no work tree")
     form = "%(refname:lstrip=4)%00%(committerdate:unix)%00%(contents:body)%00"
     asked = ("for-each-ref", "--sort=-refname", f"--count={MOST}", f"--format={form}", REFS)
     told = mine.theirs(*asked).decode().split("\0")[:-1]

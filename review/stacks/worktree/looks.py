@@ -96,7 +96,7 @@ def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
     return {
         "sha": files.WORKTREE,
         "look": found.commit.sha,
-        "blocked": found.blocked or _not_writable(found.view),
+        "blocked": found.blocked or _detours(found.view),
         "head": found.pointers.head,
         "branch": found.branch,
         "additions": sum(file.additions or 0 for file in found.files),
@@ -195,13 +195,17 @@ def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
             raise Conflict(f"{name} has changed since you looked; look again", code="changed")
 
 
-def _not_writable(view: Shadow) -> str | None:
+def _detours(view: Shadow) -> str | None:
     """Why what is written would land elsewhere."""
     try:
         view.refuse_detours()
     except GitError as error:
-        return f"Nothing can be written here: {error.text}"
+        return not_writable(error)
     return None
+
+
+def not_writable(error: GitError) -> str:
+    return f"Nothing can be written here: {error.text}"
 
 
 def _records(found: Look, most: int) -> Iterator[texts.Record]:
@@ -241,7 +245,7 @@ def _unread(why: str) -> NotFound:
 
 def look_at(path: Path) -> Look:
     """The same of the repository at `path`."""
-    opened, pointers = read(path)
+    theirs, pointers = read(path)
     view = _view(path)
     with storage.lock(f"view:{view.root}"):
         view = _renewed(view, path)
@@ -251,23 +255,29 @@ def look_at(path: Path) -> Look:
         # of one branch at one commit: a look at another one is another look
         sha = snapshot.commit(view, tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents)
     mine = Repository(
-        view.root, view.dir, view.dir, view.sha256, shallow=False, partial=opened.partial
+        view.root, view.dir, view.dir, view.sha256, shallow=False, partial=theirs.partial
     )
     made = history.commit(mine, sha)
     differing = tuple(_differing(made, taken.left, left_alone))
-    blocked = underway.holding(opened.git_dir)
+    blocked = underway.holding(theirs.git_dir)
     said = blocked and f"{blocked} is under way in this repository; finish or abort it first"
     return Look(mine, made, differing, pointers, taken.left, view, said)
 
 
 def _view(path: Path) -> Shadow:
     try:
-        view = shadow.opened(path, view=True)
+        return opened(path, view=True)
     except GitError as error:
         raise _unread(error.text) from None
-    if view is None:
+
+
+def opened(path: Path, *, view: bool = False) -> Shadow:
+    """Ours beside the repository there. NotFound without a work tree; GitError says why it cannot
+    be read or, without `view`, written."""
+    found = shadow.opened(path, view=view)
+    if found is None:
         raise NotFound("This repository has no work tree")
-    return view
+    return found
 
 
 def _renewed(view: Shadow, path: Path) -> Shadow:

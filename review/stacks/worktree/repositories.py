@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from config.errors import Conflict, Invalid, NotFound, SvcError, Unavailable
+from config.errors import Conflict, Invalid, SvcError, Unavailable
 from config.git import command, handover, shadow
 from config.git.command import GitError
 from config.git.shadow import Shadow
@@ -34,11 +34,9 @@ def held(project: str, repo: str) -> Iterator[Shadow]:
     path = looks.place(project, repo)
     looks.read(path)
     try:
-        mine = shadow.opened(path)
+        mine = looks.opened(path)
     except GitError as error:
-        raise Conflict(f"Nothing can be written here: {error.text}", code="not_writable") from None
-    if mine is None:
-        raise NotFound("This repository has no work tree")
+        raise Conflict(looks.not_writable(error), code="not_writable") from None
     with storage.lock(shadow.lock_of(mine.root)):
         yield mine
 
