@@ -16,6 +16,7 @@ from typing import Any
 from config.git.command import GitError
 from review import files
 from review.files import times
+from review.git.commits import shown_path
 from review.git.log import history
 from review.threads import document, joining, schema
 from review.threads.carry import lineage
@@ -290,7 +291,7 @@ def _deleted(target: Target, sha: str) -> set[str]:
         commit = target.own if same else history.commit(target.repository, sha)
     except GitError:
         return set()
-    return {file.path for file in commit.files if file.new_oid is None}
+    return {shown_path(file.path) for file in commit.files if file.new_oid is None}
 
 
 def _error(own: Read | None, sources: Sequence[Read]) -> str | None:

@@ -85,6 +85,19 @@ def test_a_thread_by_hand_without_a_side_stands_on_the_old_text_of_a_deleted_fil
     assert (found[0]["placement"], found[0]["line"]) == ("exact", 2)
 
 
+def test_so_does_one_on_a_deleted_file_whose_name_is_no_utf_8(world: World):
+    name = b"caf\xe9.py".decode(errors="surrogateescape")
+    world.repo.commit({name: TEN}, "Base")
+    gone = world.repo.commit({name: None}, "Delete it")
+    world.put(
+        gone, r"threads: [{id: gone, path: 'caf\xE9.py', line: 2, comments: [{body: Why?}]}]" "\n"
+    )
+
+    found = shown(world, gone, "gone")
+
+    assert (found["side"], found["placement"], found["line"]) == ("LEFT", "exact", 2)
+
+
 def test_a_thread_on_a_line_is_written_as_the_contract_shows(world: World, sha: str):
     tid = create(world, sha, "First\nsecond", path="changed.py", side="RIGHT", line=5, start_line=4)
 
