@@ -468,6 +468,11 @@ def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str)
     chooser.value.set_files([shot])
     expect(page.get_by_role("list", name="Attached files")).to_contain_text("shot")
     page.get_by_role("textbox", name="Message").fill("What is on it?")
+    shown = page.get_by_role("list", name="Attached files").get_by_role("listitem")
+    expect(shown).not_to_have_attribute("aria-busy", "true")
+    page.reload()  # what was attached stays with what was written
+    expect(page.get_by_role("list", name="Attached files")).to_contain_text("shot")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("What is on it?")
     page.get_by_role("button", name=re.compile("^Start chat")).click()
 
     image = page.get_by_role("img", name=re.compile(r"shot.*\.png"))

@@ -23,7 +23,7 @@ export function draft(textarea, name) {
   const kept = draftOf(name);
   if (kept) textarea.value = kept;
   const save = () => {
-    if (due.delete(save)) write(name, textarea.value);
+    if (due.delete(save)) keepDraft(name, textarea.value);
   };
   const later = settle(REST, save);
   textarea.addEventListener("input", () => {
@@ -39,7 +39,7 @@ export function draft(textarea, name) {
     },
     clear() {
       due.delete(save);
-      write(name, "");
+      keepDraft(name, "");
     },
   };
 }
@@ -74,11 +74,12 @@ function read(key) {
 }
 
 /**
- * A full or refused store never stands in the way of typing.
+ * Keep it as the draft of that name, "" to forget it. A full or refused store never stands in the
+ * way of typing.
  * @param {string} name
  * @param {string} text
  */
-function write(name, text) {
+export function keepDraft(name, text) {
   try {
     if (text) localStorage.setItem(PREFIX + name, JSON.stringify({ text, at: Date.now() }));
     else localStorage.removeItem(PREFIX + name);

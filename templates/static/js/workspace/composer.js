@@ -35,7 +35,7 @@ export function composer({ key, project, send, label = "Send" }) {
     h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
   );
   const form = h("form", { class: "composer", onsubmit: submit });
-  const files = attachments(box, form, project);
+  const files = attachments({ box, zone: form, project, name: `files.${key}` });
 
   const grow = () => {
     const lines = box.value.split("\n").length;
@@ -130,6 +130,7 @@ export function composer({ key, project, send, label = "Send" }) {
     /** Someone comes back to it: the draft and the models may be others by now. */
     refresh() {
       kept.again();
+      files.again();
       grow();
       look().catch(() => {}); // sending says what is wrong
       offer(models, project);

@@ -2,6 +2,7 @@
 
 import { P } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
+import { draftOf, keepDraft } from "../../kit/drafts.js";
 import { toast } from "../../kit/toast.js";
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
@@ -31,16 +32,22 @@ export function pictures(prompt, project) {
 }
 
 /**
- * attachments(box, project) → {node, pick, paths(), clear(), there()}: what is attached to the
- * message in `box`. A file that is dropped or pasted on it is uploaded at once; there() waits for
- * those under way, and says whether all came.
+ * attachments({box, zone, project, name}) → {list, input, pick(), paths(), again(), clear(), there()}:
+ * what is attached to the message in `box`, kept with its text under `name` until it is sent. A file
+ * that is dropped or pasted on it is uploaded at once; there() waits for those under way, and says
+ * whether all came.
  */
-export function attachments(box, zone, project) {
+export function attachments({ box, zone, project, name: key }) {
   let files = [];
   let number = 0;
   const coming = new Set(); // uploads under way: promises of whether they succeed
   const list = h("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
   const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
+  const changed = () => {
+    const kept = files.filter(({ path }) => path).map(({ name, path }) => ({ name, path }));
+    keepDraft(key, kept.length ? JSON.stringify(kept) : "");
+    draw();
+  };
   const draw = () => {
     list.hidden = files.length === 0;
     keep(
@@ -65,7 +72,7 @@ export function attachments(box, zone, project) {
         "aria-label": `Leave out ${name}`,
         onclick: () => {
           files = files.filter((file) => file.id !== id);
-          draw();
+          changed();
           box.focus();
         },
       }),
@@ -84,7 +91,7 @@ export function attachments(box, zone, project) {
       files = files.filter((one) => one !== entry);
       toast(`${name}: ${error.message}`, { bad: true });
     }
-    draw();
+    changed();
     return entry.path !== null;
   };
   const take = (given) => {
@@ -96,6 +103,14 @@ export function attachments(box, zone, project) {
       one.finally(() => coming.delete(one));
     }
   };
+
+  const again = () => {
+    const busy = files.filter(({ path }) => !path);
+    const kept = keptFiles(key).map((one) => ({ id: (number += 1), state: "there", ...one }));
+    files = [...kept, ...busy];
+    draw();
+  };
+  again();
 
   input.addEventListener("change", () => {
     take([...input.files]);
@@ -129,11 +144,21 @@ export function attachments(box, zone, project) {
     pick: () => input.click(),
     paths: () => files.filter((file) => file.path).map((file) => file.path),
     there: async () => (await Promise.all(coming)).every(Boolean),
+    again,
     clear: () => {
       files = [];
-      draw();
+      changed();
     },
   };
+}
+
+/** What was attached before and not sent: [{name, path}]. */
+function keptFiles(key) {
+  try {
+    return JSON.parse(draftOf(key));
+  } catch {
+    return [];
+  }
 }
 
 async function upload(project, name, file) {
