@@ -14,6 +14,8 @@ from review.api.shapes import SIDES, STORED, VERDICTS
 from review.stacks.prs.rules import TITLE
 from review.threads.writing.limits import AUTHOR, BODY
 
+LOOK = "for WORKTREE: only while the file is as it was at this look"
+
 
 class Nothing(Shape):
     """`{}`."""
@@ -28,6 +30,7 @@ class ThreadBody(Shape):
     start_side = s.ChoiceField(SIDES, required=False, allow_null=True)
     author = s.CharField(required=False, allow_null=True, max_length=AUTHOR)
     draft = s.BooleanField(required=False, help_text="written, and not sent yet")
+    look = s.CharField(required=False, allow_null=True, help_text=LOOK)
 
 
 class CommentBody(Shape):
@@ -67,6 +70,7 @@ class UndoBody(Shape):
 class ViewedBody(Shape):
     path = s.CharField()
     viewed = s.BooleanField()
+    look = s.CharField(required=False, allow_null=True, help_text=LOOK)
 
 
 class PrBody(Shape):

@@ -88,7 +88,7 @@ class CommitViewSet(ViewSet):
     @documented(changes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
         """Mark a file as viewed, or take the mark off."""
-        mark = bodies.all_of(request, "path", "viewed")
+        mark = bodies.all_of(request, "path", "viewed", "look")
         return Response(changes.mark_viewed(**mark, **place))
 
     @documented(interdiff.Interdiff, query=queries.Interdiff, errors=(400, 404))

@@ -30,6 +30,7 @@ class ThreadViewSet(ViewSet):
         wanted = bodies.all_of(request, "body", "author", *PLACE)
         if bodies.truth(request, "draft"):
             return Response(changes.draft(me=reviewer.me().id, **wanted, **place), status=201)
+        wanted |= bodies.all_of(request, "look")
         return Response(changes.start_thread(me=reviewer.me().id, **wanted, **place), status=201)
 
     @documented(changes.NewComment, status=201, body=bodies.CommentBody, errors=(404, 409))

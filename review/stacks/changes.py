@@ -60,10 +60,13 @@ def start_thread(
     me: str,
     body: Any = None,
     author: Any = None,
+    look: Any = None,
     **lines: Any,
 ) -> records.Thread:
-    """A thread with its first comment; `lines` are the path, side and lines it is about."""
+    """A thread with its first comment; `lines` are the path, side and lines it is about, of what is
+    not committed as they were at this `look`."""
     before = reviewed.at(project, repo, sha)
+    reviewed.check_look(before, look, lines.get("path"))
     signed = me if author is None else author
     tid = commenting.create(before, body=body, author=signed, **lines)
     events.review(project, repo, before.stem)
@@ -214,10 +217,11 @@ def apply_suggestions(
 
 
 def mark_viewed(
-    project: str, repo: str, sha: str, *, path: Any = None, viewed: Any = None
+    project: str, repo: str, sha: str, *, path: Any = None, viewed: Any = None, look: Any = None
 ) -> Viewed:
-    """Mark a file as viewed, or take the mark off."""
+    """Mark a file as viewed, or take the mark off; of what is not committed, as of this `look`."""
     before = reviewed.at(project, repo, sha)
+    reviewed.check_look(before, look, path)
     if marks.set_viewed(before, path, viewed):
         events.review(project, repo, before.stem)
     return {

@@ -126,6 +126,10 @@ def test_a_comment_that_is_being_written_goes_with_its_line(page: Page, commit: 
     form = page.locator("form.say", has=box)
     expect(form.get_by_role("alert")).to_contain_text("“line five” is gone")
 
+    commit.repo.write({"a.py": "above\n" + text.replace("line 5 of the file", "line five")})
+    expect(form.get_by_role("alert")).to_be_hidden()
+    expect(box).to_have_value("About five")
+
     commit.repo.write({"a.py": "two\nabove\n" + text.replace("line 5 of the file", "line five")})
     box = page.get_by_label("New comment on line 7 of a.py")
     box.press("Control+Enter")

@@ -49,7 +49,7 @@ def commit(
         if found.blocked:
             raise Conflict(found.blocked, code="blocked")
         taken = repositories.chosen(found, files)
-        looks.unchanged(found, look, taken)
+        looks.unchanged(found.repository, found.commit, look, taken)
         _refuse_strangers(mine)
         repositories.refuse_filtered(mine, repositories.touched(taken))
         making = _Making(mine, found, taken, text)

@@ -93,11 +93,11 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
         raise Invalid('"path" is required')
     with repositories.held(project, repo) as mine:
         found = looks.look(project, repo)
-        changed = looks.named(found, path)
+        changed = looks.named(found.files, path)
         if changed is None:
             looks.refuse_left(found, path)
             raise Invalid('"path" is not a file that differs from HEAD')
-        looks.unchanged(found, look, [changed])
+        looks.unchanged(found.repository, found.commit, look, [changed])
         paths = repositories.touched([changed])
         repositories.refuse_filtered(mine, paths)
         _prune(mine)

@@ -147,7 +147,7 @@ def file(project: str, repo: str, path: str | None) -> texts.Record:
     if path is None:
         raise Invalid('"path" is required')
     found = look(project, repo)
-    changed = named(found, path)
+    changed = named(found.files, path)
     if changed is None:
         raise NotFound('"path" is not a file that differs from HEAD')
     (record,) = texts.Files(found.repository, found.commit).whole([changed])
@@ -160,10 +160,10 @@ def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[
     return images.of(found.repository, found.commit, path, side)
 
 
-def named(found: Look, path: str) -> Changed | None:
+def named(files: Iterable[Changed], path: str) -> Changed | None:
     """The file of this path, as git or as an answer writes it."""
-    by_path = {file.path: file for file in found.files}
-    shown = {shown_path(file.path): file for file in found.files}
+    by_path = {file.path: file for file in files}
+    shown = {shown_path(name): file for name, file in by_path.items()}
     return by_path.get(path) or shown.get(path)
 
 
@@ -176,17 +176,18 @@ def refuse_left(found: Look, path: str) -> None:
         raise Conflict(text, code="not_compared")
 
 
-def unchanged(found: Look, asked: Any, files: Iterable[Changed]) -> None:
-    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`."""
-    if asked is None or asked == found.commit.sha:
+def unchanged(repository: Repository, now: Commit, asked: Any, files: Iterable[Changed]) -> None:
+    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`;
+    `now` is the latest, in the repository of the looks."""
+    if asked is None or asked == now.sha:
         return
     if not (isinstance(asked, str) and SHA.fullmatch(asked)):
         raise Invalid('"look" must be the "look" of an answer about WORKTREE')
     try:
-        before = history.commit(found.repository, asked)
+        before = history.commit(repository, asked)
     except GitError:
         raise Conflict("This look is too old; look again", code="changed") from None
-    if (before.parents, before.subject) != (found.commit.parents, found.commit.subject):
+    if (before.parents, before.subject) != (now.parents, now.subject):
         raise Conflict("HEAD has moved since you looked; look again", code="moved")
     were = {file.path: file for file in before.files}
     for file in files:

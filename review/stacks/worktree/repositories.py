@@ -53,7 +53,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
         raise Invalid('"files" is empty: choose at least one file')
     files = {}
     for path in paths:
-        file = looks.named(found, path)
+        file = looks.named(found.files, path)
         if file is None:
             looks.refuse_left(found, path)
             raise Invalid(f'"files" names {_named(path)}, which does not differ from HEAD')

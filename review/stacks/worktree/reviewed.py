@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
-from config.errors import SvcError
+from config.errors import Invalid, SvcError
 from config.git.command import GitError
 from review import files, projects
 from review.stacks import repo as repos
 from review.stacks.values import Orphan, Repo
-from review.stacks.worktree import taking_over
+from review.stacks.worktree import looks, taking_over
 from review.threads import commit_review, schema
 from review.threads.target import Target
 
@@ -24,6 +25,18 @@ def at(project: str, repo: str, sha: str) -> Target:
         return taking_over.settled(project, repo)
     taking_over.settle(project, repo)
     return repos.target_at(project, repo, sha)
+
+
+def check_look(target: Target, look: Any, path: Any) -> None:
+    """Conflict where HEAD or this file is not as it was when `look` was the look at it: a line of
+    what is not committed is another one then."""
+    if look is None:
+        return
+    if not target.uncommitted:
+        raise Invalid(f'"look" belongs to {files.WORKTREE}; leave it out for a commit')
+    changed = looks.named(target.shown_commit.files, path) if isinstance(path, str) else None
+    seen = [changed] if changed else []
+    looks.unchanged(target.repository, target.shown_commit, look, seen)
 
 
 def having(project: str, repo: str, sha: str, thread: str) -> Target:

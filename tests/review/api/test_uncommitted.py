@@ -56,6 +56,43 @@ def test_the_list_of_the_project_follows_the_lines_of_the_work_tree(api: Api, pa
     assert (listed["line"], listed["placement"]) == (line + 1, "moved")
 
 
+def test_a_line_that_was_seen_at_a_look_is_commented_only_while_its_file_is_as_it_was_then(
+    api: Api, pay: Project
+):
+    made = opened(api, pay)
+    at = f"{pay.p}{AT}"
+    look = api.get(f"{at}?contents=none").json()["look"]
+    body = {"body": "And this?", "path": "src/pay.py", "side": "RIGHT", "line": made["line"]}
+    body["look"] = look
+    pay.repo.write({"elsewhere.txt": "of no matter\n"})
+    assert api.post(f"{at}/threads", body).status_code == 201
+    before = review(api, pay, at)["threads"]
+
+    pay.repo.write({"src/pay.py": f"first\n{RETRY}one more\n"})
+    late = api.post(f"{at}/threads", body)
+    mark = api.put(f"{at}/viewed", {"path": "src/pay.py", "viewed": True, "look": look})
+
+    for answer in (late, mark):
+        assert (answer.status_code, answer.json()["code"]) == (409, "changed")
+        assert answer.json()["error"] == "src/pay.py has changed since you looked; look again"
+    after = review(api, pay, at)
+    assert [one["id"] for one in after["threads"]] == [one["id"] for one in before]
+    assert after["viewed"] == []
+
+
+def test_a_look_is_refused_where_it_means_nothing(api: Api, pay: Project):
+    opened(api, pay)
+    body = {"body": "Why?", "look": "0" * 40}
+    odd = api.post(f"{pay.p}{AT}/threads", body | {"look": 5})
+    commit = api.post(f"{pay.c(pay.repo.git('rev-parse', 'HEAD'))}/threads", body)
+    assert (odd.status_code, odd.json()["error"]) == (
+        400, '"look" must be the "look" of an answer about WORKTREE',
+    )  # fmt: skip
+    assert (commit.status_code, commit.json()["error"]) == (
+        400, '"look" belongs to WORKTREE; leave it out for a commit',
+    )  # fmt: skip
+
+
 def test_everything_that_is_done_with_a_thread_is_done_by_the_routes_of_a_commit(
     api: Api, pay: Project
 ):

@@ -18,7 +18,7 @@ import { size } from "./diff/notes.js";
 import { all, current, goTo, serve, show, viewOf } from "./diff/view.js";
 import { live } from "./live.js";
 import { loadRail } from "./rail.js";
-import { begin, reloaded } from "./readers.js";
+import { begin, looksBy, reloaded } from "./readers.js";
 import { pageOf } from "./route.js";
 import { at, state } from "./state.js";
 import { load as loadReview, onReview } from "./threads/review.js";
@@ -181,7 +181,8 @@ async function see(view, viewed) {
   view.fold(viewed);
   view.say();
   tell();
-  await attempt(null, () => put(at("viewed"), { path, viewed }));
+  const { look } = state.commit;
+  await attempt(null, () => put(at("viewed"), { path, viewed, ...(viewed && { look }) }));
   await loadReview();
 }
 
@@ -260,6 +261,7 @@ function start() {
   });
   onTick(pick);
   onReview(tellMarks);
+  looksBy(reload);
   listKeys((view) => view && pick([view.file], !view.file.chosen));
   late(node("files"), "rows");
   const notice = settle(80, () => markCurrent(current()?.path));

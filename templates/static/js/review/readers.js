@@ -13,11 +13,16 @@ const watchers = new Set();
 const beginners = new Set();
 let given = false; // whether someone counts the open threads
 let first = null;
+let look = async () => {};
 
 export function onBegin(callback) {
   beginners.add(callback);
   if (first) callback(first);
 }
+
+/** How the page of what is not committed looks again; until the answer is drawn. */
+export const looksBy = (again) => (look = again);
+export const lookAgain = () => look();
 
 export const onReload = (callback) => watchers.add(callback);
 

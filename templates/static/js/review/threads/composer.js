@@ -224,6 +224,11 @@ export class Composer {
     );
   }
 
+  /** What was wrong is so no more. */
+  well() {
+    fill(this.trouble);
+  }
+
   async preview() {
     if (!this.shown.hidden) {
       this.write();

@@ -4,6 +4,7 @@
 import { get } from "../../kit/api.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { goTo } from "../diff/view.js";
+import { lookAgain } from "../readers.js";
 import { route } from "../route.js";
 import { onOther, state, worktree } from "../state.js";
 import { Composer } from "./composer.js";
@@ -15,7 +16,8 @@ import { isOld, lines, whole } from "./words.js";
 const NEW = "new ";
 const LAST = 1e6; // of the order at a place: after every thread
 const FAR = 20_000; // lines looked through for the text of a line
-const boxes = new Map(); // draft name → {box, meta, at}
+const MOVED = new Set(["changed", "moved"]); // since the look that a line was seen at
+const boxes = new Map(); // draft name → {box, meta, at, look, gone}
 
 const sameSpot = (a, b) =>
   a.path === b.path && a.side === b.side && a.line === b.line && a.start === b.start;
@@ -41,7 +43,7 @@ const nameOf = (meta) => NEW + JSON.stringify(meta);
 function opened(meta, at, note) {
   const { life } = state;
   const name = nameOf(meta);
-  const one = { meta, at };
+  const one = { meta, at, look: state.commit?.look };
   const box = new Composer({
     name,
     label: `New comment on ${words(at)}`,
@@ -57,7 +59,13 @@ function opened(meta, at, note) {
     },
   });
   async function sent(how, text) {
-    await how(fields(one.at), text);
+    try {
+      await how(fields(one), text);
+    } catch (error) {
+      if (!worktree || !MOVED.has(error.code)) throw error;
+      await followed(one);
+      await how(fields(one), text);
+    }
     close(name);
     if (!life.aborted) box.after?.();
   }
@@ -83,11 +91,19 @@ const words = ({ path, line, start }) =>
 const noteOf = ({ line, start }) =>
   line && start !== line ? `On ${lines(line, start)}` : undefined;
 
-const fields = ({ path, side, line, start }) => ({
+const fields = ({ at: { path, side, line, start }, look }) => ({
   ...(path !== null && { path }),
   ...(line && { side, line }),
   ...(line && start !== line && { start_line: start, start_side: side }),
+  ...(worktree && line && { look }),
 });
+
+/** What is not committed has changed since the line was seen: it has another number, or is gone. */
+async function followed(one) {
+  await lookAgain();
+  if (one.gone) throw new Error(one.gone);
+  one.look = state.commit.look;
+}
 
 // -- unsent text of before -----------------------------------------------------------------------
 
@@ -171,10 +187,14 @@ function moveAlong(name, one, view) {
   const { at, meta, box } = one;
   if (!at.line || !view.sheet) return;
   const line = nearest(view, { ...at, text: meta.text });
+  one.look = state.commit.look;
   if (line === null) {
-    box.fail(`The line has changed since you began to write: “${meta.text.trim()}” is gone.`);
+    one.gone = `The line has changed since you began to write: “${meta.text.trim()}” is gone.`;
+    box.fail(one.gone);
     return;
   }
+  if (one.gone) box.well();
+  one.gone = "";
   if (line === at.line) return;
   one.at = { ...at, line, start: at.start + line - at.line };
   box.name(`New comment on ${words(one.at)}`, noteOf(one.at));
