@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import fcntl
 import json
+import math
 import os
 import sys
 import time
@@ -151,9 +152,21 @@ class Writer:
 
 
 def encode(record: Record) -> bytes:
-    """One line of JSON; lone surrogates become U+FFFD."""
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """One line of JSON; lone surrogates become U+FFFD, NaN and the infinities null."""
+    try:
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return encode(_finite(record))
     return (text + "\n").encode(errors=_REPLACE)
+
+
+def _finite(value: Any) -> Any:
+    """The value, as programs outside may send it, with what JSON has no number for as null."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _replacement(error: UnicodeError) -> tuple[bytes, int]:

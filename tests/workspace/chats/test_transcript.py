@@ -175,6 +175,11 @@ def test_no_record_is_longer_than_a_mebibyte(path, fields):
     assert len(records(path)) == 1
 
 
+def test_what_json_has_no_number_for_is_kept_as_null():
+    line = transcript.encode({"input": {"a": [1.5, float("nan"), (float("inf"),)]}})
+    assert json.loads(line) == {"input": {"a": [1.5, None, [None]]}}
+
+
 def test_lone_surrogates_become_the_replacement_character(path):
     fill(path, "a\ud800b\udfffc")
     assert records(path)[0]["text"] == "a\ufffdb\ufffdc"

@@ -79,6 +79,32 @@ def test_pictures_and_errors_are_tool_errors(hands, serve):
     assert hands.fails("WebFetch", url=f"{url}/gone") == "the server answered 404"
 
 
+@pytest.mark.parametrize("charset", ["idna", "undefined", "no-such", "hex"])
+def test_a_charset_that_decodes_nothing_is_read_as_utf_8(hands, serve, charset):
+    url = serve(root=answer("Hé".encode(), f"text/plain; charset={charset}"))
+    assert hands.ok("WebFetch", url=url) == "Hé"
+
+
+def test_what_no_page_may_say_is_a_tool_error_and_no_end_of_the_turn(hands, serve):
+    url = serve(root=answer(b"<![x[ foo ]]>"), away=answer(b"", status=302, Location="http://["))
+    assert hands.fails("WebFetch", url=url) == "the page is no HTML that can be read"
+    told = hands.fails("WebFetch", url=f"{url}/away")
+    assert told == "the server leads to what is not a URL"
+
+
+def test_an_address_is_asked_for_as_it_goes_over_the_wire(hands, serve):
+    asked = []
+
+    def told(handler: BaseHTTPRequestHandler) -> None:
+        asked.append(handler.path)
+        answer(b"there", "text/plain")(handler)
+
+    url = serve(**{"K%C3%B6ln": told})
+    assert hands.ok("WebFetch", url=f"{url}/Köln?q=ä b&x=%20") == "there"
+    assert asked == ["/K%C3%B6ln?q=%C3%A4%20b&x=%20"]
+    assert "Name or service not known" in hands.fails("WebFetch", url="http://köln.invalid/")
+
+
 def test_five_redirects_are_followed_and_six_are_not(hands, serve):
     pages = {f"r{n}": answer(b"", status=302, Location=f"/r{n - 1}") for n in range(1, 7)}
     url = serve(r0=answer(b"there", "text/plain"), **pages)

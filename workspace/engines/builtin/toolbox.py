@@ -7,11 +7,11 @@ thread, where Stop interrupts it. Tasks are the turn's own business (turns.py).
 from __future__ import annotations
 
 import asyncio
-import json
 
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.tools import ToolDefinition
 
+from config import jsonio
 from workspace.engines import catalogue, policy, tools
 from workspace.engines.base import Args, Job, Notice, TurnIO
 from workspace.engines.builtin import offers
@@ -87,7 +87,7 @@ def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
     """A call's arguments, and what is wrong with their form. Models write null for "not given"."""
     given = part.args
     try:
-        args = json.loads(given or "{}") if isinstance(given, str) else given or {}
+        args = jsonio.loads((given or "{}").encode()) if isinstance(given, str) else given or {}
     except ValueError:
         args = None
     if not isinstance(args, dict):

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
-from urllib.parse import SplitResult, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit
 
 from config.process.light_typing import Any, NamedTuple
 from workspace.engines.network import Network
@@ -27,6 +27,7 @@ from workspace.engines.tools import Settings, ToolError
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
 _AGENT = "svc-turn"
 _UNICAST, _TEREDO = ipaddress.IPv6Network("2000::/3"), ipaddress.IPv6Network("2001::/32")
+_WRITTEN = "/%:@!$&'()*+,;=?[]~"  # what stands in a path or a query as it is
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
@@ -68,7 +69,7 @@ def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
     try:
         results = json.loads(answer.body)["results"]
         hits = [hit for hit in results if isinstance(hit, dict) and _wanted(hit, args)]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ToolError("the search service did not answer as expected") from None
     shown = [[str(hit.get(key, "")) for key in ("title", "url", "content")] for hit in hits[:20]]
     return "\n\n".join("\n".join(lines) for lines in shown) or "No results found"
@@ -94,19 +95,27 @@ def _follow(url: str, deadline: float, rules: Rules) -> Answer:
         answer = _get(_checked(url), deadline, rules)
         if answer.status not in (301, 302, 303, 307, 308) or not answer.location:
             return answer
-        url = urljoin(url, answer.location)
+        try:
+            url = urljoin(url, answer.location)
+        except ValueError:
+            raise ToolError("the server leads to what is not a URL") from None
     raise ToolError(f"more than {REDIRECTS} redirects")
 
 
 def _checked(url: str) -> SplitResult:
+    """The parts of an address as they go over the wire, where all is ASCII."""
     try:
         parts = urlsplit(url)
         port = parts.port
+        host = parts.netloc.rpartition("@")[2]
+        if not host.isascii():
+            host = host.encode("idna").decode()
     except ValueError:
         raise ToolError("not a URL") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ToolError("only http and https URLs can be fetched")
-    return parts
+    path, query = (quote(part, safe=_WRITTEN) for part in (parts.path, parts.query))
+    return parts._replace(netloc=host, path=path, query=query)
 
 
 def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
@@ -116,7 +125,7 @@ def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
         cut.start()
         try:
             path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-            headers = {"Host": url.netloc.rpartition("@")[2], "User-Agent": _AGENT, "Accept": "*/*"}
+            headers = {"Host": url.netloc, "User-Agent": _AGENT, "Accept": "*/*"}
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()
             body = response.read(BYTES + 1)
@@ -189,7 +198,7 @@ def _left(deadline: float) -> float:
 def _decoded(answer: Answer) -> str:
     try:
         return answer.body.decode(answer.charset, errors="replace")
-    except LookupError:
+    except (LookupError, UnicodeError):  # some codecs know no replacement
         return answer.body.decode(errors="replace")
 
 
@@ -226,8 +235,11 @@ class _Text(HTMLParser):
 
 def html_to_text(page: str) -> str:
     parser = _Text()
-    parser.feed(page)
-    parser.close()
+    try:
+        parser.feed(page)
+        parser.close()
+    except AssertionError:  # html.parser gives up on some declarations
+        raise ToolError("the page is no HTML that can be read") from None
     lines = (" ".join(line.split()) for line in "".join(parser.words).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 

@@ -137,6 +137,9 @@ def test_arguments_of_the_wrong_form_are_told_to_the_model(talk, stub, world):
     stub.say(
         use("Write") | {"input": '{"file_path": '},
         use("Write") | {"input": "[1]"},
+        use("Read") | {"input": '{"file_path": "a", "offset": NaN}'},
+        use("Read") | {"input": '{"file_path": "a", "offset": 1e999}'},
+        use("Read") | {"input": '{"file_path": ' + "[" * 100_000},
         use("Write", {"file_path": "a"}),
         use("Write", {"file_path": 1, "content": "x"}),
         use("Read", {"file_path": "b", "lines": 2}),
@@ -144,8 +147,7 @@ def test_arguments_of_the_wrong_form_are_told_to_the_model(talk, stub, world):
     stub.say(text("sorry"))
     records = talk.run()
     assert [record["text"] for record in of(records, "tool_result")] == [
-        "the arguments are not a JSON object",
-        "the arguments are not a JSON object",
+        *["the arguments are not a JSON object"] * 5,
         "Write needs content",
         "file_path must be text",
         'Read has no argument "lines"',
