@@ -105,13 +105,19 @@ def pieces(messages: Sequence[ModelMessage], room: int) -> list[str]:
     """The messages as text, in pieces of at most so many tokens, PIECES of them: of more the middle
     is left out."""
     found = [""]
-    for line in (line for message in messages for line in _lines(message)):
-        cut = line.encode(errors="replace")[: room * BYTES].decode(errors="ignore")
-        if found[-1] and bytes_of(found[-1]) + bytes_of(cut) > room * BYTES:
+    lines = (line for message in messages for line in _lines(message))
+    for part in (part for line in lines for part in _parted(line, room * BYTES)):
+        if found[-1] and bytes_of(found[-1]) + bytes_of(part) > room * BYTES:
             found.append("")
-        found[-1] += f"{cut}\n"
+        found[-1] += f"{part}\n"
     half = PIECES // 2
     return found if len(found) <= PIECES else [*found[:half], *found[-half:]]
+
+
+def _parted(line: str, most: int) -> list[str]:
+    """The line in parts of so many bytes at most."""
+    data = line.encode(errors="replace")
+    return [data[at : at + most].decode(errors="ignore") for at in range(0, len(data), most)]
 
 
 def _lines(message: ModelMessage) -> list[str]:
@@ -149,7 +155,9 @@ def joined(
     head, tail = messages[:cut], unreported(messages[cut:])
     words = [f"{TOLD}\n{_first(summary, int(room * SUMMARY))}" if summary else MISSING]
     if isinstance(tail[0], ModelResponse):
-        words.append(f"{WORKING}\n{_first(_last_prompt(head), int(room * SUMMARY))}")
+        here = any(_is(part, message) for one in head for part in one.parts)
+        prompt = message if here else _first(_last_prompt(head), int(room * SUMMARY))
+        words.append(f"{WORKING}\n{prompt}")  # a person's message whole, and nothing told before it
     told = UserPromptPart("\n\n".join(words))
     if isinstance(tail[0], ModelRequest):
         opening = replace(tail.pop(0), metadata=memory.ANEW)

@@ -149,6 +149,31 @@ def test_calls_stay_with_their_answers_within_a_long_turn(talk, stub, world):
     assert "call_0" not in calls
 
 
+def test_the_message_that_is_worked_on_stays_whole_and_without_what_was_told_before_it(
+    talk, stub, world
+):
+    talk.settings = {"contextTokens": LIMIT}
+    small(stub)
+    summary(stub, "I read several parts.")
+    with transcript.Writer(str(world.transcript)) as writer:
+        for number in range(20):
+            turn = ids.turn_id()
+            writer.append("assistant", turn, text=f"Said {number}. " + "so " * 100, block="b")
+    for number in range(12):
+        (world.project / f"{number}.txt").write_text("word " * 700)
+        stub.say(use("Read", {"file_path": f"{number}.txt"}, call=f"call_{number}"))
+    stub.say(text("Read."))
+    wanted = "\n".join(f"Requirement {number}: count them." for number in range(200))
+
+    records = talk.run(f"{wanted}\nAnd never touch the last file.")
+
+    assert end(records) == ("ok", None)
+    assert "compacted" in notices(records)
+    opening = stub.asked[-1].messages[0][1]
+    assert opening.endswith(f"{wanted}\nAnd never touch the last file.")
+    assert "Said" not in opening
+
+
 @pytest.mark.slow
 def test_an_answer_of_a_tool_that_is_larger_than_the_model_is_cut(talk, stub, world):
     small(stub)
