@@ -56,7 +56,8 @@ class Reply:
 
     hold: wait for stub.release(), or for go.set() of this one, before this many deltas were sent
         (0: before the headers).
-    cut: close the connection after this many deltas. piece: characters per delta.
+    cut: close the connection after this many deltas; `ends`: as if the answer were whole.
+    piece: characters per delta.
     """
 
     blocks: list[Block] = field(default_factory=list)
@@ -64,6 +65,7 @@ class Reply:
     message: str = ""
     hold: int | None = None
     cut: int | None = None
+    ends: bool = False
     piece: int = 64
     input_tokens: int = 10
     output_tokens: int = 5
@@ -233,7 +235,7 @@ class _Handler(Handler):
             if event["type"] == "content_block_delta":
                 held = reply.hold is not None and deltas == reply.hold
                 if (held and not self.stub.wait(reply)) or deltas == reply.cut:
-                    self.cut()
+                    self.break_off(reply.ends)
                     return
                 deltas += 1
             self.send_event(f"event: {event['type']}\ndata: {json.dumps(event)}")

@@ -47,6 +47,13 @@ class Handler(BaseHTTPRequestHandler):
     def end_stream(self) -> None:
         self.wfile.write(b"0\r\n\r\n")
 
+    def break_off(self, ends: bool) -> None:
+        """End a stream in the middle, `ends`: as one that is whole."""
+        if ends:
+            self.end_stream()
+        else:
+            self.cut()
+
     def cut(self) -> None:
         """End the connection in the middle."""
         self.close_connection = True

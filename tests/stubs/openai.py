@@ -117,7 +117,7 @@ class _Handler(Handler):
         for number, chunk in enumerate(_chunks(asked, reply, self.stub)):
             held = reply.hold is not None and number == reply.hold
             if (held and not self.stub.wait(reply)) or number == reply.cut:
-                self.cut()
+                self.break_off(reply.ends)
                 return
             self.send_event(f"data: {json.dumps(chunk)}")
         self.send_event("data: [DONE]")

@@ -96,6 +96,16 @@ def test_a_stream_that_breaks_off_is_a_failure_with_what_was_said(talk, stub):
     assert (said["text"], said["partial"]) == ("Half of th", True)
 
 
+@pytest.mark.parametrize("name", ["claude", "hosted"])
+def test_an_answer_that_ends_without_a_word_that_it_is_whole_is_none(request, name):
+    talk = request.getfixturevalue(name)
+    talk.stub.say(text("Half of the answer"), piece=5, cut=2, ends=True)
+    records = talk.run()
+    assert end(records) == ("error", "api_error")
+    assert records[-1]["text"].startswith("The model's server broke off in the middle")
+    assert only(records, "assistant")["text"] == "Half of th"
+
+
 def test_a_stream_that_breaks_off_once_is_asked_for_again_and_told_once(talk, stub):
     stub.say(text("Half of the answer"), piece=5, cut=2)
     stub.say(text("All of the answer"))
