@@ -162,6 +162,56 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
         expect(field).to_have_value(TYPED)
 
 
+def test_a_file_that_is_gone_is_made_anew_with_what_was_typed(
+    page: Page, shared_service: Served, watch: Watch
+) -> None:
+    watch.meant += ["404", "412", "409"]
+    body = {"name": "Gone", "links": []}
+    shared_service.api.put("/api/bookmarks/gone", json=body).raise_for_status()
+    group = shared_service.data / "dashboard" / "bookmarks" / "gone.yaml"
+    page.goto("/dashboard/#file=bookmarks%2Fgone")
+    field = page.get_by_label("Text of bookmarks/gone.yaml")
+    expect(field).to_have_value(re.compile("Gone"))
+    field.fill("name: Mine\nlinks: []\n")
+    group.unlink()
+
+    field.press("Control+s")
+    page.get_by_role("button", name=re.compile("Save mine")).click()
+
+    until(lambda: group.exists() and "Mine" in group.read_text(), what="the file made anew")
+
+
+def test_the_ends_of_lines_stay_as_the_file_has_them(
+    page: Page, shared_service: Served, slug: str
+) -> None:
+    shared_service.declare(slug, BEGUN.replace("\n", "\r\n"))
+    field = editor(page, slug)
+    expect(field).to_have_value(BEGUN)
+    expect(page.get_by_text("Not saved yet")).to_be_hidden()
+
+    field.fill(TYPED)
+    field.press("Control+s")
+    expect(page.get_by_text(f"Saved apps/{slug}.yaml.")).to_be_visible()
+
+    assert shared_service.file(slug).read_bytes() == TYPED.replace("\n", "\r\n").encode()
+
+
+def test_what_is_typed_after_a_save_outlives_its_undo(
+    page: Page, shared_service: Served, slug: str
+) -> None:
+    field = editor(page, slug)
+    field.fill(TYPED)
+    field.press("Control+s")
+    expect(page.get_by_text(f"Saved apps/{slug}.yaml.")).to_be_visible()
+    field.fill(f"{TYPED}links: []\n")
+
+    undo(page, f"Saved apps/{slug}.yaml.")
+
+    until(lambda: shared_service.file(slug).read_text() == BEGUN, what="the text before")
+    expect(field).to_have_value(f"{TYPED}links: []\n")
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+
+
 def test_a_draft_begun_on_an_older_file_still_meets_the_comparison(
     page: Page, shared_service: Served, slug: str, watch: Watch
 ) -> None:

@@ -170,7 +170,8 @@ def test_lines_are_copied_and_the_whole_log_is_downloaded(
     logs: Callable[[], Locator],
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    written(numbered(1, 6000))
+    long = "".join(f"{'x' * 8000} {n}\n" for n in range(1100))  # more than one answer holds
+    written(long + numbered(1, 6000))
     log = logs()
     expect(log.get_by_text("line 6000", exact=True)).to_be_in_viewport()
 
@@ -181,7 +182,7 @@ def test_lines_are_copied_and_the_whole_log_is_downloaded(
         page.get_by_role("button", name="Download the whole log").press("Enter")
 
     assert download.value.suggested_filename.endswith(".log")
-    assert Path(download.value.path()).read_text() == numbered(1, 6000)
+    assert Path(download.value.path()).read_text() == long + numbered(1, 6000)
 
 
 @pytest.mark.slow

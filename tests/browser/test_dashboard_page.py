@@ -194,6 +194,22 @@ def test_what_one_app_of_several_refuses_stands_by_its_name(
     assert "expected: always" in apps.file("barn").read_text()
 
 
+def test_to_stop_several_apps_asks_where_one_should_always_run(page: Page, apps: Served) -> None:
+    apps.declare("barn", f"{APPS['barn']}expected: always\n")
+    until(lambda: apps.app("barn")["expected"] == "always", what="the change")
+    opened(page)
+    for name in ("Barn", "Shed"):
+        tile(page, name).hover()
+        page.get_by_role("checkbox", name=f"Select {name}").click()
+
+    page.get_by_role("toolbar").get_by_role("button", name="Stop").click()
+
+    dialog = page.get_by_role("dialog", name="Stop 2 apps")
+    expect(dialog).to_contain_text("Always expected to run, by their files: Barn.")
+    dialog.get_by_role("button", name="Keep them running").click()
+    expect(dialog).to_be_hidden()
+
+
 def test_a_new_app_is_described_by_keyboard_and_its_errors_stand_at_their_fields(
     page: Page, apps: Served, watch: Watch
 ) -> None:

@@ -81,9 +81,15 @@ export class Commands {
     ];
   }
 
-  async all(name, slugs) {
+  all(name, slugs) {
+    const apps = this.apps(slugs);
+    if (name === "stop") this.parts.services.stop(apps, () => this.act(name, apps));
+    else this.act(name, apps);
+  }
+
+  async act(name, apps) {
     const { services } = this.parts;
-    const results = await each(this.apps(slugs), async (app) => {
+    const results = await each(apps, async (app) => {
       const why = unable(name, app) || (await services.act(name, app, { quiet: true }));
       if (why) throw new Error(why);
     });

@@ -12,10 +12,13 @@ import { refused } from "./faulty.js";
 import { store, stored } from "./stored.js";
 
 const LINE_PX = 20;
+const lf = (text) => text.replace(/\r\n?/g, "\n"); // as a text field has it
+const endOf = (text) => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? "\r\n" : "\n");
 
 export class Editor {
   etag = null;
   base = "";
+  lineEnd = "\n"; // of the lines of the file
   ended = false;
   faults = [];
   typed = null;
@@ -118,10 +121,9 @@ export class Editor {
     this.node.classList.remove("absent");
     this.frame.hidden = false;
     fill(this.notice);
-    this.base = text;
-    this.etag = etag;
+    this.known(text, etag);
     this.loaded = true;
-    this.area.value = text;
+    this.area.value = this.base;
     this.area.readOnly = false;
     if (!this.typed) {
       this.typed = draft(this.area, `dashboard/${this.file}`);
@@ -129,6 +131,13 @@ export class Editor {
     }
     if (this.dirty) this.restored(etag);
     this.changed();
+  }
+
+  /** The file as it lies on the disk. */
+  known(text, etag) {
+    this.base = lf(text);
+    this.lineEnd = endOf(text);
+    this.etag = etag;
   }
 
   /** A draft of an earlier visit; it was begun on the file as it was then. */
@@ -160,9 +169,8 @@ export class Editor {
     const found = await this.read().catch(() => null);
     if (this.ended || this.dirty || !found) return;
     const { scrollTop, selectionStart, selectionEnd } = this.area;
-    this.base = found.text;
-    this.etag = found.etag;
-    this.area.value = found.text;
+    this.known(found.text, found.etag);
+    this.area.value = this.base;
     this.area.setSelectionRange(selectionStart, selectionEnd);
     this.area.scrollTop = scrollTop;
     this.changed();
@@ -276,14 +284,18 @@ export class Editor {
 
   // saving
 
-  /** Save over the file as it was read; a file that has changed since opens the comparison. */
-  async save(etag = this.etag) {
+  /**
+   * Save over the file as it was read; a file that has changed since opens the comparison.
+   * @param {string} [text]
+   * @param {import("../../kit/api.js").Conditions} [over]
+   */
+  async save(text = this.area.value, over = { etag: this.etag }) {
     if (this.saving) return;
-    const text = this.area.value;
     const before = this.base;
+    const written = text.replaceAll("\n", this.lineEnd);
     this.saving = true;
     try {
-      const { data } = await call("PUT", this.address, { text }, { etag });
+      const { data } = await call("PUT", this.address, { text: written }, over);
       this.done(data, text, before);
     } catch (error) {
       if (error.code === "changed") await this.settle();
@@ -301,16 +313,16 @@ export class Editor {
     fill(this.notice);
     this.mistakes(record.fileErrors ?? []);
     this.changed();
-    this.tell("Saved");
+    if (!this.dirty) this.tell("Saved");
     this.saved(record);
     const action = before === text ? {} : { action: "Undo", act: () => this.undo(before) };
     toast(`Saved ${this.file}.`, action);
   }
 
+  /** The file is as it was before a save; what was typed since then stays. */
   async undo(text) {
-    this.area.value = text;
-    this.changed();
-    await attempt(null, () => this.save());
+    if (!this.dirty) this.area.value = text;
+    await attempt(null, () => this.save(text));
   }
 
   wrong(error, text) {
@@ -324,17 +336,17 @@ export class Editor {
   async settle() {
     const found = await this.read();
     const mine = this.area.value;
-    const choice = await conflict({ file: this.file, theirs: found?.text ?? null, mine });
+    const theirs = found && lf(found.text);
+    const choice = await conflict({ file: this.file, theirs, mine });
     if (choice === "edit") return;
     this.told = null;
     if (choice === "mine") {
       this.saving = false;
-      await this.save(found?.etag);
+      await this.save(mine, found ? { etag: found.etag } : { create: true });
       return;
     }
-    this.base = found.text;
-    this.etag = found.etag;
-    this.replace(found.text, mine, "The text on disk is here now.");
+    this.known(found.text, found.etag);
+    this.replace(this.base, mine, "The text on disk is here now.");
   }
 
   discard() {

@@ -382,9 +382,9 @@ export class Logs {
         `${route("apps", this.app.slug, "logs")}?lines=${MOST}&after=${after}`,
       );
       if (data.lines.length) parts.push(`${data.lines.join("\n")}\n`);
-      if (data.lines.length < MOST) {
+      if (data.bytes === after) {
         if (data.partial) parts.push(data.partial);
-        break;
+        break; // an answer may end before there are so many lines: they may be long
       }
       after = data.bytes;
     }

@@ -20,6 +20,7 @@ export function unable(action, { slug, source, service }) {
       ? `No start command in apps/${slug}.yaml.`
       : "It has no file yet. Claim it first.";
   const running = !RESTING.has(service.status);
+  if (service.status === "backoff") return ""; // it waits: to be started now, or not at all
   if (service.status === "stopping") return "It is stopping.";
   if (action === "start") return running ? "It is running already." : "";
   return running ? "" : "It is not running.";
@@ -46,15 +47,26 @@ export class Services {
   ask(action, app) {
     const why = this.busy.has(app.slug) ? "Wait for the last action." : unable(action, app);
     if (why) toast(`${app.name}: ${why}`);
-    else if (action === "stop" && app.expected === "always") this.sure(action, app);
+    else if (action === "stop") this.stop([app], () => this.act(action, app));
     else this.act(action, app);
   }
 
-  sure(action, app) {
+  /** Stop them by `act`; after a question where one of them should always run. */
+  stop(apps, act) {
+    const always = apps.filter(({ expected }) => expected === "always").map(({ name }) => name);
+    if (!always.length) {
+      act();
+      return;
+    }
+    const [one, ...others] = apps;
+    const what = others.length ? `${apps.length} apps` : one.name;
+    const why = others.length
+      ? `Always expected to run, by their files: ${always.join(", ")}.`
+      : "Its file says that it is always expected to run.";
     const node = dialog(
-      `Stop ${app.name}`,
-      h("h2", { class: "big" }, `Stop ${app.name}?`),
-      h("p", { class: "soft" }, "Its file says that it is always expected to run."),
+      `Stop ${what}`,
+      h("h2", { class: "big" }, `Stop ${what}?`),
+      h("p", { class: "soft wrap-anywhere" }, why),
       h(
         "div",
         { class: "line wrap spaced" },
@@ -63,10 +75,12 @@ export class Services {
           kind: "primary",
           onclick: () => {
             node.close();
-            this.act(action, app);
+            act();
           },
         }),
-        button("Keep it running", { onclick: () => node.close() }),
+        button(others.length ? "Keep them running" : "Keep it running", {
+          onclick: () => node.close(),
+        }),
       ),
     );
   }
