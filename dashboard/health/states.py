@@ -135,9 +135,8 @@ def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Re
         record = moved(record, State.STARTING, Reason.BACKOFF, now, message=text)
         return replace(record, grace_until=now.mono + evidence.retry_in + policy.grace)
     if evidence.crash_loop:
-        text = (
-            f"{keeps(evidence.code)}. No more automatic restarts: press Start, or change its file"
-        )
+        why = (evidence.why or keeps(evidence.code)).removesuffix(".")
+        text = f"{why}. No more automatic restarts: press Start, or change its file"
         return moved(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
     fine = evidence.code == 0 and evidence.why is None and not policy.always
     state = State.STOPPED if fine else State.DOWN

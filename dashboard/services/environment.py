@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import pwd
 import re
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from dashboard.services.definition import Service
 
 log = logging.getLogger(__name__)
 
-LIMIT_S = 5.0
+LIMIT_S, AGAIN_S = 5.0, 60.0
 MOST = 4 * 1024 * 1024
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL_OWN = {"_", "SHLVL", "PWD", "OLDPWD"}
@@ -66,18 +67,22 @@ def login(*, limit: float = LIMIT_S) -> Login:
 
 
 class LoginOnce:
-    """Asks the login shell at the first call and after `forget` (a changed configuration)."""
+    """Asks the login shell at the first call and after `forget` (a changed configuration); again
+    after a minute where it could not be asked, as while a machine starts."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._known: Login | None = None
+        self._until = math.inf
         self._asking = threading.Lock()
 
     def __call__(self) -> Mapping[str, str]:
         """The variables; blocks at most 5 s."""
         with self._asking:
-            if self._known is None:
-                self._known = login()
+            if self._known is None or self._now() >= self._until:
+                self._known, self._until = login(), math.inf
                 if self._known.problem:
+                    self._until = self._now() + AGAIN_S
                     log.warning("the login shell", extra={"why": self._known.problem})
             return self._known.variables
 
@@ -87,7 +92,7 @@ class LoginOnce:
 
 def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) -> dict[str, str]:
     """login, then the file, then `env`, then what we add. Unusable with a sentence."""
-    env = dict(login)
+    env = {name: value for name, value in login.items() if _meant_for_services(name)}
     if service.env_file is not None:
         try:
             env |= dotenv.read(service.env_file.expanduser())
@@ -96,7 +101,6 @@ def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) 
     env |= {name: _value(name, value, env) for name, value in service.env.items()}
     if service.port is not None:
         env["PORT"] = str(service.port)
-    env = {name: value for name, value in env.items() if _meant_for_services(name)}
     return env | {"SVC_APP": slug, "SVC_RUN": run}
 
 

@@ -50,10 +50,10 @@ class Life:
         if service is None:
             raise errors.not_managed(state.slug)
         await self.end_all(service)  # what an earlier run left behind
+        self.launched = state.world.clock.now()
         await self._free_port(service)
         self.settled.clear()
         state.message, state.adopted = None, False
-        self.launched = state.world.clock.now()
         try:
             starting = self._spawned(service, reason, once, again)
             state.record = await asyncio.shield(asyncio.create_task(starting))

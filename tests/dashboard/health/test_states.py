@@ -339,6 +339,12 @@ def test_t11_an_unasked_exit(ended, always, state, reason):
     assert app.is_ == (state, reason)
 
 
+def test_t11_a_crash_loop_of_starts_that_cannot_be_says_why():
+    app = up(should_run=True)
+    app.tell(Exited(1, crash_loop=True, why="service.cwd: /nope is no folder."))
+    assert app.record.message.startswith("service.cwd: /nope is no folder. No more automatic")
+
+
 @pytest.mark.parametrize(
     ("retry_in", "is_"), [(None, ("down", "exited")), (2.0, ("starting", "backoff"))]
 )

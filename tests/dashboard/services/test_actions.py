@@ -109,6 +109,25 @@ async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
     assert scene.view()["status"] == "stopped"
 
 
+async def test_a_port_that_stays_taken_is_tried_ever_later_and_no_more_often_than_is_said(
+    turned: Scene,
+):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        service = server(held.getsockname()[1], restart="always", autostart=True, max_restarts=3)
+        turned.turn.advance(1000)
+        await turned.begin(shop=service)
+        tries = set()
+
+        def given_up() -> bool:
+            turned.turn.advance(0.05)
+            tries.add(turned.view()["nextRetryAt"])
+            return bool(turned.view()["status"] == "failed")
+
+        await turned.until(given_up)
+    assert len(tries - {None}) == 3
+    assert "is held by" in turned.view()["message"]
+
+
 async def test_a_command_that_dies_answers_with_its_last_lines(scene: Scene):
     await scene.begin(shop=Service("echo one; echo two >&2; printf boom; exit 3", port=free_port()))
 

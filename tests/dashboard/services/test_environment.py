@@ -101,6 +101,22 @@ def test_it_is_asked_once_until_it_is_forgotten(shell: Path):
     assert (first, second, login()["N"]) == ("1", "1", "2")
 
 
+def test_one_that_could_not_be_asked_is_asked_again_after_a_minute(
+    shell: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    now = 0.0
+    login = environment.LoginOnce(lambda: now)
+    monkeypatch.setenv("SHELL", str(tmp_path / "none"))
+    assert "N" not in login()
+    monkeypatch.setenv("SHELL", str(shell))
+    starts_with(shell, "export N=1")
+
+    now = 59.0
+    assert "N" not in login()
+    now = 60.0
+    assert login()["N"] == "1"
+
+
 def test_each_layer_wins_over_the_one_before(tmp_path: Path):
     file = tmp_path / "env"
     file.write_text("A=file\nB=file\nC=file\nSVC_DATA_DIR=/x\n")
@@ -111,11 +127,12 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path):
         port=3000,
     )
 
-    made = environment.compose({"A": "login", "HOME": "/me"}, service, slug="shop", run="r")
+    login = {"A": "login", "HOME": "/me", "SVC_PORT": "ours", "SHLVL": "1"}
+    made = environment.compose(login, service, slug="shop", run="r")
 
     assert made == {
         "A": "file", "B": "own", "C": "/me", "D": "file", "E": "a $HOME", "F": "/me/x y",
-        "HOME": "/me",
+        "HOME": "/me", "SVC_DATA_DIR": "/x",
         "PORT": "3000", "SVC_APP": "shop", "SVC_RUN": "r",
     }  # fmt: skip
 
