@@ -28,12 +28,14 @@ MOST_NEW = 1 << 30  # bytes of files that the user's git does not know
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`left`: names that are in no tree of ours, a folder with its slash. `rules`: what stands
-    for the ignore rules that are no file of the tree."""
+    """`left`: names that are in no tree of ours, a folder with its slash. `ignored`: those of the
+    tree before that are ignored by now, and lie there. `rules`: what stands for the ignore rules
+    that are no file of the tree."""
 
     tree: str
     rules: str
     left: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
 
 
 def take(shadow: Shadow) -> Snapshot:
@@ -92,6 +94,7 @@ class _Taking:
         if known != marks or any(name.endswith(".gitignore") for name in names):
             gone, more = self._ignored()
             names |= dict.fromkeys(more)
+        ignored = [name for name in gone if os.path.lexists(f"{self.shadow.root}/{name}")]
         changed = self._update(list(names), gone)
         tree = self.seen.get("tree")
         if not changed and tree:
@@ -100,7 +103,7 @@ class _Taking:
             tree = self._run("write-tree").decode().strip()
         if changed or known != marks:
             self.seen_file.write_text(json.dumps({**marks, "tree": tree}))
-        return Snapshot(str(tree), rules, sorted(self.left))
+        return Snapshot(str(tree), rules, sorted(self.left), ignored)
 
     def _changed(self) -> dict[str, None]:
         """Names that are not as the index has them; both halves of git's look at once."""

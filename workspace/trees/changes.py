@@ -24,6 +24,7 @@ NOT_BY_TOOLS = "no tool of this turn wrote it"
 BROKEN = "something else changed it while the turn worked on it"
 LEFT_OUT = "it was not kept before the turn: ignored, too large, or of a repository inside"
 RULES = "what git ignores changed meanwhile"
+HIDDEN = "it is ignored now, or too large, and was not kept after the turn"
 LINK, GITLINK, NONE = entries.LINK, "160000", "000000"
 
 
@@ -56,6 +57,9 @@ def of(record: Record, others: Iterable[Record] = ()) -> list[Change]:
     rules = record.rules[0] != record.rules[1]
     found = []
     for one in differing:
+        if one.after is None and _among(record.hidden, one.path):
+            found += [one._replace(why=HIDDEN)] if one.path in notes.own else []
+            continue
         proven = notes.own.get(one.path) == (one.before, one.after)
         why = "" if proven else _doubt(one, record, notes, meanwhile, rules=rules)
         found.append(one._replace(why=why, proven=proven))
@@ -81,7 +85,7 @@ def _doubt(
 ) -> str:
     """Why a change that the notes do not prove may be somebody else's."""
     path = change.path
-    if any(path == left or (left.endswith("/") and path.startswith(left)) for left in record.left):
+    if _among(record.left, path):
         return LEFT_OUT
     if meanwhile.changed(path):
         return OTHER_TURN
@@ -90,6 +94,11 @@ def _doubt(
     if change.before is None and rules:
         return RULES
     return ""
+
+
+def _among(names: tuple[str, ...], path: str) -> bool:
+    """Whether it is one of these, or lies in a folder of them."""
+    return any(path == name or (name.endswith("/") and path.startswith(name)) for name in names)
 
 
 class _Meanwhile:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -35,6 +37,7 @@ CODE = "checkpoint"
 LOGGED = ("runbook", "builtin", "claude")  # engines whose every call passes the gate
 DAY_S = 86_400
 LISTED = 3  # names of a notice
+MOST_NAMES = 2000  # of one record
 
 
 def may_edit(job: Job) -> bool:
@@ -157,9 +160,26 @@ def _end_tree(record: Record) -> None:
     message = f"After turn {record.turn} of chat {record.chat}"
     snapshot.keep(repository, record.refs[1], found.tree, message, record.commit)
     record = records.update(
-        record, after=found.tree, rules=(record.rules[0], found.rules), ended=records.now()
+        record,
+        after=found.tree,
+        rules=(record.rules[0], found.rules),
+        hidden=_folded([*filter(_lies_there(record), found.left), *found.ignored]),
+        ended=records.now(),
     )
     _count_or_drop(record, repository)
+
+
+def _lies_there(record: Record) -> Callable[[str], bool]:
+    """Whether what is in no tree is a repository inside or a file: a folder in a file's place is
+    not."""
+    return lambda name: name.endswith("/") or os.path.isfile(f"{record.root}/{name}")
+
+
+def _folded(names: Sequence[str]) -> tuple[str, ...]:
+    """The names; of very many the folders at the top."""
+    if len(names) <= MOST_NAMES:
+        return tuple(names)
+    return tuple(dict.fromkeys(re.sub("/.*", "/", name, flags=re.DOTALL) for name in names))
 
 
 def _count_or_drop(record: Record, repository: Shadow | None) -> None:

@@ -38,8 +38,9 @@ class Record:
     """One turn that could edit.
 
     `before` and `after` are trees: None without git, and where one could not be had; `commit` is
-    that of `before`. `left` is what was in no tree before it. `logged`: every call of the turn is
-    in its log. `undone`: the paths that an undo took back.
+    that of `before`. `left` is what was in no tree before it, `hidden` what left the tree meanwhile
+    and lies there all the same: ignored by now, or too large; a folder with its slash. `logged`:
+    every call of the turn is in its log. `undone`: the paths that an undo took back.
     """
 
     project: str
@@ -53,6 +54,7 @@ class Record:
     after: str | None = None
     rules: tuple[str, str] = ("", "")
     left: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     logged: bool = False
     began: float = 0.0
     ended: float | None = None
@@ -109,7 +111,7 @@ def find(chat: str, turn: str) -> Record | None:
     """None where nothing was kept of the turn, or the file cannot be read."""
     try:
         told = json.loads(opening.contents(folder_of(chat, turn) / "record.json", limit=LONGEST))
-        lists = ("rules", "left", "undone")
+        lists = ("rules", "left", "hidden", "undone")
         told |= {key: tuple(told[key]) for key in lists if told[key] is not None}
         if told["turned"] is not None:
             told["turned"] = Turned(told["turned"][0], tuple(told["turned"][1]))

@@ -153,6 +153,34 @@ def test_what_was_ignored_before_a_turn_is_not_deleted_by_its_undo(desk: Desk):
     assert desk.read("secret.log") == "mine\n"
 
 
+def test_what_a_turn_only_made_ignored_is_no_deletion_of_its(desk: Desk):
+    for name in (".env", "build/one", "build/two"):
+        desk.put(name, "mine\n")
+
+    def ignores(root: Path) -> None:
+        (root / ".gitignore").write_text("build/\n.env\n")
+
+    turn = desk.at_work().runs(ignores).ends()
+    assert turn.changes() == {".gitignore": "modified"}
+    (desk.root / ".env").unlink()  # by the person, later
+
+    done = turn.undo()
+
+    assert (done.restored, done.kept) == ([".gitignore"], [])
+    assert not (desk.root / ".env").exists()
+
+
+def test_what_a_turn_deleted_and_made_ignored_is_given_back(desk: Desk):
+    desk.put(".env", "mine\n")
+
+    def removes(root: Path) -> None:
+        (root / ".env").unlink()
+        (root / ".gitignore").write_text(".env\n")
+
+    turn = desk.at_work().runs(removes).ends()
+    assert turn.changes() == {".env": "deleted", ".gitignore": "modified"}
+
+
 def test_a_turn_that_a_crash_ended_gives_back_what_its_file_tools_did(desk: Desk):
     from workspace.trees import checkpoints
 
