@@ -12,5 +12,7 @@ const made = () => (page ??= require("linkedom").parseHTML("<body><div id=toasts
 for (const name of ["document", "Node", "window"])
   Object.defineProperty(globalThis, name, { get: () => made()[name], configurable: true });
 
+globalThis.addEventListener = () => {}; // nothing happens to it
+
 const { setInterval: every } = globalThis;
 globalThis.setInterval = (...given) => every(...given).unref();
