@@ -17,7 +17,7 @@ from config.errors import Invalid
 
 DEPTH = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile("[\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 class JsonError(ValueError):
@@ -51,10 +51,10 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with each control that turns the order of what follows as its name, `«U+202E»`: for
-    the reader, seen and not obeyed.
+    """The text with what is obeyed and not seen as its name, `«U+202E»`: controls that turn the order
+    of what follows, ends of lines that are shown as none, letters of tags.
     """
-    return _TURNING.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
+    return _UNSEEN.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
 
 
 def nesting(data: bytes, *, limit: int) -> int:

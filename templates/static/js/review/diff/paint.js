@@ -3,12 +3,8 @@
 
 import { CLASSES } from "../../kit/text/tokens.js";
 import { pace } from "./pace.js";
+import { deceives, signs } from "./signs.js";
 
-// What can deceive: signs that are not seen, and a return in the middle of a line.
-const HIDDEN = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad]|\r(?=[^])/;
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/; // the order of what follows
-const BLANKS = /[\t\r\u00a0\u2000-\u200a\u202f\u3000\f\v]| +/g;
-const DECEIVERS = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\r]/g;
 const LARGEST = 2 << 20; // characters of a file that is highlighted
 
 export class Painter {
@@ -104,7 +100,7 @@ export class Painter {
 
 /** tokens: [start, end, class, …] without overlaps; marks: [[start, end], …]. */
 function paintLine({ cell, text, marks }, tokens, spaces) {
-  const odd = HIDDEN.test(text);
+  const odd = deceives(text);
   if (!tokens.length && !marks?.length && !odd && !spaces) {
     if (cell.childElementCount) cell.textContent = text;
     return;
@@ -146,32 +142,4 @@ function written(text, name, spaces, odd) {
   span.className = name;
   span.append(...inner);
   return [span];
-}
-
-/** Text with blanks, and signs that cannot be seen, in elements that show them. */
-function signs(text, spaces, odd) {
-  const pattern = spaces ? new RegExp(`${BLANKS.source}|${HIDDEN.source}`, "g") : DECEIVERS;
-  const found = [];
-  let from = 0;
-  for (const { 0: sign, index } of text.matchAll(pattern)) {
-    if (index > from) found.push(text.slice(from, index));
-    found.push(shown(sign));
-    from = index + sign.length;
-  }
-  if (from < text.length || !odd) found.push(text.slice(from));
-  return found;
-}
-
-function shown(sign) {
-  const span = document.createElement("span");
-  const plain = sign === "\t" || sign[0] === " ";
-  span.className = sign === "\t" ? "tab" : plain ? "blank" : "odd";
-  if (!TURNING.test(sign)) span.textContent = sign; // one that stands there would be obeyed
-  if (plain) span.dataset.blank = sign === "\t" ? "→" : "·".repeat(sign.length);
-  else {
-    const code = sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    span.dataset.code = sign === "\r" ? "CR" : `U+${code}`;
-    span.title = sign === "\r" ? "Carriage return" : `Invisible character U+${code}`;
-  }
-  return span;
 }

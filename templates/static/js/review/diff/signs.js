@@ -1,0 +1,41 @@
+// Blanks, and signs that are not seen though they change what a line means, in elements that show
+// them. An emoji may ask for its colours; everything else that is ignored by default stands out.
+
+const IGNORED = /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|(?<!\p{Emoji})\ufe0f/u;
+const CONTROLS = /(?![\t-\r])\p{Cc}|[\u2028\u2029]/u; // what ends a line, too
+const DECEIVER = `${IGNORED.source}|${CONTROLS.source}`;
+const HIDDEN = new RegExp(`${DECEIVER}|\\r(?=[^])`, "u"); // a return in the middle of a line
+const DECEIVERS = new RegExp(`${DECEIVER}|\\r`, "gu");
+const BLANKS = /[\t\r\u00a0\u2000-\u200a\u202f\u3000\f\v]| +/u;
+const BOTH = new RegExp(`${BLANKS.source}|${HIDDEN.source}`, "gu");
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/; // the order of what follows
+
+/** Whether it holds a sign that is not seen. */
+export const deceives = (text) => HIDDEN.test(text);
+
+/** The pieces of a text: blanks if `spaces`, and with `odd` what cannot be seen, in elements. */
+export function signs(text, spaces, odd) {
+  const found = [];
+  let from = 0;
+  for (const { 0: sign, index } of text.matchAll(spaces ? BOTH : DECEIVERS)) {
+    if (index > from) found.push(text.slice(from, index));
+    found.push(shown(sign));
+    from = index + sign.length;
+  }
+  if (from < text.length || !odd) found.push(text.slice(from));
+  return found;
+}
+
+function shown(sign) {
+  const span = document.createElement("span");
+  const plain = sign === "\t" || sign[0] === " ";
+  span.className = sign === "\t" ? "tab" : plain ? "blank" : "odd";
+  if (!TURNING.test(sign)) span.textContent = sign; // one that stands there would be obeyed
+  if (plain) span.dataset.blank = sign === "\t" ? "→" : "·".repeat(sign.length);
+  else {
+    const code = sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    span.dataset.code = sign === "\r" ? "CR" : `U+${code}`;
+    span.title = sign === "\r" ? "Carriage return" : `Invisible character U+${code}`;
+  }
+  return span;
+}
