@@ -16,6 +16,7 @@ import orjson
 from config.errors import Invalid
 
 DEPTH = 100
+SHOWN_DEPTH = 250  # of what goes out: about as deep as orjson goes
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile("[\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
@@ -25,7 +26,10 @@ class JsonError(ValueError):
 
 
 def dumps(value: Any, *, indent: bool = False) -> bytes:
-    """Compact unless `indent`; non-ASCII unescaped, key order kept, numbers of any size kept."""
+    """Compact unless `indent`; non-ASCII unescaped, key order kept, numbers of any size kept.
+
+    What any file or record holds can be told: below SHOWN_DEPTH levels stands a word instead.
+    """
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
     except TypeError:
@@ -93,16 +97,18 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, level: int = 0) -> Any:
+    if level >= SHOWN_DEPTH and isinstance(value, dict | list | tuple):
+        return f"[nested deeper than {SHOWN_DEPTH} levels]"
     match value:
         case str():
             return clean(value)
         case float():
             return value if math.isfinite(value) else None
         case dict():
-            return {clean(str(key)): _plain(inner) for key, inner in value.items()}
+            return {clean(str(key)): _plain(inner, level + 1) for key, inner in value.items()}
         case list() | tuple():
-            return [_plain(inner) for inner in value]
+            return [_plain(inner, level + 1) for inner in value]
         case _:
             return value
 

@@ -16,9 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
-from config import __version__
+from config import __version__, jsonio
 from config.web.answers import Header, Receive, Send, send_json
 from config.web.http.body import outlive
 
@@ -179,7 +177,7 @@ def encode(event: str, data: Mapping[str, Any], *, number: int | None = None) ->
     lines = [b"id: %d\n" % number] if number is not None else []
     if event:
         lines.append(b"event: %s\n" % event.encode())
-    return b"".join([*lines, b"data: ", orjson.dumps(data), b"\n\n"])
+    return b"".join([*lines, b"data: ", jsonio.dumps(data), b"\n\n"])
 
 
 Tell = Callable[[str, str, Mapping[str, Any]], None]  # surface, event, data

@@ -42,6 +42,17 @@ def test_numbers_beyond_64_bits_survive():
     assert jsonio.dumps({"n": 10**30}) == b'{"n":1' + b"0" * 30 + b"}"
 
 
+def test_what_is_nested_without_end_is_told_as_far_as_anybody_looks():
+    value: object = "deep"
+    for _ in range(5000):
+        value = [{"a": value}]
+
+    told = jsonio.dumps({"n": 10**30, "value": value})
+
+    assert jsonio.nesting(told, limit=0) == jsonio.SHOWN_DEPTH
+    assert b"[nested deeper than 250 levels]" in told
+
+
 def test_a_lone_surrogate_leaves_as_the_replacement_character():
     assert jsonio.dumps(["a\ud800b"]) == '["a\ufffdb"]'.encode()
 

@@ -8,13 +8,13 @@ damaged lines neither.
 from __future__ import annotations
 
 import html
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from config import jsonio
 from workspace.chats import files, index, transcript
 from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.models import Chat
@@ -165,7 +165,7 @@ def _call(shown: TranscriptLine) -> str:
     output = call["output"] + (
         "\n[cut; the whole output is kept beside the chat]" * call["truncated"]
     )
-    given = json.dumps(call["input"], ensure_ascii=False, indent=2)
+    given = jsonio.dumps(call["input"], indent=True).decode()
     return (
         f"<details><summary>{html.escape(_line(shown['content']))}{took}</summary>\n\n"
         f"{_fenced(given, 'json')}\n\n{_fenced(output)}\n\n</details>"

@@ -6,6 +6,7 @@ calls but `Viewer`, which remembers the tool calls still open.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +18,8 @@ from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
 from workspace.models import Chat
 from workspace.projects.project import Project
+
+log = logging.getLogger(__name__)
 
 TranscriptLine = Mapping[str, Any]  # a Message, or what is said of a turn or of thinking
 Role = Literal["user", "assistant", "tool", "notice"]
@@ -63,7 +66,16 @@ class Viewer:
         self._open: dict[str, Record] = {}
 
     def view(self, offset: int, record: Record) -> TranscriptLine | None:
-        """What a client sees of this line; None for a line that is not sent."""
+        """What a client sees of this line; None for a line that is not sent. Every road to a reader
+        comes through here: a line that cannot be shown is left out, and hides no other."""
+        try:
+            return self._line(offset, record)
+        except Exception:
+            where = {"transcript": self._path, "offset": offset}
+            log.exception("a line of a transcript cannot be shown", extra=where)
+            return None
+
+    def _line(self, offset: int, record: Record) -> TranscriptLine | None:
         match record["type"]:
             case "tool_use":
                 self._open[str(record.get("call"))] = record

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from itertools import islice
 from threading import Event
 
-import orjson
 from django.db import IntegrityError, transaction
 
+from config import jsonio
 from config.errors import NotFound
 from workspace.chats import files, index, transcript
 from workspace.chats.messages import TranscriptLine, Viewer
@@ -36,7 +36,7 @@ def text_of(shown: TranscriptLine) -> str:
     """What of a message can be found; empty for what is no message."""
     if shown.get("role") == "tool":
         call = shown["toolCall"]
-        given = orjson.dumps(call["input"], option=orjson.OPT_NON_STR_KEYS).decode()
+        given = jsonio.dumps(call["input"]).decode()
         return f"{shown['content']}\n{given[:INPUT]}\n{call['output'][:OUTPUT]}"
     return str(shown["content"])[:MOST] if "role" in shown else ""
 
