@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypedDict, cast
 from workspace.chats.transcript import Record
 
 DIGITS = 9  # of a cost in USD
+MOST = 1 << 62  # of anything that is counted: no more is stored as a number
 
 
 class Usage(TypedDict):
@@ -80,4 +81,4 @@ def shown(counted: dict[str, Any] | None) -> Usage | None:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MOST

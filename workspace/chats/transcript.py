@@ -12,9 +12,11 @@ import fcntl
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
+from itertools import repeat
 
 from config.process.light_typing import IO, Any, NamedTuple
 from config.storage import opening
@@ -26,9 +28,12 @@ _BLOCK = 256 * 1024
 _PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
+_HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")  # a surrogate, of a pair or alone
 _REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 
 Record = dict[str, Any]
+_TEXTS = ("ts", "turn", "text", "call", "tool", "target", "block")  # of a record, where given
+_TEXT, _SENDER = (str, type(None)), (dict, type(None))
 
 
 class Busy(Exception):
@@ -244,9 +249,19 @@ def decode(line: bytes) -> Record | None:
         record = _parsed(line)
     except (ValueError, RecursionError):
         return None
-    if isinstance(record, dict) and isinstance(record.get("seq"), int) and "turn" in record:
-        return record
-    return None
+    return record if _is_record(record) else None
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it holds what every reader takes for granted."""
+    return (
+        isinstance(found, dict)
+        and isinstance(found.get("seq"), int)
+        and isinstance(found.get("type"), str)
+        and "turn" in found
+        and all(map(isinstance, map(found.get, _TEXTS), repeat(_TEXT)))
+        and isinstance(found.get("sender"), _SENDER)
+    )
 
 
 def _parsed(line: bytes) -> Any:
@@ -258,7 +273,8 @@ def _parsed(line: bytes) -> Any:
             return quick.loads(line)
         except ValueError:
             pass
-    return json.loads(line)
+    found = json.loads(line)
+    return json.loads(encode(found)) if _HALF.search(line) else found
 
 
 class Scan:

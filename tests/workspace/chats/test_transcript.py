@@ -91,7 +91,16 @@ def test_a_torn_line_that_is_half_a_record_is_counted_and_passed_over(path):
 
 
 @pytest.mark.parametrize(
-    "junk", [b"\n", b"null\n", b"[1]\n", b'{"seq":"1"}\n', b"\xff\xfe\n", b"[" * 100_000 + b"\n"]
+    "junk",
+    [
+        b"\n",
+        b"null\n",
+        b"[1]\n",
+        b'{"seq":"1"}\n',
+        b'{"seq":9,"turn":"x"}\n',
+        b"\xff\xfe\n",
+        b"[" * 100_000 + b"\n",
+    ],
 )
 def test_a_line_that_is_no_record_hides_nothing_after_it(path, junk):
     fill(path, "a")
@@ -193,7 +202,7 @@ anything = st.recursive(
 
 
 @settings(max_examples=ring(fast=40, slow=500), deadline=None)
-@given(st.lists(st.dictionaries(st.sampled_from(["text", "input"]), anything), min_size=1))
+@given(st.lists(st.fixed_dictionaries({"text": st.text(), "input": anything}), min_size=1))
 def test_whatever_is_written_is_read_back(tmp_path_factory, written):
     path = str(tmp_path_factory.mktemp("chat") / "chat.jsonl")
     with transcript.Writer(path) as writer:
@@ -278,7 +287,7 @@ def test_offsets_resume_exactly(path):
     ],
 )  # fmt: skip
 def test_a_line_means_the_same_in_a_process_with_the_quick_reader(monkeypatch, text: str):
-    line = b'{"seq":1,"turn":"t","input":%b}' % text.encode()
+    line = b'{"seq":1,"turn":"t","type":"tool_use","input":%b}' % text.encode()
     assert "orjson" in sys.modules
 
     quick = transcript.decode(line)
@@ -290,4 +299,6 @@ def test_a_line_means_the_same_in_a_process_with_the_quick_reader(monkeypatch, t
 def test_the_quick_reader_is_used_where_it_is_loaded(monkeypatch):
     monkeypatch.setattr(transcript, "json", None)
 
-    assert transcript.decode(b'{"seq":1,"turn":"t"}') == {"seq": 1, "turn": "t"}
+    found = transcript.decode(b'{"seq":1,"turn":"t","type":"user"}')
+
+    assert found == {"seq": 1, "turn": "t", "type": "user"}
