@@ -315,11 +315,11 @@ def _preloaded(project: Project, prompt: str) -> str:
     budget = project.effective("curation")
     blocks = []
     for name, key in ((OVERVIEW, "overviewMaxTokens"), (CHANGELOG, "changelogMaxTokens")):
-        text = store.document_text(project, name)
+        text = (store.document_text(project, name) or "").replace("\0", "\ufffd")
         if text:
             blocks.append(f"## {name}\n\n{text[: budget[key] * CHARACTERS_PER_TOKEN].strip()}\n")
     if not blocks:
         return prompt
     head = "<project-context>\nCurated documents of this project, for context only.\n\n"
-    room = queue.PROMPT_MAX - len(prompt) - len(head) - 40
+    room = queue.FIRED_MAX - len(prompt) - len(head) - 40
     return f"{head}{chr(10).join(blocks)[: max(0, room)]}\n</project-context>\n\n{prompt}"

@@ -12,6 +12,7 @@ from tests.workspace.chats.world import HELLO, USER, World, agent
 from workspace.access.policy import Bounds, Scope
 from workspace.access.principals import Client
 from workspace.chats import actions, files, forks, index
+from workspace.chats.turns import queue
 
 CI = Client("ci", Scope(max_spawn_depth=1))
 
@@ -221,6 +222,19 @@ def test_curated_documents_stand_before_the_prompt_on_request(world: World):
     assert started.turn.prompt == "Go on"
     assert "What alpha is." in started.turn.message
     assert started.turn.message.endswith("Go on")
+
+
+@pytest.mark.parametrize("length", [queue.PROMPT_MAX, queue.PROMPT_MAX - 50])
+def test_documents_go_in_front_of_a_prompt_of_full_length_too(world: World, length: int):
+    (world.folder / "alpha" / "OVERVIEW.md").write_text("A \0service.")
+    prompt = "x" * length
+
+    turn = world.chat(prompt, preload_context=True).turn
+
+    assert turn is not None
+    assert turn.prompt == prompt
+    assert turn.message.endswith(prompt)
+    assert "A \ufffdservice." in turn.message
 
 
 def test_a_broken_project_file_refuses_writes_and_still_shows_its_chats(world: World):

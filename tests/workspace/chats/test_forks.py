@@ -155,6 +155,18 @@ def test_the_first_message_of_a_fork_tells_where_it_comes_from(world: World):
     assert started.state == "started"
 
 
+def test_a_prompt_of_full_length_starts_a_fork(world: World):
+    chat = world.chat(name="Source").chat.id
+    prompt = "x" * queue.PROMPT_MAX
+
+    turn = fork(world, chat, prompt=prompt).turn
+
+    assert turn is not None
+    assert turn.prompt == prompt
+    assert turn.message.startswith("This chat is a fork of")
+    assert turn.message.endswith(prompt)
+
+
 def test_who_forks_decides_origin_depth_and_limit(world: World):
     world.write("name: Alpha\nmaxSpawnDepth: 4\n")
     deep = actions.create(principal=agent("x" * 36, depth=4), project=world.project).chat

@@ -33,7 +33,7 @@ from workspace.projects.schema import capped
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
-FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, and the event line
+FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, and what we put in front
 STOP_WAIT_S = 10.0
 STOP_LOOK_S = 0.02
 
@@ -76,16 +76,19 @@ def send(
     run: Run | None = None,
     event: Mapping[str, Any] | None = None,
 ) -> Queued:
-    """Put a message behind what already waits, and start it when nothing does."""
+    """Put a message behind what already waits, and start it when nothing does.
+
+    `message`: what the agent is told instead of the prompt. Words of ours stand in front of it,
+    and only what a person wrote is measured by what a person may write.
+    """
     record = files.sound(files.read(store.sound(project), chat))
-    most = FIRED_MAX if run else PROMPT_MAX
-    text = clean_prompt(prompt, most=most)
+    text = clean_prompt(prompt, most=FIRED_MAX if run else PROMPT_MAX)
     turn = Turn(
         project=project.slug,
         chat=chat,
         state="queued",
         prompt=text,
-        message=text if message is None else clean_prompt(message, "message", most=most),
+        message=text if message is None else clean_prompt(message, "message", most=FIRED_MAX),
         model=model,
         sender=dict(sender),
         event=dict(event) if event else None,
