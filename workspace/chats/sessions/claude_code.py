@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import orjson
 
+from config import jsonio
 from config.errors import NotFound, printable
 from workspace import ids
 from workspace.projects.sessions import ends, of_claude_code
@@ -90,12 +91,12 @@ def get(directory: Path, session_id: str) -> Session:
 
 
 def lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
-    """Every line that is a JSON object with where it begins, in the order of the file; one at a
-    time, and none is kept."""
+    """Every line with where it begins, in the order of the file; one at a time, and none is kept.
+    What is no JSON object is an empty one."""
     at = 0
     while at < WHOLE and (line := file.readline(min(LINE, WHOLE - at))):
-        if (found := _parsed(line)) is not None:
-            yield at, found
+        if not line.isspace():
+            yield at, _parsed(line) or {}
         at += len(line)
 
 
@@ -108,10 +109,15 @@ def lines_at(file: IO[bytes], offsets: Iterable[int]) -> Iterator[tuple[int, Lin
 
 
 def _parsed(line: bytes) -> Line | None:
+    """The object of a line. A text that was cut within an emoji ends in half of one, which orjson
+    refuses; Claude Code writes such."""
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError:
-        return None
+        try:
+            found = orjson.loads(jsonio.dumps(jsonio.loads(line)))
+        except jsonio.JsonError:
+            return None
     return found if isinstance(found, dict) else None
 
 
@@ -165,10 +171,16 @@ def _held(path: str, stat: os.stat_result, directory: str) -> _SeenFile | None:
         if len(_known) > 4 * MOST:
             _known.clear()
         known = _known[path] = _SeenFile(state, _read(path, stat))
-    session = known.session
-    if session and (session.directory == directory or realpath(session.directory) == directory):
+    if known.session and _is_at(known.session.directory, directory):
         return known
     return None
+
+
+def _is_at(path: str, directory: str) -> bool:
+    try:
+        return path == directory or realpath(path) == directory
+    except ValueError:  # no path at all: it holds a NUL
+        return False
 
 
 def _told(known: _SeenFile) -> Session | None:
@@ -207,11 +219,8 @@ def _first(head: bytes) -> Line | None:
     at = -1
     while (at := head.find(b'"user"', at + 1)) >= 0:
         begin, end = head.rfind(b"\n", 0, at) + 1, head.find(b"\n", at)
-        try:
-            found: Line = orjson.loads(head[begin : end if end >= 0 else None])
-        except orjson.JSONDecodeError:
-            continue
-        if is_said(found) and said(found["message"].get("content")):
+        found = _parsed(head[begin : end if end >= 0 else None])
+        if found and is_said(found) and said(found["message"].get("content")):
             return found
     return None
 
@@ -242,8 +251,5 @@ def _title(data: bytes) -> str:
 
 def _titled(data: bytes, at: int, key: str) -> str:
     end = data.find(b"\n", at)
-    try:
-        title = orjson.loads(data[at : end if end >= 0 else None]).get(key)
-    except orjson.JSONDecodeError:
-        return ""
+    title = (_parsed(data[at : end if end >= 0 else None]) or {}).get(key)
     return " ".join(title.split()) if isinstance(title, str) else ""

@@ -100,7 +100,7 @@ def _append_turn(writer: transcript.Writer, turn: records.Turn, notice: str) -> 
     if notice:
         told = {"level": "info", "code": "imported", "text": notice}
         writer.append("notice", number, **told, imported=True, **begun)
-    for kind, fields in turn.records:
+    for kind, fields in [*turn.before(), *turn.records]:
         writer.append(kind, number, **fields, imported=True)
     status, reason = ("stopped", "user") if turn.stopped else ("ok", None)
     writer.append("turn_end", number, status=status, reason=reason, imported=True, **ended)

@@ -27,6 +27,7 @@ class _Places:
 
     lines: tuple[tuple[int, ...], ...]
     before: tuple[int, ...]
+    lost: int  # lines of the file that nothing leads to
 
 
 _known: dict[str, tuple[tuple[float, int], _Places]] = {}
@@ -58,13 +59,14 @@ def _places(session: Session) -> _Places:
     state = (session.updated, session.bytes)
     known = _known.get(str(session.path))
     if known is None or known[0] != state:
-        lines, counts = [], []
+        lines, counts, lost = [], [], 0
         for turn in records.held(session.path):
+            lost += turn.lost
             lines.append(tuple(turn.lines))
             counts.append(len(_shown(turn, Viewer(""), "", 0)))
         while len(_known) >= KEPT:
             _known.pop(next(iter(_known)), None)
-        known = (state, _Places(tuple(lines), tuple(accumulate(counts, initial=0))))
+        known = (state, _Places(tuple(lines), tuple(accumulate(counts, initial=0)), lost))
         _known[str(session.path)] = known
     return known[1]
 
@@ -76,13 +78,14 @@ def _turn(session: Session, lines: tuple[int, ...]) -> Turn:
 
 def _messages(session: Session, turn: Turn, number: int, places: _Places) -> list[Message]:
     name = f"{session.id}:{number + 1}"
+    turn.lost = 0 if number else places.lost
     return _shown(turn, Viewer(""), name, places.before[number])
 
 
 def _shown(turn: Turn, viewer: Viewer, name: str, before: int) -> list[Message]:
     """Its messages, numbered on from `before`."""
     messages: list[Message] = []
-    for kind, fields in turn.records:
+    for kind, fields in [*turn.before(), *turn.records]:
         shown = viewer.view(before + len(messages) + 1, {"type": kind, "turn": name, **fields})
         if shown is not None and "role" in shown:
             messages.append(cast("Message", shown))

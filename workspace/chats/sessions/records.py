@@ -34,6 +34,7 @@ class Turn:
     open: dict[str, str] = field(default_factory=dict)  # call -> when it was made
     stopped: bool = False
     lines: list[int] = field(default_factory=list)  # where in the file they begin
+    lost: int = 0  # lines before the first turn that nothing leads to
 
     @property
     def first(self) -> Record:
@@ -42,6 +43,15 @@ class Turn:
     @property
     def last(self) -> Record:
         return self.records[-1][1]
+
+    def before(self) -> list[tuple[str, Record]]:
+        """What has to be said before it."""
+        if not self.lost:
+            return []
+        lines = "One earlier line" if self.lost == 1 else f"{self.lost} earlier lines"
+        text = f"{lines} of the session cannot be shown: what stood between cannot be read."
+        at = {"ts": self.first["ts"]} if "ts" in self.first else {}
+        return [("notice", {"level": "warn", "code": "imported", "text": text, **at})]
 
 
 class _Link(NamedTuple):
@@ -58,7 +68,10 @@ class _Link(NamedTuple):
 def held(path: Path) -> Iterator[Turn]:
     """The conversation of a file, in the order in which it was held."""
     with opening.reading(path) as file:
-        yield from turns(claude_code.lines_at(file, _road(claude_code.lines(file))))
+        road, lost = _road(claude_code.lines(file))
+        for turn in turns(claude_code.lines_at(file, road)):
+            turn.lost, lost = lost, 0
+            yield turn
 
 
 def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
@@ -82,10 +95,16 @@ def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
         yield _closed(turn)
 
 
-def _road(lines: Iterable[tuple[int, Line]]) -> list[int]:
+def _road(lines: Iterable[tuple[int, Line]]) -> tuple[list[int], int]:
     """Where the lines are from the beginning to the last word, with every answer to a call on the
-    way."""
-    known = {str(line["uuid"]): _link(at, line) for at, line in lines if line.get("uuid")}
+    way; and how many stand before them where one that leads to them cannot be read."""
+    known: dict[str, _Link] = {}
+    unreadable: list[int] = []
+    for at, line in lines:
+        if line.get("uuid"):
+            known[str(line["uuid"])] = _link(at, line)
+        elif not line:
+            unreadable.append(at)
     words = {name: link for name, link in known.items() if link.word}
     name = next(reversed(words), "")
     taken: set[str] = set()
@@ -95,11 +114,15 @@ def _road(lines: Iterable[tuple[int, Line]]) -> list[int]:
     ids = {link.message for name, link in words.items() if name in taken} - {""}
     on_it = {name for name, link in words.items() if name in taken or link.message in ids}
     calls = {call for name in on_it for call in words[name].uses}
-    return [
+    road = [
         link.at
         for name, link in words.items()
         if name in on_it or not calls.isdisjoint(link.results)
     ]
+    if not name or name in known:
+        return road, 0
+    earlier = [*unreadable, *(link.at for link in words.values())]
+    return road, sum(at < min(road) for at in earlier)
 
 
 def _link(at: int, line: Line) -> _Link:

@@ -217,6 +217,51 @@ def test_damage_is_passed_over(store: Path, directory: Path):
     assert told(path) == [[("user", "one")]]
 
 
+def test_a_file_of_any_content_hides_no_other(store: Path, directory: Path):
+    path = kept.write(store, directory, person("one", 1))
+    for line in (
+        '["user"]',
+        '"user"',
+        '{"type":"user","message":{"content":"x"},"cwd":"/a\\u0000"}',
+    ):
+        (path.parent / f"{uuid.uuid4()}.jsonl").write_text(f"{line}\n")
+
+    assert [one.id for one in listed(directory)] == [path.stem]
+
+
+def test_a_text_that_was_cut_within_an_emoji_ends_no_session(store: Path, directory: Path):
+    half = {"type": "text", "text": "cut \ud83d"}
+    path = kept.write(
+        store, directory, person("first \ud83d", 1), model(half, number=2, after=1),
+        person("second", 3, 2), {"type": "custom-title", "customTitle": "Named \ud83d"},
+    )  # fmt: skip
+
+    assert told(path) == [
+        [("user", "first \ufffd"), ("assistant", "cut \ufffd")], [("user", "second")],
+    ]  # fmt: skip
+    assert listed(directory)[0].title == "Named \ufffd"
+
+
+def test_what_nothing_leads_to_is_said_to_be_missing(store: Path, directory: Path):
+    text = {"type": "text", "text": "an answer"}
+    path = kept.write(
+        store, directory, person("one", 1), model(text, number=2, after=1), person("two", 3, 2),
+        model(text, number=4, after=3), person("three", 5, 4), model(text, number=6, after=5),
+    )  # fmt: skip
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:3], lines[3][:50] + "\n", *lines[4:]]))
+
+    (session,) = listed(directory)
+    whole, total, _ = reading.page(session)
+    last, _, before = reading.page(session, limit=2)
+    first, _, _ = reading.page(session, limit=2, before=before)
+
+    assert told(path) == [[("user", "three"), ("assistant", "an answer")]]
+    assert (total, [one["role"] for one in whole]) == (3, ["notice", "user", "assistant"])
+    assert whole[0]["content"].startswith("4 earlier lines")
+    assert [*first, *last] == whole
+
+
 @pytest.mark.parametrize("content", [None, 5, {}, [], [None], [{"type": "text"}], [{"text": 5}]])
 def test_a_message_of_any_form_is_read_or_left_out(store: Path, directory: Path, content: object):
     path = kept.write(

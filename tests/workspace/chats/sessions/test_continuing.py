@@ -9,6 +9,7 @@ import pytest
 from config.errors import NotFound
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.sessions import kept
+from tests.workspace.chats.sessions.kept import person
 from tests.workspace.chats.world import USER, World
 from workspace.chats import files, messages
 from workspace.chats.sessions import continuing
@@ -47,6 +48,22 @@ def test_its_words_become_lines_of_the_chat_and_the_file_stays_as_it_was(
     record = world.record(chat.id)
     assert record["name"] == kept.WORDS
     assert record["importedFrom"]["session"] == session.stem
+
+
+def test_a_chat_says_what_of_the_session_it_lacks(world: World, session: Path):  # noqa: F811
+    directory = world.project.working_dir
+    path = kept.write(session.parent.parent, directory, person("one", 1), person("two", 2, 1))
+    path.write_text("torn" + path.read_text())
+
+    chat = continuing.continue_here(
+        principal=USER, project=world.project, session_id=path.stem
+    ).chat
+
+    _, notice, user = messages.page(world.project, chat.id)[0]
+    assert (notice["role"], notice["level"], notice["code"]) == ("notice", "warn", "imported")
+    assert notice["content"].startswith("One earlier line ")
+    assert user["content"] == "two"
+    assert {record.get("imported") for record in world.records(chat.id)} == {True}
 
 
 def test_the_engine_is_lent_a_copy_where_it_is_there(
