@@ -290,8 +290,12 @@ def set_allowed(
 def read_up_to(record: Mapping[str, Any]) -> int:
     """The byte up to which this record, as written, says the chat is known; what a fork inherited
     counts as read."""
-    inherited = _mapping(record, "forkedFrom") or {}
-    return max(_number(record, "readTo"), _number(inherited, "offset"))
+    return max(_number(record, "readTo"), inherited_to(record))
+
+
+def inherited_to(record: Mapping[str, Any]) -> int:
+    """The byte up to which the lines of a fork are its source's; 0 in any other chat."""
+    return _number(_mapping(record, "forkedFrom") or {}, "offset")
 
 
 def _edit(

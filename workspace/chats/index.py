@@ -38,6 +38,7 @@ COUNTED = (
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
     "last_turn", "usage", "cost", "context", "hosts", "instructions",
 )  # fmt: skip
+SPENT = ("usage", "cost")  # of them, what a fork does not inherit: its source spent it
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
 ABSENT: Stamp = (0, 0, 0)
@@ -123,7 +124,8 @@ def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
         if source.transcript_stat == _text(of_source) and source.offset == of_fork[1] > 0:
             row = Chat(id=fork_id, project=project.slug, record_stat=_text(ABSENT))
             for column in COUNTED:
-                setattr(row, column, getattr(source, column))
+                if column not in SPENT:
+                    setattr(row, column, getattr(source, column))
             row.transcript_stat = _text(of_fork)
             folder.copies[fork_id] = _Entry(row, ABSENT, of_fork)
     try:
@@ -297,9 +299,12 @@ def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
         row.last_turn = row.usage = row.cost = None
         row.context = row.hosts = row.instructions = None
     scan = transcript.Scan(str(path), row.offset)
-    ended = False
+    ended, inherited = False, files.inherited_to(row.record)
     for offset, record in scan:
         _count(row, record)
+        if record["type"] == "turn_end" and offset > inherited:
+            row.usage = spent.added(row.usage, record.get("usage"))
+            row.cost = spent.summed(row.cost, spent.cost(record))
         ended |= record["type"] == "turn_end"
         if _concerns_reader(record):
             row.arrived = offset
@@ -332,8 +337,6 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
             "model": spent.model(record),
         }
         row.context = record["context"] if spent.context(record) else row.context
-        row.usage = spent.added(row.usage, record.get("usage"))
-        row.cost = spent.summed(row.cost, spent.cost(record))
     if kind in ("turn_end", "turn_wait"):
         row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
 

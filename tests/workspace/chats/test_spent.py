@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-from tests.workspace.chats.world import World
+from tests.workspace.chats.world import USER, World
 from workspace.api import chatview
 from workspace.api.projects import _spent
-from workspace.chats import files, index, messages, spent, transcript
+from workspace.chats import files, forks, index, messages, spent, transcript
 from workspace.models import Chat
 
 USED = {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15}
@@ -117,3 +117,51 @@ def test_turns_from_before_the_upgrade_are_counted(world: World):
     index._folders.clear()
 
     assert view(world, chat)["cost"] == 0.5
+
+
+def fork(world: World, chat: str, **values: Any) -> str:
+    made = forks.fork(principal=USER, project=world.project, session_id=chat, **values)
+    return made.chat.id
+
+
+def forget() -> None:
+    """What this process and the table know of chats, so that all is read again."""
+    index._folders.clear()
+    Chat.objects.all().delete()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_was_spent_before_a_fork_is_the_source_s_alone(world: World, known: bool):
+    chat = world.chat().chat.id
+    first = world.finish(chat, "Go", usage=USED, cost=0.25)
+    world.finish(chat, "On", usage=USED, cost=0.25)
+    view(world, chat)
+    whole, part = fork(world, chat), fork(world, chat, turn=first)
+    deeper = fork(world, whole)
+    world.finish(whole, "Mine", usage={"totalTokens": 7}, cost=0.5)
+    if not known:
+        forget()
+
+    shown = {one: view(world, one) for one in (chat, whole, part, deeper)}
+
+    assert [shown[one]["cost"] for one in shown] == [0.5, 0.5, None, None]
+    assert shown[part]["usage"] is shown[deeper]["usage"] is None
+    total = _spent("alpha")
+    assert total["cost"] == 1.0
+    assert total["usage"] is not None
+    assert total["usage"]["totalTokens"] == 37
+
+
+def test_forks_from_before_the_upgrade_lose_what_they_had_inherited(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "Go", usage=USED, cost=0.25)
+    child = fork(world, chat)
+    view(world, chat)
+    view(world, child)
+    Chat.objects.filter(id=child).update(usage=USED, cost=0.25)  # as an older version left it
+    before = Chat.objects.get(id=chat).transcript_stat
+    import_module("workspace.migrations.0014_own_usage").read_again(apps, None)
+    index._folders.clear()
+
+    assert view(world, child)["cost"] is None
+    assert Chat.objects.get(id=chat).transcript_stat == before
