@@ -91,6 +91,8 @@ api = [
     path(f"{CHAT}/retry", chat({"post": "retry"})),
     path(f"{CHAT}/queue/resume", chat({"post": "resume"})),
     path(f"{CHAT}/queue/<str:message>", chat({"delete": "withdraw"})),
+    path(f"{CHAT}/queue/<str:message>/restore", chat({"post": "put_back"})),
+    path(f"{TURN}/again", chat({"post": "again"})),
     path(f"{CHAT}/archive", chat({"post": "archive"})),
     path(f"{CHAT}/read", chat({"post": "read"})),
     path(f"{CHAT}/look", notify({"post": "look"})),

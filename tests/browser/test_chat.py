@@ -162,6 +162,45 @@ def test_a_waiting_message_is_taken_out_of_the_queue(page: Page, slug: str) -> N
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
+def test_a_held_message_that_is_put_back_is_held_in_its_place(page: Page, slug: str) -> None:
+    start(page, slug, WAITS)
+    expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+    for n in (1, 2):
+        page.get_by_role("textbox", name="Message").fill(f"#!runbook\nMessage {n}.\n{GLOB}")
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("button", name=f"Take message {n} out")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("2 messages held")).to_be_visible()
+
+    page.get_by_role("button", name="Take message 1 out of the queue").click()
+    expect(page.get_by_text("1 message held")).to_be_visible()
+    page.get_by_role("button", name="Put back").click()
+
+    expect(page.get_by_text("2 messages held: the last turn was stopped")).to_be_visible()
+    waiting = page.get_by_role("list", name="Queue, 2 messages").get_by_role("listitem")
+    expect(waiting.first).to_contain_text("Message 1.")
+
+
+def test_the_runbook_of_a_fork_is_run_again_as_one(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    api, chats = shared_service.http, f"/api/projects/{slug}/chats"
+    made = api.post(chats, json={"prompt": f"#!runbook\n{GLOB}"}).json()["chat"]["sessionId"]
+    until(lambda: api.get(f"{chats}/{made}").json()["chat"]["lastTurn"], what="the end")
+    prompt = "#!runbook\n```Read file_path=absent.txt\n```\n"
+    child = api.post(f"{chats}/{made}/fork", json={"prompt": prompt}).json()["chat"]["sessionId"]
+    page.goto(f"/projects/{slug}/chats/{child}")
+    failed = page.get_by_text("Failed", exact=True)
+    expect(failed).to_have_count(1)
+
+    page.get_by_role("button", name="Run again").click()
+
+    expect(failed).to_have_count(2)
+    lines = api.get(f"{chats}/{child}/messages?turns=1").json()["turns"]
+    starts = [one["engine"] for one in lines if one["state"] == "started"]
+    assert starts == ["runbook"] * 3
+
+
 def test_fork_rename_and_archive_with_undo(page: Page, slug: str) -> None:
     start(page, slug, "#!runbook\n" + GLOB)
     expect(page.get_by_text("1 tool call", exact=True)).to_be_visible()

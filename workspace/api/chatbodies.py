@@ -157,6 +157,10 @@ class Resumed(Done):
     resumed: int
 
 
+class PutBack(Done):
+    state: Annotated[str, "queued or held"]
+
+
 class Archived(Warned):
     ok: bool
     archived: bool

@@ -157,13 +157,7 @@ class ChatViewSet(rest.ViewSet):
             prompt=values["prompt"],
             model=values.get("model"),
         )
-        answer = bodies.Sent(
-            sent=True,
-            messageId=queued.turn.id,
-            state=queued.state,
-            position=queued.position,
-        )
-        return Response(rest.warned(answer, body.warnings), status=202)
+        return Response(rest.warned(_sent(queued), body.warnings), status=202)
 
     @documented(bodies.Stopped, errors=(404,))
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
@@ -191,6 +185,20 @@ class ChatViewSet(rest.ViewSet):
             project=store.get(slug), chat=session_id, message=message, on_change=following.follow
         )
         return Response(bodies.Done(ok=True))
+
+    @documented(bodies.PutBack, errors=(404, 409))
+    def put_back(self, request: Request, slug: str, session_id: str, message: str) -> Response:
+        """Put a message that was taken out back into its place; what is held stays held."""
+        turn = queue.restore(project=store.get(slug), chat=session_id, message=message)
+        return Response(bodies.PutBack(ok=True, state=turn.state))
+
+    @documented(bodies.Sent, status=202, errors=(404, 409))
+    def again(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
+        """Ask for a turn that is over once more: the same message, to the same model."""
+        queued = actions.again(
+            principal=principal(request), project=store.get(slug), session_id=session_id, turn=turn
+        )
+        return Response(_sent(queued), status=202)
 
     @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
@@ -235,6 +243,12 @@ class ChatViewSet(rest.ViewSet):
         if forked.turn:
             answer |= {"messageId": forked.turn.id, "state": forked.state}
         return Response(rest.warned(answer, body.warnings), status=201)
+
+
+def _sent(queued: queue.Queued) -> bodies.Sent:
+    return bodies.Sent(
+        sent=True, messageId=queued.turn.id, state=queued.state, position=queued.position
+    )
 
 
 def _chat(slug: str, session_id: str) -> Chat:

@@ -224,6 +224,22 @@ def send(
     )
 
 
+def again(*, principal: Sender, project: Project, session_id: str, turn: str) -> queue.Queued:
+    """Ask for a turn that is over once more, in the name of this caller."""
+    record = files.read(project, session_id)
+    cap = principal.spawn_cap
+    return queue.again(
+        project=project,
+        chat=session_id,
+        turn=turn,
+        sender=principal.sender(),
+        client=principal.client,
+        clients=principal.clients,
+        mode_cap=principal.mode_cap,
+        spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
+    )
+
+
 def fire(
     *, project: Project, chat: str, prompt: str, model: str = "", firing: Firing
 ) -> queue.Queued:

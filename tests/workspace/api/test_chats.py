@@ -139,6 +139,39 @@ def test_held_messages_are_resumed_in_their_order(api, chat):
     assert [row["state"] for row in api.get(chat).json()["queue"]] == ["queued", "queued"]
 
 
+def test_a_message_that_was_taken_out_is_put_back_as_it_was(api, chat):
+    ids = [
+        api.post(f"{chat}/messages", {"prompt": f"n{n}", "model": "runbook"}).json()["messageId"]
+        for n in range(2)
+    ]
+    Turn.objects.update(state="held", reason="the turn before it: stopped by a user")
+    before = api.get(chat).json()["queue"]
+    api.delete(f"{chat}/queue/{ids[0]}")
+
+    answer = api.post(f"{chat}/queue/{ids[0]}/restore")
+    twice = api.post(f"{chat}/queue/{ids[0]}/restore")
+
+    assert answer.json() == {"ok": True, "state": "held"}
+    assert (twice.status_code, api.get(chat).json()["queue"]) == (409, before)
+    assert api.post(f"{chat}/queue/msg_nope/restore").status_code == 404
+
+
+def test_a_turn_that_is_over_is_asked_for_again(api, chat):
+    sent = api.post(f"{chat}/messages", {"prompt": "Go", "model": "acp:x"}).json()["messageId"]
+    early = api.post(f"{chat}/turns/{sent}/again")
+    Turn.objects.update(state="failed", message="In front. Go")
+
+    answer = api.post(f"{chat}/turns/{sent}/again")
+
+    assert (early.status_code, early.json()["code"]) == (409, "busy")
+    assert answer.status_code == 202
+    made = Turn.objects.get(id=answer.json()["messageId"])
+    assert (made.prompt, made.message, made.model) == ("Go", "In front. Go", "acp:x")
+    [row] = api.get(chat).json()["queue"]
+    assert (row["id"], answer.json()["state"]) == (made.id, "started")
+    assert api.post(f"{chat}/turns/msg_nope/again").status_code == 404
+
+
 def test_stop_without_anything_running_says_so(api, chat):
     assert api.post(f"{chat}/stop").json() == {"ok": True, "stopped": False}
 
@@ -332,7 +365,7 @@ def test_a_permission_that_was_never_asked_is_not_found(api, chat):
 @pytest.mark.parametrize(("method", "rest"), [
     ("GET", ""), ("PATCH", ""), ("GET", "/messages"), ("POST", "/messages"), ("POST", "/stop"),
     ("POST", "/queue/resume"), ("DELETE", "/queue/msg_1"), ("POST", "/archive"), ("POST", "/fork"),
-    ("POST", "/permissions/c1"),
+    ("POST", "/permissions/c1"), ("POST", "/queue/msg_1/restore"), ("POST", "/turns/msg_1/again"),
 ])  # fmt: skip
 def test_a_chat_that_is_not_there_is_not_found_on_every_route(api, alpha, method, rest):
     bodies = {"/messages": {"prompt": "x"}, "/permissions/c1": {"allow": True}, "": {"name": "x"}}

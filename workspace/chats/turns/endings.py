@@ -78,11 +78,16 @@ def settle(
         turn = Turn.objects.get(id=turn_id)
         if state in HOLDING and end.get("reason") != OUT_OF_SCOPE:
             waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
-            waiting.update(state="held", reason=f"the turn before it: {turn.reason}")
+            waiting.update(state="held", reason=holds(turn))
     tell(on_change, turn)
     _say_ended(turn)
     deliver(turn.chat, again=True)
     return True
+
+
+def holds(turn: Turn) -> str:
+    """Why messages behind a turn that ended so are held."""
+    return f"the turn before it: {turn.reason}"
 
 
 def _say_ended(turn: Turn) -> None:

@@ -15,12 +15,13 @@ from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
-from config.errors import Conflict, Invalid, NotFound, Problem
+from config.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.logs import timestamp
 from config.storage import database, homes
 from workspace import ids
-from workspace.chats import files
+from workspace.chats import files, transcript
 from workspace.chats.turns import endings, retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
@@ -104,11 +105,68 @@ def send(
         created=datetime.now(UTC),
     )
     with transaction.atomic():
-        hold_chat(chat)
-        database.alone("project", project.slug)  # which may be on its way to the trash
-        if not files.record_path(project, chat).exists():  # deleted meanwhile
-            raise files.missing(project.slug, chat)
+        _hold(project, chat)
         return _insert(turn)
+
+
+def again(
+    *,
+    project: Project,
+    chat: str,
+    turn: str,
+    sender: Mapping[str, Any],
+    client: str = "",
+    clients: Sequence[str] = (),
+    mode_cap: str | None = None,
+    spawn_limit: int | None = None,
+) -> Queued:
+    """A new message made of the row of a turn that is over: what was asked, in the same words, by
+    the same model. Who asks now is its sender; what bounded a trigger's firing bounds it still."""
+    record = files.sound(files.read(store.sound(project), chat))
+    old = _over(project, chat, turn)
+    fired = old.sender.get("kind") == "trigger"
+    fresh = Turn(
+        project=project.slug,
+        chat=chat,
+        state="queued",
+        prompt=old.prompt,
+        message=old.message,
+        model=old.model,
+        sender=dict(sender),
+        event=old.event,
+        client=client,
+        clients=[*clients],
+        tools=old.tools,
+        mode=capped(old.mode if fired else mode_of(project, record), mode_cap),
+        network=old.network,
+        max_turns=old.max_turns if fired else project.max_turns,
+        spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
+        created=datetime.now(UTC),
+    )
+    with transaction.atomic():
+        _hold(project, chat)
+        return _insert(fresh)
+
+
+def _over(project: Project, chat: str, turn: str) -> Turn:
+    """The row of a turn of this chat, or of one that it inherited. NotFound, or Conflict while it
+    is not over."""
+    known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
+    path = str(files.transcript_path(project, chat))
+    old = known.first() or _imported(path, turn)
+    if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
+        raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it anew")
+    if old.state in (*BUSY, *WAITING):
+        raise Conflict(f"turn {old.id} is not over", code="busy")
+    return old
+
+
+def _imported(path: str, turn: str) -> Turn | None:
+    """A turn that another program ran: its words are all that was asked."""
+    records = endings.records_of(path, turn)
+    said = next((one for one in records if one["type"] == "user" and one.get("imported")), None)
+    text = str(said.get("text") or "") if said else ""
+    return Turn(id=turn, prompt=text, message=text, sender={"kind": "user"}) if text else None
 
 
 def mode_of(project: Project, record: files.ChatRecord) -> str:
@@ -122,11 +180,23 @@ def hold_chat(chat: str) -> None:
     database.alone("chat", chat)
 
 
-def _insert(turn: Turn) -> Queued:
-    rows = Turn.objects.filter(chat=turn.chat)
+def _hold(project: Project, chat: str) -> None:
+    """Until the transaction ends, the chat is there and nothing else comes into its queue."""
+    hold_chat(chat)
+    database.alone("project", project.slug)  # which may be on its way to the trash
+    if not files.record_path(project, chat).exists():  # deleted meanwhile
+        raise files.missing(project.slug, chat)
+
+
+def _refuse_full(rows: QuerySet[Turn]) -> None:
     if rows.filter(state__in=WAITING).count() >= MOST_WAITING:
         text = f"Queue full: {MOST_WAITING} messages already wait in this chat"
         raise Conflict(text, code="queue_full")
+
+
+def _insert(turn: Turn) -> Queued:
+    rows = Turn.objects.filter(chat=turn.chat)
+    _refuse_full(rows)
     if turn.run_id is None:
         rows.filter(state="held").update(**RELEASED)
     ahead = list(rows.filter(state__in=ACTIVE).values_list("state", flat=True))
@@ -221,14 +291,46 @@ def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
 
 def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
     """Take a row that has not begun out of the queue: one conditional update decides the race with
-    a claim."""
+    a claim. Why it was held stays in it, for who puts it back."""
     waiting = Turn.objects.filter(id=turn.id, state__in=WAITING, retry__isnull=True)
-    if not waiting.update(state="deleted", reason="user", finished=datetime.now(UTC)):
+    if not waiting.update(state="deleted", finished=datetime.now(UTC)):
         return False
     turn.refresh_from_db()
     tell(on_change, turn)
     deliver(turn.chat, again=True)
     return True
+
+
+def restore(*, project: Project, chat: str, message: str) -> Turn:
+    """Put a message that was taken out back into its place. It is held where it was held, or would
+    be by now; nothing that is held goes on. NotFound, or Conflict for what was not taken out."""
+    files.sound(files.read(store.sound(project), chat))
+    rows = Turn.objects.filter(chat=chat)
+    with transaction.atomic():
+        _hold(project, chat)
+        turn = rows.filter(id=message[:32]).first()
+        if turn is None:
+            raise NotFound(f"Message not found: {message[:100]} in chat {chat}")
+        if turn.run_id is not None:
+            raise Conflict(f"the run of message {turn.id} is over; run its trigger again")
+        if turn.state != "deleted":
+            raise Conflict(f"message {turn.id} was not taken out of the queue")
+        _refuse_full(rows)
+        reason = turn.reason or _held_since(rows, turn)
+        turn.state, turn.reason = "held" if reason else "queued", reason
+        turn.finished = turn.delivered = None
+        turn.save(update_fields=["state", "reason", "finished", "delivered"])
+        transaction.on_commit(lambda: _begin(chat))
+    return turn
+
+
+def _held_since(rows: QuerySet[Turn], turn: Turn) -> str:
+    """Why it would be held, had it not been taken out; empty when it would not."""
+    held = rows.filter(state="held").first()
+    ended = rows.filter(state__in=endings.HOLDING, finished__gte=turn.finished).last()
+    if held is not None:
+        return held.reason
+    return endings.holds(ended) if ended is not None else ""
 
 
 def resume(*, project: Project, chat: str) -> int:

@@ -154,6 +154,160 @@ def test_a_waiting_message_can_be_taken_out_and_a_running_one_not(world: World):
             queue.remove(project=world.project, chat=chat, message=unknown)
 
 
+def held(world: World) -> tuple[str, list[str]]:
+    """A chat whose turn failed while two messages waited, and these."""
+    first = world.chat(FAILS)
+    assert first.turn is not None
+    chat = first.chat.id
+    waiting = [world.send(chat, sleeps(n)).turn.id for n in (1, 2)]
+    world.run(first.turn.id)
+    assert world.states(chat) == ["failed", "held", "held"]
+    return chat, waiting
+
+
+def put_back(world: World, chat: str, message: str) -> str:
+    queue.remove(project=world.project, chat=chat, message=message)
+    return queue.restore(project=world.project, chat=chat, message=message).state
+
+
+def test_a_held_message_is_put_back_as_it_was_and_releases_nothing(world: World):
+    chat, (one, two) = held(world)
+    before = queue.view(queue.active_rows(chat))
+    already = delivered()
+
+    assert put_back(world, chat, one) == "held"
+
+    assert queue.view(queue.active_rows(chat)) == before
+    assert [row["id"] for row in before] == [one, two]
+    assert delivered() == already
+
+
+def test_a_queued_message_is_put_back_before_those_that_came_later(world: World):
+    started = world.chat(sleeps())
+    assert started.turn is not None
+    chat = started.chat.id
+    one, two = (world.send(chat).turn.id for _ in range(2))
+
+    assert put_back(world, chat, one) == "queued"
+    assert put_back(world, chat, started.turn.id) == "queued"
+
+    assert [row.id for row in queue.active_rows(chat)] == [started.turn.id, one, two]
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_stop_would_have_held_is_put_back_held(world: World, others: int):
+    started = world.chat(sleeps())
+    assert started.turn is not None
+    chat = started.chat.id
+    one, *_ = [world.send(chat).turn.id for _ in range(1 + others)]
+
+    queue.remove(project=world.project, chat=chat, message=one)
+    queue.stop(project=world.project, chat=chat)
+    turn = queue.restore(project=world.project, chat=chat, message=one)
+
+    assert (turn.state, turn.reason) == ("held", "the turn before it: stopped by a user")
+    assert world.states(chat) == ["stopped", *["held"] * (1 + others)]
+
+
+def test_only_what_was_taken_out_is_put_back(world: World):
+    chat, (one, two) = held(world)
+    run = run_row()
+    fired = actions.fire(project=world.project, chat=chat, prompt=HELLO, firing=firing(run=run))
+    queue.remove(project=world.project, chat=chat, message=fired.turn.id)
+
+    for there in (one, fired.turn.id):
+        with pytest.raises(Conflict):
+            queue.restore(project=world.project, chat=chat, message=there)
+    for unknown in ("msg_nope", "../../etc/passwd"):
+        with pytest.raises(NotFound):
+            queue.restore(project=world.project, chat=chat, message=unknown)
+
+    queue.remove(project=world.project, chat=chat, message=two)
+    for _ in range(queue.MOST_WAITING - 1):
+        world.send(chat)
+    with pytest.raises(Conflict) as full:
+        queue.restore(project=world.project, chat=chat, message=two)
+    assert full.value.code == "queue_full"
+
+
+def again(world: World, chat: str, turn: str) -> Turn:
+    return actions.again(principal=USER, project=world.project, session_id=chat, turn=turn).turn
+
+
+def test_a_fork_s_runbook_is_run_again_as_a_runbook(world: World):
+    source = world.chat().chat.id
+    world.finish(source, "One")
+    forked = forks.fork(
+        principal=USER, project=world.project, session_id=source, prompt=FAILS, model=""
+    )
+    assert forked.turn is not None
+    world.run(forked.turn.id)
+
+    turn = again(world, forked.chat.id, forked.turn.id)
+
+    assert (turn.prompt, turn.message) == (forked.turn.prompt, forked.turn.message)
+    world.run(turn.id)
+    starts = world.records(forked.chat.id, "turn_start")
+    assert [start["engine"] for start in starts[-2:]] == ["runbook", "runbook"]
+
+
+def test_a_message_is_run_again_with_the_model_that_it_named(world: World):
+    started = world.chat("Refactor it", model="acp:gemini")
+    assert started.turn is not None
+    world.run(started.turn.id)
+
+    turn = again(world, started.chat.id, started.turn.id)
+
+    assert turn.model == "acp:gemini"
+    assert world.run(turn.id).state == "failed"
+    ends = world.records(started.chat.id, "turn_end")
+    assert [end["status"] for end in ends] == ["needs_engine", "needs_engine"]
+
+
+def test_a_firing_is_run_again_by_whom_asks_within_the_bounds_of_its_trigger(world: World):
+    prompt = f"{FAILS}{'x' * queue.PROMPT_MAX}"
+    event = {"happenings": []}
+    fired = world.fired(
+        prompt, message=f"Event line\n\n{prompt}", tools=[], mode="plan", network="off",
+        max_turns=7, event=event,
+    )  # fmt: skip
+    world.run(fired.id)
+
+    turn = again(world, fired.chat, fired.id)
+
+    assert (turn.sender, turn.run) == (USER.sender(), None)
+    assert (turn.message, turn.event) == (fired.message, event)
+    assert (turn.tools, turn.mode, turn.network, turn.max_turns) == ([], "plan", "off", 7)
+
+
+def test_only_a_turn_of_the_chat_that_is_over_is_run_again(world: World):
+    started = world.chat(HELLO)
+    assert started.turn is not None
+    chat, other = started.chat.id, world.chat().chat.id
+
+    with pytest.raises(Conflict, match="not over"):
+        again(world, chat, started.turn.id)
+    world.run(started.turn.id)
+    for where, turn in ((other, started.turn.id), (chat, "msg_nope")):
+        with pytest.raises(NotFound):
+            again(world, where, turn)
+    child = forks.fork(principal=USER, project=world.project, session_id=chat).chat.id
+    assert again(world, child, started.turn.id).chat == child
+
+
+def test_a_turn_that_was_imported_is_run_again_from_its_words(world: World):
+    chat = world.chat().chat.id
+    with transcript.Writer(str(world.transcript(chat))) as writer:
+        writer.append("user", "msg_old", text="Go on", sender={"kind": "user"}, imported=True)
+        writer.append("turn_end", "msg_old", status="stopped", imported=True)
+        writer.append("user", "msg_lost", text="fork line\n\n#!runbook", sender={"kind": "user"})
+        writer.append("turn_end", "msg_lost", status="error")
+
+    assert again(world, chat, "msg_old").message == "Go on"
+    with pytest.raises(NotFound, match="send it anew"):
+        again(world, chat, "msg_lost")
+
+
 def test_stop_ends_the_running_turn_and_holds_the_queue(world: World):
     started = world.chat(sleeps())
     assert started.turn is not None

@@ -24,11 +24,11 @@ export function outcome(turn, acts) {
       button("Run again", {
         icon: "restart",
         kind: "s",
-        onclick: (event) => attempt(event, () => acts.again(prompt)),
+        onclick: (event) => attempt(event, () => acts.again(turn.id)),
       }),
     again &&
       button("Edit and send", { icon: "pencil", kind: "s", onclick: () => acts.edit(prompt) }),
-    ...(again && told?.code === "needs_engine" ? ways({ found: () => acts.again(prompt) }) : []),
+    ...(again && told?.code === "needs_engine" ? ways({ found: () => acts.again(turn.id) }) : []),
     settings(reason, acts.project),
   ].filter(Boolean);
   return h(

@@ -49,7 +49,7 @@ export class ChatPage {
       answer: (asked, said) => answer(this.about(asked), said).then(() => this.reload()),
       most: () => this.state.most,
       goOn: (event, mode) => attempt(event, () => this.goOn(mode)),
-      again: (prompt) => this.idle().then(() => post(`${route}/messages`, { prompt })),
+      again: (turn) => this.idle().then(() => post(`${route}/turns/${turn}/again`)),
       edit: (prompt) => this.write.write(prompt),
       retry: () => post(`${route}/retry`),
       fork: (turn) => forkOf({ project: slug, sessionId: id }, turn),

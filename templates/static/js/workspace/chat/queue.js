@@ -12,13 +12,15 @@ export function queue(project, chat, { edit, why }) {
   const list = h("ol", { class: "queue", hidden: true });
   const held = h("div");
 
-  const takeOut = (id) => remove(`${route}/${encodeURIComponent(id)}`);
+  const one = (id) => `${route}/${encodeURIComponent(id)}`;
+  const takeOut = (id) => remove(one(id));
+  const putBack = (id) => attempt(null, () => post(`${one(id)}/restore`));
   const withdraw = (row) => async (event) => {
-    const gone = await attempt(event, () => takeOut(row.id));
-    if (gone) toast("Taken out of the queue.", { action: "Put back", act: () => again(row) });
+    if (!(await attempt(event, () => takeOut(row.id)))) return;
+    const fired = row.sender?.kind === "trigger"; // its run is over
+    const undo = { action: "Put back", act: () => putBack(row.id) };
+    toast("Taken out of the queue.", fired ? {} : undo);
   };
-  const again = (row) =>
-    attempt(null, () => post(P(project, "chats", chat, "messages"), { prompt: row.prompt }));
   const change = (row) => async (event) => {
     if (await attempt(event, () => takeOut(row.id))) edit(row.prompt);
   };
