@@ -67,6 +67,7 @@ class Counts(TypedDict):
 
 
 _counted: caches.Memory[tuple[str, str], tuple[float, Count | None]] = caches.Memory(512)
+_alone: caches.Memory[Path, tuple[str, Mapping[str, Entry]]] = caches.Memory(64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +290,17 @@ def _renewed(view: Shadow, path: Path) -> Shadow:
     return _view(path)
 
 
-def _left_alone(view: Shadow) -> dict[str, Entry]:
+def _left_alone(view: Shadow) -> Mapping[str, Entry]:
     """What git does not look at in the work tree, as the index has it: marked as unchanged, or not
-    part of a sparse checkout."""
+    part of a sparse checkout. Known while the index is the same file."""
+    index = storage.stat_of(view.git_dir / "index") or ""
+    known = _alone.get(view.root)
+    if known is None or known[0] != index:
+        known = _alone.put(view.root, (index, _marked(view)))
+    return known[1]
+
+
+def _marked(view: Shadow) -> Mapping[str, Entry]:
     told = view.theirs("ls-files", "-s", "-v", "-z")
     if (b"\0" + told).count(b"\0H ") == told.count(b"\0"):  # all of a long index, in no time
         return {}
