@@ -80,8 +80,8 @@ class Commit:
         (self.sha,) = self.repo.rebase("main")
         self._until_listed()
 
-    def amend(self, files: dict[str, str | bytes | None]) -> None:
-        self.sha = self.repo.amend(files)
+    def amend(self, files: dict[str, str | bytes | None], subject: str | None = None) -> None:
+        self.sha = self.repo.amend(files, subject)
         self._until_listed()
 
     def _until_listed(self) -> None:

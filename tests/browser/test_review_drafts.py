@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.commits import LINES, Commit, changed, made, text
+from tests.browser.conftest import Watch
 from tests.service import Service
 
 
@@ -81,6 +82,26 @@ def test_a_verdict_says_that_the_commit_changed_since_and_is_taken_back(
     page.get_by_role("button", name="Submit review").click()
     page.get_by_role("button", name="Withdraw my verdict").click()
     expect(page.locator("#verdicts")).to_be_empty()
+
+
+def test_what_was_not_sent_is_there_on_the_commit_with_other_words(
+    page: Page, commit: Commit, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    page.goto(commit.address)
+    expect(page.get_by_role("button", name="No threads: list")).to_be_enabled()
+    row = page.locator("tr.ln", has_text="line 12").last
+    row.hover()
+    row.get_by_role("button", name="Comment on line 12").click()
+    page.get_by_label("New comment on line 12 of a.py").fill("Not sent yet")
+    page.get_by_label("New comment on line 12 of a.py").blur()
+
+    commit.amend({}, subject="The same in other words")
+
+    notice = page.locator("#notices")
+    expect(notice).to_contain_text(f"It is now {commit.sha[:7]}")
+    page.goto(commit.address)
+    expect(page.get_by_label("New comment on line 12 of a.py")).to_have_value("Not sent yet")
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ function alike(commits) {
   const { commit } = state;
   if (!commit) return null;
   const written = commits.filter(
-    ({ author, authored }) => authored === commit.authored && author === commit.author.email,
+    ({ author, authored }) => authored === commit.authored && author === commit.author.name,
   );
   const named = commits.filter(({ subject }) => subject === commit.subject);
   return [written, named].find(({ length }) => length === 1)?.[0] ?? null;

@@ -73,6 +73,7 @@ function spans(tokens, places) {
 }
 
 const BLOCK = 24; // lines of a change on either side that are paired by likeness
+const CHARACTERS = 20_000; // of the lines of such a change
 
 /**
  * Which old line stands for which new one in a change: the n-th for the n-th when there are as
@@ -81,7 +82,9 @@ const BLOCK = 24; // lines of a change on either side that are paired by likenes
 export function pairs(old, fresh) {
   const least = Math.min(old.length, fresh.length);
   const simple = Array.from({ length: least }, (_, n) => [n, n]);
-  if (old.length === fresh.length || Math.max(old.length, fresh.length) > BLOCK) return simple;
+  const size = [...old, ...fresh].reduce((sum, line) => sum + line.length, 0);
+  const large = Math.max(old.length, fresh.length) > BLOCK || size > CHARACTERS;
+  if (old.length === fresh.length || large) return simple;
   const [few, many] = old.length < fresh.length ? [old, fresh] : [fresh, old];
   const words = many.map((line) => new Set(line.match(TOKENS)));
   const found = [];

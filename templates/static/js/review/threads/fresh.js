@@ -35,7 +35,9 @@ export function write({ path = null, side = null, start = null, end = null }, af
 function metaOf({ path, side, line, start }) {
   const text = line ? (viewOf(path)?.lineText(side, line) ?? "") : "";
   const { project, repo, sha, commit } = state;
-  return { project, repo, sha, subject: commit?.subject, path, side, line, start, text };
+  const { subject, authored, author } = commit ?? {};
+  const whose = { subject, authored, author: author?.name };
+  return { project, repo, sha, ...whose, path, side, line, start, text };
 }
 
 const nameOf = (meta) => NEW + JSON.stringify(meta);
@@ -140,7 +142,8 @@ async function isHere(meta, review) {
     ({ repos }) => new Set(repos.flatMap(({ commits }) => commits.map(({ sha }) => sha))),
   );
   const gone = !(await listed).has(meta.sha);
-  return gone && meta.subject === commit.subject;
+  const written = meta.authored === commit.authored && meta.author === commit.author?.name;
+  return gone && (meta.subject === commit.subject || (Boolean(meta.authored) && written));
 }
 
 function settle(meta) {

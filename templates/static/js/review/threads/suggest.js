@@ -17,11 +17,15 @@ export const appliable = ({ line, side, outdated, resolved }) =>
 const suggested = (thread) =>
   appliable(thread) && thread.comments.some(({ body }) => BLOCK.test(body));
 
-/** The lines of the new text from `start` to `line`, as they are shown. */
-export function textOf({ path, side, line, start }) {
+/**
+ * The lines of the new text from `start` to `line`, as they are shown, with the ends of lines that a
+ * text field has; those that a thread remembers of a file that is not loaded.
+ */
+export function textOf({ path, side, line, start, anchor_text: known }) {
   const view = viewOf(path);
-  const all = Array.from({ length: line - start + 1 }, (_, n) => start + n);
-  return all.map((one) => view?.lineText(side, one) ?? "").join("\n");
+  const all = Array.from({ length: line - start + 1 }, (_, n) => view?.lineText(side, start + n));
+  const text = all.every((one) => typeof one === "string") ? all.join("\n") : (known ?? "");
+  return text.replace(/\r$/gm, "");
 }
 
 /** A suggestion block of these lines in three parts: its opening, the lines, its end. */
