@@ -16,6 +16,12 @@ from config.git import LARGEST
 from config.process.light_typing import NamedTuple
 
 FILE, PROGRAM, LINK = "100644", "100755", "120000"
+# Code points that a file system of macOS does not look at, as git counts them.
+_UNSEEN = dict.fromkeys(
+    [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
+)
+_ABOVE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Entry(NamedTuple):
@@ -37,26 +43,57 @@ class Odd(Exception):
     """A device, a file that is too large or does not hold still: never touched."""
 
 
+class Astray(Odd):
+    """A path that git writes nowhere: it leads out of the work tree, or into a `.git`."""
+
+
+def astray(path: str) -> bool:
+    """Whether git itself would refuse to write this path. A turn may write trees and indexes, and
+    who reads one does not look at the names in it."""
+    parts = path.split("/")
+    return "\0" in path or any(
+        part in ("", os.curdir, os.pardir) or part.translate(_UNSEEN).lower() == ".git"
+        for part in parts
+    )
+
+
 @contextmanager
 def folder_of(root: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """The open folder of `path` below `root`, and its name in there; no link is followed.
+    """The open folder of `path` below `root`, a real path, and its name in there; no link is
+    followed, also none that stands in the way to the root by now.
 
-    OSError where the folder is not there, or a link or a file stands in its place; with `make`
-    it is made.
+    Astray for a path that git would not write. OSError where the folder is not there, or a link or
+    a file stands in its place; with `make` it is made.
     """
+    if astray(path):
+        raise Astray(path)
     *above, name = path.split("/")
-    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fd = _open_root(root)
     try:
         for part in above:
             if make:
                 _make(part, fd)
-            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
-            inner = os.open(part, flags, dir_fd=fd)
-            os.close(fd)
-            fd = inner
+            fd = _step(fd, part, _FOLDER)
         yield fd, name
     finally:
         os.close(fd)
+
+
+def _open_root(root: str) -> int:
+    *above, last = root.strip("/").split("/")
+    fd = os.open("/", _ABOVE)
+    try:
+        for part in above:
+            fd = _step(fd, part, _ABOVE)
+        return os.open(last or ".", _FOLDER, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def _step(folder: int, part: str, flags: int) -> int:
+    inner = os.open(part, flags, dir_fd=folder)
+    os.close(folder)
+    return inner
 
 
 def _make(part: str, folder: int) -> None:

@@ -29,7 +29,8 @@ LARGEST = 1 << 30  # bytes of an index
 
 
 class HandoverRefused(Exception):
-    """Nothing was changed. `why`: locked, index (it changed), moved (a file did), ref, disk."""
+    """Nothing was changed. `why`: locked, index (it changed), moved (a file did), astray (its
+    path is none that git writes), ref, disk."""
 
     def __init__(self, why: str, text: str = "") -> None:
         super().__init__(why, text)
@@ -149,6 +150,8 @@ class _Job:
             elif found is None:
                 return
             placing.place(self.root, path, found, wanted, sha256=self.sha256)
+        except entries.Astray:
+            raise HandoverRefused("astray", path) from None
         except (placing.PathChanged, entries.Odd):
             raise HandoverRefused("moved", path) from None
         if wanted is None:

@@ -33,19 +33,22 @@ def place(
     *,
     sha256: bool,
 ) -> None:
-    """Make the path hold (mode, bytes), or nothing. PathChanged unless it holds `was`; OSError."""
+    """Make the path hold (mode, bytes), or nothing. PathChanged unless it holds `was`; Astray;
+    OSError."""
     try:
         with entries.folder_of(root, path, make=wanted is not None) as (fd, name):
             folder = Folder(Path(root, path).parent, fd)
             _Placing(folder, name, was, sha256).run(wanted)
             folder.sync()
+    except entries.Astray:
+        raise
     except (FileNotFoundError, NotADirectoryError, FileExistsError, Odd):
         raise PathChanged(path) from None
 
 
 def tidy(root: str, path: str) -> None:
     """Remove the folders of a path that is gone, as far as they are empty."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, Odd):
         while path := path.rpartition("/")[0]:
             with entries.folder_of(root, path) as (fd, name):
                 os.rmdir(name, dir_fd=fd)
@@ -55,7 +58,7 @@ def sweep(root: str, paths: Iterable[str]) -> None:
     """Remove the drafts of a try that was killed beside these paths."""
     for above in {path.rpartition("/")[0] for path in paths}:
         beside = f"{above}/x".lstrip("/")  # its folder is what counts
-        with contextlib.suppress(OSError), entries.folder_of(root, beside) as (fd, _):
+        with contextlib.suppress(OSError, Odd), entries.folder_of(root, beside) as (fd, _):
             drafts.sweep([Path(root, above)])
             _sweep_links(fd)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.git import command
+from config.git import command, entries
 from config.git.command import GitError
 from config.storage import opening
 from config.storage.drafts import PREFIX
@@ -90,6 +90,14 @@ class Shadow:
         return command.run(
             self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted
         )
+
+    def blob(self, oid: str) -> bytes:
+        """The bytes of an object. GitError also where they are not those that its id stands for:
+        git does not look, and a turn may write objects."""
+        data = self.run("cat-file", "blob", oid)
+        if entries.oid(data, sha256=self.sha256) != oid:
+            raise GitError("failed", f"the object {oid} is damaged")
+        return data
 
     def ignored(self, paths: Collection[str]) -> set[str]:
         """Those of the paths that git ignores by the rules as they are now, tracked or not."""

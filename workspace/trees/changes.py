@@ -25,6 +25,7 @@ BROKEN = "something else changed it while the turn worked on it"
 LEFT_OUT = "it was not kept before the turn: ignored, too large, or of a repository inside"
 RULES = "what git ignores changed meanwhile"
 HIDDEN = "it is ignored now, or too large, and was not kept after the turn"
+ASTRAY = "git itself writes no such path"
 LINK, GITLINK, NONE = entries.LINK, "160000", "000000"
 
 
@@ -46,6 +47,13 @@ class Change(NamedTuple):
 
 def of(record: Record, others: Iterable[Record] = ()) -> list[Change]:
     """Every path that differs, in order. GitError when the trees cannot be read."""
+    return [
+        one._replace(why=ASTRAY, proven=False) if entries.astray(one.path) else one
+        for one in _differing(record, others)
+    ]
+
+
+def _differing(record: Record, others: Iterable[Record]) -> list[Change]:
     notes = touched.read(str(record.folder))
     if not record.git or record.after is None:
         return sorted(_noted(notes))

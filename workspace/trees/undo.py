@@ -49,6 +49,8 @@ def turned(project: Project, chat: str, turn: str, way: Way) -> Done:
     """Take the edits of a turn back, or give again what was. NotFound, Unavailable, Conflict
     while it runs and for a redo of what was not undone."""
     root = record_of(project, chat, turn).root
+    if os.path.realpath(root) != root:
+        raise Conflict(f"A link leads elsewhere where this turn worked: {root}", code="moved")
     if Turn.objects.filter(id=turn, state="running").exists():
         raise Conflict("This turn is still running; stop it first", code="busy")
     try:
@@ -114,7 +116,9 @@ class _Turning:
         planned = []
         for change in own:
             now = changes.look(self.record, change.path)
-            if now == self._from(change):
+            if change.why == changes.ASTRAY:  # of a redo: an earlier release took it back
+                self._keep(change, change.why)
+            elif now == self._from(change):
                 planned.append(change)
             elif now != self._to(change):
                 self._keep(change, SINCE)
@@ -160,7 +164,7 @@ class _Turning:
     def _blob(self, entry: Entry) -> bytes:
         if self.repository is None:
             return touched.kept(str(self.record.folder), entry.oid)
-        return self.repository.run("cat-file", "blob", entry.oid)
+        return self.repository.blob(entry.oid)
 
     def _keep(self, change: Change, why: str) -> None:
         self.done.kept.append((change.path, why))

@@ -1,7 +1,8 @@
 """A file becomes as HEAD has it, by way of a checkpoint that gives it back.
 
 The checkpoint is a commit as of git's stash: the files as they lay there, its parent the same files
-as they were staged, its message what became of each.
+as they were staged. What became of each is kept in the data directory: a turn may write refs and
+commits, and a person who gives back one file would give back whatever those say.
 See docs/design/review.md#committing-and-discarding.
 """
 
@@ -16,6 +17,7 @@ import time
 from collections.abc import Container
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypedDict
 
 from django.conf import settings
@@ -26,6 +28,7 @@ from config.git.command import GitError
 from config.git.entries import LINK, Entry
 from config.git.index import Index, user_index
 from config.git.shadow import Shadow
+from config.storage import files, opening
 from review import events
 from review.git.commits import SUBMODULE, Changed, shown_path
 from review.stacks.worktree import looks, repositories
@@ -35,6 +38,8 @@ REFS = "refs/svc/checkpoints/worktree"
 ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
 DAY_S = 86_400
 MOST = 50
+STAMP = "%Y%m%dT%H%M%SZ"
+LARGEST = 1 << 20  # bytes of a record
 Held = dict[str, Entry | None]
 
 
@@ -60,8 +65,8 @@ class Listed(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a checkpoint says: of each path what lay there (`was`), what was `staged`, what the
-    index and the work tree had afterwards (`head`, `now`)."""
+    """What is kept of a checkpoint: of each path what lay there (`was`), what was `staged`, what
+    the index and the work tree had afterwards (`head`, `now`)."""
 
     path: str
     root: str
@@ -110,7 +115,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
         try:
             repositories.handed_over(mine, made.prepared)
         except (SvcError, GitError):
-            snapshot.drop(mine, [f"{REFS}/{name}"])
+            _drop(mine, [name])
             raise
     looks.forget(project, repo)
     events.project(project, "worktree")
@@ -124,8 +129,12 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
     with repositories.held(project, repo) as mine:
         kept = _read(mine, name)
         turning = _Undoing(mine, kept)
-        if turning.needed():
-            repositories.handed_over(mine, turning.prepared)
+        try:
+            if turning.needed():
+                repositories.handed_over(mine, turning.prepared)
+        except GitError as error:
+            text = f"{shown_path(kept.path)} cannot be given back: {error.text}"
+            raise Conflict(text, code="not_kept") from None
     looks.forget(project, repo)
     events.project(project, "worktree")
     return {"id": name, "path": shown_path(kept.path), "files": _shown(kept.was)}
@@ -139,16 +148,13 @@ def listed(project: str, repo: str) -> Listed:
         mine = looks.opened(path)
     except GitError:  # nothing can be written there, so nothing was discarded
         return {"discarded": []}
-    form = "%(refname:lstrip=4)%00%(committerdate:unix)%00%(contents:body)%00"
-    asked = ("for-each-ref", "--sort=-refname", f"--count={MOST}", f"--format={form}", REFS)
-    told = mine.theirs(*asked).decode().split("\0")[:-1]
     found: list[Earlier] = []
-    for name, when, body in zip(told[::3], told[1::3], told[2::3], strict=True):
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            kept = Kept.read(body)
-            if kept.root == str(mine.root):
-                at = datetime.fromtimestamp(int(when), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                found.append({"id": name.strip(), "path": shown_path(kept.path), "at": at})
+    for name in sorted(_held(mine) & _kept(mine), reverse=True)[:MOST]:
+        with contextlib.suppress(NotFound):
+            kept = _read(mine, name)
+            at = datetime.strptime(name.partition("-")[0], STAMP).replace(tzinfo=UTC)
+            when = at.strftime("%Y-%m-%dT%H:%M:%SZ")
+            found.append({"id": name, "path": shown_path(kept.path), "at": when})
     return {"discarded": found}
 
 
@@ -187,9 +193,10 @@ class _Discarding:
         below.read(None)
         below.set({path: entry for path, entry in held.items() if entry})
         parent = snapshot.commit(self.mine, below.tree(), "What was staged")
-        name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
-        message = f"Discarded in the work tree\n\n{kept.told()}"
+        name = f"{time.strftime(STAMP, time.gmtime())}-{secrets.token_hex(4)}"
+        message = "Discarded in the work tree"
         snapshot.keep(self.mine, f"{REFS}/{name}", trees.tree(), message, parent)
+        _write(self.mine, name, kept)
         return name
 
     def _refuse_taken(self, listed: Container[str]) -> None:
@@ -232,6 +239,8 @@ class _Undoing:
         for path, was in self.kept.was.items():
             try:
                 found = entries.at(str(self.mine.root), path, sha256=self.mine.sha256)
+            except entries.Astray:
+                raise repositories.astray(path) from None
             except (OSError, entries.Odd):
                 raise _since(path) from None
             self.lying[path] = found.entry if found else None
@@ -294,33 +303,58 @@ def _text(view: Shadow, path: str, entry: Entry | None) -> bytes | None:
 
 
 def _raw(mine: Shadow, entry: Entry | None) -> bytes | None:
-    return mine.run("cat-file", "blob", entry.oid) if entry else None
+    return mine.blob(entry.oid) if entry else None
+
+
+def _folder(mine: Shadow) -> Path:
+    """Where the records of one work tree are, which no turn can write."""
+    return shadow.home() / "discards" / mine.dir.name
+
+
+def _record(mine: Shadow, name: str) -> Path:
+    return _folder(mine) / f"{name}.json"
+
+
+def _write(mine: Shadow, name: str, kept: Kept) -> None:
+    _folder(mine).mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write(_record(mine, name), kept.told().encode())
 
 
 def _read(mine: Shadow, name: str) -> Kept:
     missing = NotFound("No such discard here: it is too old, or of another repository")
     try:
-        told = mine.run("cat-file", "commit", _sha(mine, f"{REFS}/{name}"))
-        kept = Kept.read(told.decode().partition("\n\n")[2].partition("\n\n")[2])
-    except (GitError, ValueError, KeyError, TypeError):
+        kept = Kept.read(opening.contents(_record(mine, name), limit=LARGEST).decode())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise missing from None
     if kept.root != str(mine.root):
         raise missing
     return kept
 
 
-def _sha(mine: Shadow, ref: str) -> str:
-    return mine.theirs("rev-parse", "--verify", "-q", ref).decode().strip()
+def _kept(mine: Shadow) -> set[str]:
+    """Names of the records."""
+    names = (path.stem for path in _folder(mine).glob("*.json"))
+    return {name for name in names if ID.fullmatch(name)}
+
+
+def _held(mine: Shadow) -> set[str]:
+    """Names of the refs that hold what was discarded."""
+    told = mine.theirs("for-each-ref", "--format=%(refname:lstrip=4)", REFS).decode()
+    return {name for name in told.splitlines() if ID.fullmatch(name)}
 
 
 def _prune(mine: Shadow) -> None:
     """Drop what is older than checkpoints are kept."""
-    before = time.time() - (settings.SVC.checkpoint_days or 1) * DAY_S
+    kept_s = (settings.SVC.checkpoint_days or 1) * DAY_S
+    before = time.strftime(STAMP, time.gmtime(time.time() - kept_s))
     with contextlib.suppress(GitError):
-        asked = ("for-each-ref", "--format=%(refname)%00%(committerdate:unix)%00", REFS)
-        told = mine.theirs(*asked).decode().replace("\n", "").split("\0")
-        old = [ref for ref, when in zip(told[::2], told[1::2], strict=False) if int(when) < before]
-        snapshot.drop(mine, old)
+        _drop(mine, [name for name in _held(mine) | _kept(mine) if name < before])
+
+
+def _drop(mine: Shadow, names: list[str]) -> None:
+    snapshot.drop(mine, [f"{REFS}/{name}" for name in names])
+    for name in names:
+        _record(mine, name).unlink(missing_ok=True)
 
 
 def _since(path: str) -> Conflict:

@@ -117,6 +117,10 @@ def handed_over(mine: Shadow, prepare: Callable[[], Mapping[str, Any]]) -> None:
     return None
 
 
+def astray(path: str) -> Conflict:
+    return Conflict(f"git itself writes no such path: {shown_path(path)}", code="astray")
+
+
 def _said(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
     match refused.why:
         case "locked":
@@ -130,6 +134,8 @@ def _said(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
         case "moved":
             text = f"{shown_path(refused.text)} has changed meanwhile; look again"
             return Conflict(text, code="changed")
+        case "astray":
+            return astray(refused.text)
         case "ref":
             return Conflict(f"HEAD was not moved: {refused.text}", code="moved")
         case _:

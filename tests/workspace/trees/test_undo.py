@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import zlib
 from pathlib import Path
 
 import pytest
 
 from config.errors import Conflict, NotFound
-from config.git import placing
+from config.git import entries, placing
 from config.storage import drafts
 from tests.workspace.trees.desk import Desk
 from workspace.trees import undo
-from workspace.trees.changes import BROKEN, NOT_BY_TOOLS, OTHER_TURN
+from workspace.trees.changes import ASTRAY, BROKEN, NOT_BY_TOOLS, OTHER_TURN
 from workspace.trees.undo import IGNORED, SINCE
 
 
@@ -200,6 +202,73 @@ def test_a_link_that_stands_in_the_way_is_not_followed(desk: Desk, tmp_path: Pat
 
     assert turn.undo().kept == [("src/b.txt", SINCE)]
     assert (outside / "b.txt").read_text() == "turn\n"
+
+
+def forge(desk: Desk, tree: str, folder: bytes, name: bytes) -> None:
+    """Give the tree one folder more with one file in it, under the id that it has: git looks at
+    no hash when it reads."""
+
+    def put(kind: str, data: bytes, oid: str = "") -> bytes:
+        whole = f"{kind} {len(data)}\0".encode() + data
+        oid = oid or hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+        place = desk.root / ".git/objects" / oid[:2] / oid[2:]
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.write_bytes(zlib.compress(whole))
+        return bytes.fromhex(oid)
+
+    inner = put("tree", b"100644 " + name + b"\0" + put("blob", b"forged\n"))
+    put("tree", b"40000 " + folder + b"\0" + inner + desk.repo.raw("cat-file", "tree", tree), tree)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("..", ".zprofile"), ("../..", ".zprofile"), (".GIT", "config"), (".", "config")],
+)
+def test_a_path_that_git_would_not_write_is_kept_and_the_rest_is_restored(
+    desk: Desk, folder: str, name: str
+):
+    turn = desk.at_work()
+    assert turn.record
+    assert turn.record.before
+    forge(desk, turn.record.before, folder.encode(), name.encode())
+    around = {path: path.lstat() for path in desk.root.parent.rglob("*") if path.is_file()}
+    turn.runs(lambda root: desk.put("a.txt", "turn\n")).ends()
+
+    done = turn.undo()
+
+    assert (done.restored, done.kept) == (["a.txt"], [(f"{folder}/{name}", ASTRAY)])
+    assert desk.read("a.txt") == "one\n"
+    assert not (desk.root.parent / ".zprofile").exists()
+    assert not (desk.root / ".GIT").exists()
+    assert not (desk.root / "config").exists()
+    config = desk.root / ".git/config"
+    assert config.lstat() == around[config]
+
+
+def test_a_link_that_came_into_the_way_to_the_tree_itself_leads_no_undo_elsewhere(
+    desk: Desk, tmp_path: Path
+):
+    turn = desk.at_work().runs(lambda root: desk.put("a.txt", "turn\n")).ends()
+    desk.root.rename(tmp_path / "real")
+    desk.root.symlink_to(tmp_path / "real")
+
+    with pytest.raises(Conflict, match="A link leads elsewhere"):
+        turn.undo()
+    with pytest.raises(OSError), entries.folder_of(str(desk.root), "a.txt"):
+        pass
+    assert desk.read("a.txt") == "turn\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/x", "x/", "a//b", ".", "a/./b", "../x", "a/..", ".git", "a/.Git/x", "a\0b",
+             ".g\u200cit/config"],
+)  # fmt: skip
+def test_no_folder_is_opened_by_a_path_that_git_would_not_write(desk: Desk, path: str):
+    with pytest.raises(entries.Astray), entries.folder_of(str(desk.root), path, make=True):
+        pass
+    for fine in ("a", ".gitignore", "a/..b/...", "git/x", os.fsdecode(b"\xff")):
+        assert not entries.astray(fine)
 
 
 def test_a_save_that_slips_in_between_is_not_lost(desk: Desk, monkeypatch):

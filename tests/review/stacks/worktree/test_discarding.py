@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
-import time
+import zlib
 from pathlib import Path
 
 import pytest
 
 from config.errors import Conflict, Invalid, NotFound
+from config.git import shadow
 from config.storage import displaced
 from review.stacks.worktree import discarding
 from tests.review.places import put
 from tests.review.stacks.worktree.desk import PLACE, Desk
 
 ODD = os.fsdecode(b"d/\xff\n")
+
+
+def records() -> list[Path]:
+    return sorted(shadow.home().glob("discards/*/*"))
 
 
 def mess(root: Path, repo_git) -> None:
@@ -145,6 +151,7 @@ def test_a_staged_file_behind_a_lock_stays_and_leaves_no_checkpoint(desk: Desk):
     assert caught.value.code == "locked"
     assert (desk.root / "a.txt").read_bytes() == b"mine\n"
     assert desk.repo.git("for-each-ref", "refs/svc") == ""
+    assert records() == []
 
 
 def test_a_file_whose_place_is_taken_stays_gone(desk: Desk):
@@ -164,21 +171,74 @@ def test_a_file_whose_place_is_taken_stays_gone(desk: Desk):
 def test_discards_are_kept_as_long_as_checkpoints(desk: Desk):
     put(desk.root / "a.txt", b"1\n")
     old = desk.discard("a.txt")["id"]
-    ref = f"{discarding.REFS}/{old}"
-    sha = desk.repo.git("rev-parse", ref)
-    text = desk.repo.git("cat-file", "commit", sha)
-    long_ago = str(int(time.time() - 40 * 86_400))
-    aged = "\n".join(
-        f"committer svc <svc@localhost> {long_ago} +0000" if line.startswith("committer") else line
-        for line in text.split("\n")
-    )
-    made = desk.repo.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=aged.encode())
-    desk.repo.git("update-ref", ref, made)
+    aged = f"20200102T030405Z{old[16:]}"
+    desk.repo.git("update-ref", f"{discarding.REFS}/{aged}", f"{discarding.REFS}/{old}")
+    desk.repo.git("update-ref", "-d", f"{discarding.REFS}/{old}")
+    (record,) = records()
+    record.rename(record.with_name(f"{aged}.json"))
+    assert [one["id"] for one in discarding.listed(**PLACE)["discarded"]] == [aged]
     put(desk.root / "b.txt", b"2\n")
 
     new = desk.discard("b.txt")["id"]
 
     assert desk.repo.git("for-each-ref", "--format=%(refname:lstrip=4)", "refs/svc") == new
+    assert [path.stem for path in records()] == [new]
+
+
+def forged(desk: Desk, name: str) -> None:
+    """What any program may write: a commit that says what was discarded, under a ref of ours."""
+    blob = desk.repo.git("hash-object", "-w", "--stdin", stdin=b"forged\n")
+    nothing = {"../.profile": None}
+    said = {
+        "path": "a.txt", "root": str(desk.root), "was": {"../.profile": ["100644", blob]},
+        "staged": nothing, "head": nothing, "now": nothing,
+    }  # fmt: skip
+    told = f"Discarded in the work tree\n\n{json.dumps(said)}"
+    made = desk.repo.git("commit-tree", "HEAD^{tree}", "-m", told)
+    desk.repo.git("update-ref", f"{discarding.REFS}/{name}", made)
+
+
+def test_a_discard_that_only_the_repository_tells_of_is_none(desk: Desk):
+    put(desk.root / "a.txt", b"mine\n")
+    done = desk.discard("a.txt")
+    for name in ("20260102T030405Z-deadbeef", done["id"]):
+        forged(desk, name)
+
+    assert [one["id"] for one in discarding.listed(**PLACE)["discarded"]] == [done["id"]]
+    with pytest.raises(NotFound):
+        desk.undo("20260102T030405Z-deadbeef")
+    assert desk.undo(done["id"])["files"] == ["a.txt"]
+    assert (desk.root / "a.txt").read_bytes() == b"mine\n"
+    assert not (desk.root.parent / ".profile").exists()
+
+
+def test_a_record_that_leads_out_of_the_work_tree_gives_nothing_back(desk: Desk):
+    put(desk.root / "a.txt", b"mine\n")
+    done = desk.discard("a.txt")
+    (record,) = records()
+    put(record, record.read_bytes().replace(b'"a.txt": ', b'"../a.txt": '))
+
+    with pytest.raises(Conflict, match=r"git itself writes no such path: \.\./a\.txt"):
+        desk.undo(done["id"])
+
+    assert not (desk.root.parent / "a.txt").exists()
+    assert (desk.root / "a.txt").read_bytes() == b"a\n"
+
+
+def test_bytes_that_are_not_those_of_the_discard_are_not_given_back(desk: Desk):
+    put(desk.root / "a.txt", b"mine\n")
+    done = desk.discard("a.txt")
+    blob = desk.repo.git("hash-object", "--stdin", stdin=b"mine\n")
+    place = desk.root / ".git/objects" / blob[:2] / blob[2:]
+    place.unlink()
+    put(place, zlib.compress(b"blob 7\0forged\n"))
+
+    with pytest.raises(
+        Conflict, match=rf"a\.txt cannot be given back: the object {blob} is damaged"
+    ):
+        desk.undo(done["id"])
+
+    assert (desk.root / "a.txt").read_bytes() == b"a\n"
 
 
 def test_an_ignored_file_in_the_place_of_a_deleted_one_stays(desk: Desk):
