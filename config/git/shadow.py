@@ -15,7 +15,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.git import command, entries
+from config.git import command, entries, owning
 from config.git.command import GitError
 from config.storage import opening
 from config.storage.drafts import PREFIX
@@ -128,24 +128,13 @@ class Shadow:
     def refuse_detours(self) -> None:
         """GitError when what is written would land in a repository that is not this directory's: an
         agent may write `.git` as any other file."""
-        root, git_dir, common_dir = self.root, self.git_dir, self.common_dir
-        odd = [root / ".git", common_dir / "objects", common_dir / "refs"]
-        odd += [common_dir / "refs/svc", common_dir / "refs/svc/checkpoints"]
-        linked = next((path for path in odd if path.is_symlink()), None)
+        ours = (self.common_dir / name for name in ("refs/svc", "refs/svc/checkpoints"))
+        linked = next((path for path in ours if path.is_symlink()), None)
         if linked is not None:
             raise GitError("failed", f"{linked} is a link")
-        if (root / ".git").is_dir():
-            own = git_dir == root / ".git" == common_dir
-        else:  # a linked worktree, or a submodule: either is named by its repository
-            told = os.fsdecode(_contents(git_dir / "gitdir")).strip()
-            asked = ("config", "--file", str(git_dir / "config"), "--get", "core.worktree")
-            tree = os.fsdecode(command.run(root, *asked, accepted=(0, 1, 128))).removesuffix("\n")
-            own = told == str(root / ".git") or (
-                bool(tree) and os.path.realpath(git_dir / tree) == str(root)
-            )
-        if not own:
-            text = "its .git leads to a repository that does not name this directory"
-            raise GitError("failed", text)
+        found = (os.path.realpath(self.git_dir), os.path.realpath(self.common_dir))
+        if tuple(map(str, owning.of(self.root))) != found:
+            raise GitError("failed", owning.STRANGE)
 
     def rules(self) -> str:
         """Take over the ignore rules that lie outside of the work tree; what stands for them."""

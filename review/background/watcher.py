@@ -25,7 +25,6 @@ from review.background.handwritten import Handwritten, Said
 from review.background.telling import Teller
 from review.git import catfile, keeping, refs
 from review.git.refs import Refs
-from review.git.repository import open_repository
 from review.projects import Project
 from review.stacks import repo as repos
 from review.stacks.folding.fold import drop_old
@@ -176,7 +175,7 @@ def _repos(project: Path, folder: Path) -> Iterator[Path]:
 
 def _ref_folders(path: Path) -> list[Path]:
     try:
-        return refs.watched(open_repository(path))
+        return refs.watched(projects.opened(path))
     except GitError:
         return []
 
@@ -192,7 +191,7 @@ def _refs(slug: str, name: str) -> Look:
     """What the refs of a repo say, the error when they cannot be read, None without such a repo."""
     try:
         path = projects.repo(projects.get(slug), name).path
-        return refs.read(open_repository(path))
+        return refs.read(projects.opened(path))
     except NotFound:
         return None
     except GitError as error:
@@ -209,7 +208,7 @@ def _hold(slug: str, name: str) -> None:
     if not shas:
         return
     try:
-        keeping.hold(open_repository(projects.repo(projects.get(slug), name).path), shas)
+        keeping.hold(projects.opened(projects.repo(projects.get(slug), name).path), shas)
     except (NotFound, GitError):
         return
 

@@ -30,6 +30,7 @@ class Project:
     example: str | None
     repos: tuple[RepoEntry, ...]
     agents_resolve: bool | None = None  # None = as the instance says
+    path: str = field(default="", compare=False)  # where its agents work, "" for `dir`
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
     etag: str = field(default="", compare=False)
@@ -37,6 +38,7 @@ class Project:
 
 
 _parsed: dict[str, tuple[Mirrored, Project]] = {}
+_complete: list[bool] = []  # whether all were read once
 
 
 def get(slug: str) -> Project:
@@ -49,7 +51,16 @@ def get(slug: str) -> Project:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
-    return [found for slug in files.slugs() if (found := _read(slug))]
+    found = [found for slug in files.slugs() if (found := _read(slug))]
+    _complete[:] = [True]
+    return found
+
+
+def worked_in() -> list[Path]:
+    """The directories outside of ours that agents work in, as each file last said."""
+    if not _complete:
+        all()
+    return [Path(one.path).expanduser() for _, one in [*_parsed.values()] if one.path]
 
 
 def repo(project: Project, name: str) -> RepoEntry:
@@ -83,6 +94,7 @@ def _project(slug: str, found: Mirrored) -> Project:
         archived=bool(fields.truth("archived", YES_OR_NO)),
         example=fields.words("example"),
         agents_resolve=_agents_resolve(fields, warnings),
+        path=_path(found.data),
         repos=entries.repos(found.data.get("repos"), found.path.parent),
         parse_error=found.error or None,
         warnings=tuple(warnings),
@@ -100,3 +112,9 @@ def _name(data: dict[str, Any]) -> str | None:
     """The workspace's name of the project; whether it is fit is for the workspace to say."""
     name = data.get("name")
     return name if isinstance(name, str) and name.strip() else None
+
+
+def _path(data: dict[str, Any]) -> str:
+    """The workspace's directory of the project, if it is a whole path."""
+    path = data.get("path")
+    return path if isinstance(path, str) and path.startswith(("/", "~/")) else ""

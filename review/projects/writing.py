@@ -12,9 +12,10 @@ from config.jsonio import text_or_null
 from config.storage import yamlio
 from review import events, files
 from review.git import ranges, refs
-from review.git.repository import Repository, open_repository
+from review.git.repository import Repository
 from review.projects import entries
 from review.projects.entries import RepoEntry, StackEntry
+from review.projects.opening import opened
 from review.projects.reading import Project, get, repo
 
 UNSET: Any = object()
@@ -115,7 +116,7 @@ def repository_at(project: Project, path: Any) -> Repository:
         raise Invalid('"path" is required: the folder in which the repository is now')
     place = _place(project, path, None)
     _check_repository(place, _shown(place), None)
-    return open_repository(place)
+    return opened(place)
 
 
 def set_path(slug: str, name: str, place: Path) -> None:
@@ -235,7 +236,7 @@ def _range(value: Any) -> str | dict[str, str | None] | None:
 def _check_repository(place: Path, shown: str, wanted: str | dict[str, str | None] | None) -> None:
     """Invalid unless it is a repository that knows the revisions of the range."""
     try:
-        repository = open_repository(place)
+        repository = opened(place)
         if wanted is not None:
             ranges.resolve(repository, refs.read(repository), wanted, None)
     except GitError as error:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from config.errors import Invalid, NotFound, printable
 from config.git.command import GitError
 from review import caches, files, projects
-from review.git import ancestry, ranges, refs, repository
+from review.git import ancestry, ranges, refs
 from review.git.commits import Commit
 from review.git.log import history
 from review.git.repository import Repository
@@ -158,7 +158,7 @@ def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, 
     try:
         if entry.errors:
             raise GitError("failed", entry.errors[0])
-        found = repository.open_repository(entry.path)
+        found = projects.opened(entry.path)
         parts += [repr(found), refs.stamp(found)]
     except GitError as error:
         return error, _hash([*parts, error.text])

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from config.errors import NotFound
+from config.git.command import GitError
 from review import projects
 from review.files import state_dir
 from review.projects import entries
 from tests.review.places import aged, put
+from tests.review.repos import Repo
 
 pytestmark = pytest.mark.django_db
 
@@ -229,3 +231,44 @@ def test_projects_are_equal_when_only_keys_of_others_differ(home: Path):
 
 def test_the_state_folder_is_for_its_user_alone(home: Path):
     assert state_dir().stat().st_mode & 0o777 == 0o700
+
+
+def redirected(top: Path, other: Path) -> None:
+    (top / ".git").rename(top / "was")
+    (top / ".git").write_text(f"gitdir: {other}/.git\n")
+
+
+@pytest.mark.parametrize("where", ["projects/pay", "data/worktrees/chat/api", "mine/api"])
+def test_where_agents_work_a_repository_has_to_name_its_directory(
+    home: Path, tmp_path: Path, where: str
+):
+    put(home / "pay/project.yaml", f"title: Pay\npath: {tmp_path}/mine\n".encode())
+    projects.all()
+    private = Repo(tmp_path / "private")
+    private.commit({"a": "1\n"})
+    repo = Repo(tmp_path / where)
+    repo.commit({"a": "1\n"})
+    beside = repo.path.parent / "beside"
+    repo.git("worktree", "add", "-q", str(beside))
+    for place in (repo.path, beside):
+        assert projects.opened(place).common_dir == repo.path / ".git"
+
+    redirected(repo.path, private.path)
+
+    with pytest.raises(GitError, match="a repository that does not name this directory") as caught:
+        projects.opened(repo.path)
+    assert caught.value.kind == "not_git"
+
+
+def test_anywhere_else_a_repository_opens_as_git_has_it(home: Path, tmp_path: Path):
+    other = Repo(tmp_path / "other")
+    other.commit({"a": "1\n"})
+    repo = Repo(tmp_path / "elsewhere")
+
+    redirected(repo.path, other.path)
+
+    assert projects.opened(repo.path).common_dir == other.path / ".git"
+    put(home / "pay/project.yaml", f"title: Pay\npath: {tmp_path}/elsewhere\n".encode())
+    projects.get("pay")
+    with pytest.raises(GitError):
+        projects.opened(repo.path)

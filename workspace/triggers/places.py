@@ -1,52 +1,32 @@
 """Whether what happened belongs to a project: by its repository, or by a directory of it.
 
 Repositories are told by where their objects are, so that each work tree of one is the same. Reads
-git's own small files and starts no process: it is asked while a request waits.
+git's own small files and starts no process but for a submodule: it is asked while a request waits.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from config.errors import SvcError
-from config.storage import opening
+from config.git import owning
+from config.git.command import GitError
 from workspace.projects import store
 from workspace.projects.project import Project
 
-LONGEST = 8192  # bytes of a file of one line
-
 
 def repository(path: Path) -> Path | None:
-    """What all work trees of the repository at or above a directory share; None outside of any."""
+    """What all work trees of the repository at or above a directory share; None outside of any,
+    and where a directory's `.git` leads to a repository that does not name it."""
     try:
         real = path.resolve(strict=True)
         for folder in (real, *real.parents):
-            if (folder / ".git").exists():
-                return _common(_git_dir(folder / ".git"))
-            if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
-                return _common(folder)
-    except (OSError, RuntimeError):
+            bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+            if bare or (folder / ".git").exists():
+                return owning.of(folder).common
+    except (OSError, RuntimeError, GitError):
         pass
     return None
-
-
-def _git_dir(entry: Path) -> Path:
-    if entry.is_dir():
-        return entry
-    text = _line(entry).removeprefix("gitdir:").strip()
-    return (entry.parent / text).resolve(strict=True)
-
-
-def _common(git_dir: Path) -> Path:
-    try:
-        return (git_dir / _line(git_dir / "commondir")).resolve(strict=True)
-    except FileNotFoundError:
-        return git_dir
-
-
-def _line(path: Path) -> str:
-    return os.fsdecode(opening.contents(path, limit=LONGEST)).strip()
 
 
 def shares_repository(project: Project, path: Path) -> bool:

@@ -1,19 +1,25 @@
 """What of all reviews a turn may reach: that of the repositories it works in, and of no other.
 
 A repository counts as the turn's where the turn's directory lies in one of its worktrees, or where
-it lies in the turn's directory. See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
+it lies in the turn's directory, if it is that directory's own: a turn may write `.git` as any other
+file, and say there where more objects are.
+See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
+
 from config.errors import Conflict, NotFound, printable
+from config.git import owning
 from config.git.command import GitError
 from review import files, projects
-from review.git import repository
 from review.projects import Project, RepoEntry
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo
@@ -122,20 +128,47 @@ def _uncommitted(one: Repo) -> Iterator[ThreadOnCommit]:
 
 
 def _is_theirs(path: Path, directory: Path, common: Path | None) -> bool:
-    if path.resolve().is_relative_to(directory):
-        return True
+    real = Path(os.path.realpath(path))
+    if real.is_relative_to(directory):
+        return _own(real, directory) is not None
     try:
-        return common is not None and repository.open_repository(path).common_dir == common
+        return common is not None and _shared(path) == common
     except GitError:
         return False
+
+
+def _shared(path: Path) -> Path:
+    return Path(os.path.realpath(projects.opened(path).common_dir))
 
 
 def _common_dir(directory: Path) -> Path | None:
     """The git directory that the worktrees around this directory share."""
     for folder in (directory, *directory.parents):
-        if (folder / ".git").exists():
-            try:
-                return repository.open_repository(folder).common_dir
-            except GitError:
-                return None
+        if os.path.lexists(folder / ".git"):
+            return _own(folder, directory)
     return None
+
+
+def _own(top: Path, directory: Path) -> Path | None:
+    """What the worktrees of the repository share that is this directory's own. None for any other,
+    and for one that takes objects from where the turn itself cannot read."""
+    try:
+        common = owning.of(top).common
+        places = owning.borrowed(common)
+    except GitError:
+        return None
+    shown, hidden = (directory, top, common), _hidden() if places else ()
+    read = (_lies(place, shown) or not _lies(place, hidden) for place in places)
+    return common if all(read) else None
+
+
+def _hidden() -> tuple[Path, ...]:
+    """What the sandbox hides from turns; nothing where there is none."""
+    if settings.SVC.sandbox == "off" or shutil.which("bwrap") is None:
+        return ()
+    names = ("~", settings.DATA_DIR, settings.PROJECTS_DIR, "/tmp", "/run")  # noqa: S108
+    return tuple(Path(os.path.realpath(Path(name).expanduser())) for name in names)
+
+
+def _lies(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)

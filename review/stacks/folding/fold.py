@@ -19,7 +19,6 @@ from review import projects
 from review.files import times
 from review.git.commits import shown_path
 from review.git.refs import HEADS
-from review.git.repository import open_repository
 from review.git.rewriting import autosquash, keeping, raw, replay
 from review.git.rewriting.autosquash import Fold
 from review.git.rewriting.keeping import Move
@@ -184,7 +183,7 @@ def drop_old(slugs: Iterable[str]) -> None:
         with suppress(NotFound):
             for entry in projects.get(slug).repos:
                 with suppress(GitError):
-                    keeping.drop(open_repository(entry.path), _days())
+                    keeping.drop(projects.opened(entry.path), _days())
 
 
 def _days() -> int:

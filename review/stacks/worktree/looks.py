@@ -25,7 +25,7 @@ from review.git import refs, underway
 from review.git.commits import SUBMODULE, Changed, Commit, shown_path
 from review.git.log import history
 from review.git.output import SHA
-from review.git.repository import Repository, open_repository
+from review.git.repository import Repository
 from review.stacks.contents import files as texts
 from review.stacks.contents import images
 
@@ -235,7 +235,7 @@ def place(project: str, repo: str) -> Path:
 def read(path: Path) -> tuple[Repository, refs.Refs]:
     """The repository there. NotFound says why it cannot be read."""
     try:
-        found = open_repository(path)
+        found = projects.opened(path)
         return found, refs.read(found)
     except GitError as error:
         raise _unread(error.text) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -204,6 +205,23 @@ def test_every_work_tree_of_a_repository_is_that_repository(world: World, tmp_pa
     assert places.repository(tmp_path) is None
     (tmp_path / "linked" / ".git").write_text("gitdir: /nowhere\n")
     assert places.repository(tmp_path / "linked") is None
+
+
+@pytest.mark.parametrize("file", [".git", ".git/commondir"])
+def test_a_git_directory_that_an_agent_made_hears_nothing_of_the_repository_it_leads_to(
+    world: World, repo: Path, tmp_path: Path, file: str
+):
+    world.put("t", on("onThread"))
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "-q", other], check=True)
+    if file == ".git":
+        shutil.rmtree(repo / ".git")
+    (repo / file).write_text(f"{'gitdir: ' if file == '.git' else ''}{other}/.git\n")
+
+    happenings.hear(thread(other), at(0))
+
+    assert world.runs() == []
+    assert places.repository(repo) is None
 
 
 def test_a_project_that_lists_the_repository_hears_of_it_wherever_it_lies(world: World):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from config.errors import Invalid, NotFound
-from review.stacks.asking import turns
+from review.stacks.asking import turns, wall
+from tests.review.places import put
+from tests.review.repos import Repo
 from tests.review.stacks.asking.conftest import Desk, worktree
 
 NOWHERE: dict[str, Any] = {"commit": None, "state": "unresolved", "project": None}
@@ -109,6 +112,62 @@ def test_a_directory_without_a_review_says_how_to_get_one(desk: Desk, tmp_path: 
 
     with pytest.raises(NotFound, match="No repository that this chat works in is under review"):
         turns.list_threads(empty, **NOWHERE)
+
+
+def redirected(here: Path, stranger: Path) -> None:
+    (here / ".git").write_text(f"gitdir: {stranger}/.git\n")
+
+
+def a_part_of_it(here: Path, stranger: Path) -> None:
+    Repo(here)
+    (here / ".git/commondir").write_text(f"{stranger}/.git\n")
+
+
+def a_link(here: Path, stranger: Path) -> None:
+    (here / ".git").symlink_to(stranger / ".git")
+
+
+@pytest.mark.parametrize("forge", [redirected, a_part_of_it, a_link])
+@pytest.mark.parametrize("below", ["", "deep"])
+def test_a_git_directory_that_a_turn_made_leads_into_no_other_review(
+    desk: Desk, stranger: Path, tmp_path: Path, below: str, forge: Callable[[Path, Path], None]
+):
+    here = tmp_path / "alpha"
+    (here / "deep").mkdir(parents=True)
+    said = desk.pay.root / "alpha/project.yaml"
+    put(said, f"repos: [{{name: own, path: {here / below}}}]\n".encode())
+
+    forge(here / below, stranger)
+
+    for directory in (here, here / "deep"):
+        with pytest.raises(NotFound) as caught:
+            turns.list_threads(directory, **NOWHERE)
+        assert caught.value.text == wall.NONE
+    assert len(turns.list_threads(stranger, **NOWHERE)["threads"]) == 1
+
+
+def test_objects_are_not_borrowed_from_where_the_turn_cannot_read(
+    desk: Desk, tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    settings.SVC = replace(settings.SVC, sandbox="auto")
+    monkeypatch.setenv("HOME", str(tmp_path / "someone"))  # the places of this test are below /tmp
+    here, mirror = desk.repo.path, tmp_path / "mirror"
+    desk.repo.git("clone", "-q", "--bare", ".", str(mirror))
+    alternates = here / ".git/objects/info/alternates"
+    alternates.write_text(f"{mirror}/objects\n")
+
+    with pytest.raises(NotFound) as caught:
+        turns.list_threads(here, **NOWHERE)
+    assert caught.value.text == wall.NONE
+    assert len(desk.pay.shown()["commits"]) == 2  # a person's own review goes on
+
+    settings.SVC = replace(settings.SVC, sandbox="off")
+    assert len(turns.list_threads(here, **NOWHERE)["threads"]) == 1
+    settings.SVC = replace(settings.SVC, sandbox="auto")
+    mirror.rename(here / "mirror")
+    alternates.write_text(f"{here}/mirror/objects\n")
+    assert len(turns.list_threads(here, **NOWHERE)["threads"]) == 1
 
 
 def test_a_state_that_does_not_exist_is_named_with_those_that_do(desk: Desk):

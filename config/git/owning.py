@@ -1,0 +1,138 @@
+"""The repository that is a directory's own: the two name each other, and no link leads out of it.
+
+An agent may write `.git` as any other file. Believed one way, it would open every repository of the
+machine to whoever may write one directory. Reads git's own small files; only of a submodule git is
+asked. Without Django. See docs/design/trust.md#a-repository-names-its-directory.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from config.git import command
+from config.git.command import GitError
+from config.process.light_typing import NamedTuple
+from config.storage import opening
+
+PARTS = (
+    "HEAD", "index", "config", "config.worktree", "shallow", "packed-refs", "refs", "reftable",
+    "logs", "logs/HEAD", "logs/refs", "objects", "objects/info", "objects/info/alternates",
+    "worktrees",
+)  # fmt: skip
+STRANGE = "its .git leads to a repository that does not name this directory"
+LONGEST, LARGEST = 8192, 1 << 16  # bytes of a file of one line, and of one of some lines
+DEEPEST = 5  # repositories that borrow from each other, as git follows them
+
+
+class Owned(NamedTuple):
+    """`git_dir` is the directory's own part, `common` what all its worktrees share: real paths."""
+
+    git_dir: Path
+    common: Path
+
+
+def of(top: Path) -> Owned:
+    """The repository of a work tree's top, or a bare one; the rest is as git finds it. GitError
+    with the reason where it is not this directory's own."""
+    found = _named(Path(os.path.realpath(top)))
+    if not ((found.git_dir / "HEAD").is_file() and (found.common / "objects").is_dir()):
+        raise GitError("not_git", f"Not a git repository: {top}")
+    for part in dict.fromkeys(found):
+        _refuse_links(part, PARTS)
+    _refuse_linked_objects(found.common / "objects")
+    return found
+
+
+def borrowed(common: Path) -> list[Path]:
+    """Where else its objects are, as of `git clone --reference`, and where those borrow from.
+    GitError where git would find more than we do."""
+    found: dict[Path, None] = {}
+    level = [common / "objects"]
+    for _ in range(DEEPEST):
+        level = [place for objects in level for place in _alternates(objects)]
+        for place in level:
+            _refuse_linked_objects(place)
+        found |= dict.fromkeys(level)
+    if any(_alternates(objects) for objects in level):
+        raise GitError("failed", f"{common} borrows objects over more than {DEEPEST} steps")
+    return list(found)
+
+
+def _named(top: Path) -> Owned:
+    dot_git = top / ".git"
+    _refuse_links(top, [".git"])
+    if os.path.lexists(dot_git) and not dot_git.is_dir():
+        return _linked(top, dot_git)
+    git_dir = dot_git if dot_git.is_dir() else top
+    if os.path.lexists(git_dir / "commondir"):
+        raise GitError("failed", f"{git_dir} takes itself for a part of another repository")
+    return Owned(git_dir, git_dir)
+
+
+def _linked(top: Path, dot_git: Path) -> Owned:
+    """Of a linked worktree, or of a submodule."""
+    told = _line(dot_git)
+    if not told.startswith("gitdir:"):
+        raise GitError("not_git", f"Not a git repository: {top}")
+    git_dir = Path(os.path.realpath(top / told.removeprefix("gitdir:").strip()))
+    if os.path.lexists(git_dir / "commondir"):
+        common = Path(os.path.realpath(git_dir / _line(git_dir / "commondir")))
+        back = os.path.realpath(git_dir / _line(git_dir / "gitdir"))
+        own = back == str(dot_git) and git_dir.parent == common / "worktrees"
+    else:
+        common, own = git_dir, _work_tree(git_dir) == str(top)
+    if not own:
+        raise GitError("failed", STRANGE)
+    return Owned(git_dir, common)
+
+
+def _work_tree(git_dir: Path) -> str:
+    """What a repository that is elsewhere than its work tree says of it."""
+    for name in ("config.worktree", "config"):
+        file = git_dir / name
+        if file.is_file():
+            asked = ("config", "--file", str(file), "--get", "core.worktree")
+            told = os.fsdecode(command.run(git_dir, *asked, accepted=(0, 1, 128)))
+            if told:
+                return os.path.realpath(git_dir / told.removesuffix("\n"))
+    return ""
+
+
+def _line(path: Path) -> str:
+    if path.is_symlink():
+        raise GitError("failed", f"{path} is a link")
+    try:
+        return os.fsdecode(opening.contents(path, limit=LONGEST)).strip()
+    except OSError:
+        raise GitError("failed", STRANGE) from None
+
+
+def _alternates(objects: Path) -> list[Path]:
+    try:
+        told = opening.contents(objects / "info/alternates", limit=LARGEST, within=objects)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise GitError("failed", f"{objects}/info/alternates: {error}") from None
+    lines = [line for line in told.split(b"\n") if line and not line.startswith(b"#")]
+    if any(line.startswith(b'"') for line in lines):
+        raise GitError("failed", f"{objects}/info/alternates has a quoted path")
+    return [Path(os.path.realpath(objects / os.fsdecode(line))) for line in lines]
+
+
+def _refuse_links(folder: Path, names: tuple[str, ...] | list[str]) -> None:
+    linked = next((name for name in names if (folder / name).is_symlink()), None)
+    if linked is not None:
+        raise GitError("failed", f"{folder / linked} is a link")
+
+
+def _refuse_linked_objects(objects: Path) -> None:
+    """A folder of loose objects or a pack may be a link as well."""
+    for folder in (objects, objects / "pack"):
+        try:
+            with os.scandir(folder) as found:
+                names = [one.name for one in found if one.is_symlink()]
+        except OSError:
+            continue
+        _refuse_links(folder, names)

@@ -1,0 +1,41 @@
+"""The repository at a path that a project lists, as far as whoever works there may be believed.
+
+Where agents work they may write `.git`, so there a repository has to name its directory; anywhere
+else a person put it, and it opens as git has it.
+See docs/design/trust.md#a-repository-names-its-directory.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+
+from config.git import owning
+from config.git.command import GitError
+from review.git.repository import Repository, open_repository
+from review.projects import reading
+
+
+def opened(path: Path) -> Repository:
+    """The repository there. GitError missing, not_git or unreadable."""
+    found = open_repository(path)
+    if not _is_worked_in(path):
+        return found
+    try:
+        common = owning.of(path).common
+    except GitError as error:
+        raise GitError("not_git", f"Not a git repository: {path}: {error.text}") from None
+    if common != Path(os.path.realpath(found.common_dir)):
+        raise GitError("not_git", f"Not a git repository: {path}: {owning.STRANGE}")
+    return found
+
+
+def _is_worked_in(path: Path) -> bool:
+    """Whether agents work there: in a directory of a project, or in a worktree of a chat."""
+    real = Path(os.path.realpath(path))
+    ours = (settings.PROJECTS_DIR, Path(settings.DATA_DIR) / "worktrees")
+    return any(
+        real.is_relative_to(os.path.realpath(place)) for place in (*ours, *reading.worked_in())
+    )
