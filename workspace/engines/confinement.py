@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from config.process.light_typing import TYPE_CHECKING, Any
-from workspace.engines import catalogue, sandbox
+from workspace.engines import catalogue, obeyed, sandbox
 from workspace.engines.base import Args, EngineError, Job
 from workspace.engines.paths import Paths
 from workspace.engines.proxy import gateway
@@ -30,6 +30,7 @@ class Confinement:
         self.reached: dict[tuple[str, int, bool], None] = {}
         self._runner: Runner | None = None
         self._doors = 0
+        self._detour = ""
 
     @property
     def hosts(self) -> list[dict[str, Any]]:
@@ -78,6 +79,7 @@ class Confinement:
         if self._runner is not None:
             self._runner.close()
             self._runner = None
+        obeyed.take_away(self._detour)
 
     def wrap(
         self,
@@ -107,6 +109,7 @@ class Confinement:
         if tree:
             needed = (*needed, tree.common, tree.top)
             writable = (*writable, *(linked.writable(tree) if job.mode != "plan" else ()))
+        kept = self._obeyed()
         needs = gateway.Needs(tuple(endpoints))
         door = self._door(needs)
         addresses = needs.addresses(job.network) if door else []
@@ -116,9 +119,10 @@ class Confinement:
             argv,
             job.sandbox,
             cwd=cwd,
-            writable=[os.environ["HOME"], os.environ["TMPDIR"], *writable],
+            writable=[os.environ["HOME"], os.environ["TMPDIR"], *kept.pinned, *writable],
             read_only=[
                 *(os.path.join(cwd, name) for name in self._kept()),
+                *kept.covered,
                 *(linked.read_only(tree) if tree else ()),
             ],
             needed=needed,
@@ -141,6 +145,14 @@ class Confinement:
         """Keep a host with the turn, once."""
         if len(self.reached) < HOSTS:
             self.reached[host, port, refused] = None
+
+    def _obeyed(self) -> obeyed.Obeyed:
+        """What the git of the directory's user obeys; in plan mode all is read-only anyway."""
+        if self.paths.anywhere or self.job.mode == "plan":
+            return obeyed.Obeyed()
+        found = obeyed.of(self.paths.root)
+        self._detour = self._detour or found.detour
+        return found
 
     def _kept(self) -> list[str]:
         """What cannot be written from inside. `.svc` is made, for what does not exist cannot be

@@ -98,7 +98,7 @@ def job_for(
         turn_seconds=_seconds_left(turn),
         **_asking(turn, record),
         may_spawn=turn.spawn_limit > 0,
-        instructions="\n\n".join(filter(None, (_where(project, record), told.text))),
+        instructions="\n\n".join(filter(None, (_where(project, record, turn, cwd), told.text))),
         told=[{**one} for one in told.places] if choice.engine != "runbook" else None,
         engine_ref=record.engine_ref.get(choice.engine or ""),
         fork_source=dict(record.forked_from) if record.forked_from else None,
@@ -189,7 +189,7 @@ def _told(
     return instructions.read(project, itself, cwd)
 
 
-def _where(project: Project, record: ChatRecord) -> str:
+def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
     """What every engine is given about where it is."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
@@ -199,6 +199,12 @@ def _where(project: Project, record: ChatRecord) -> str:
         lines.append(
             f"It is a git worktree for this chat alone, on branch {tree.branch}: commit there. A "
             "person brings the branch over; do not switch to another one."
+        )
+    confined = select.confinement().mode == "bwrap" and turn.mode != "bypassPermissions"
+    if confined and os.path.lexists(cwd / ".git"):
+        lines.append(
+            "The configuration (.git/config) and the hooks of its git repository are not yours to "
+            "change: git says that it cannot write them."
         )
     if record.trigger:
         lines.append(f'This chat was started by the trigger "{record.trigger}"; nobody attends it.')

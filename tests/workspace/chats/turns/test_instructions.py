@@ -14,6 +14,7 @@ from workspace.chats.turns import instructions, jobs
 from workspace.chats.turns.instructions import InstructionSource
 from workspace.engines import acp, claude, select
 from workspace.engines.acp import agents
+from workspace.engines.sandbox import Sandbox
 from workspace.models import Turn
 
 HEAD = instructions.HEAD
@@ -198,6 +199,19 @@ def test_the_job_of_a_turn_holds_the_words_and_its_record_the_places(
     assert made.instructions.endswith(f"{HEAD}\n\n{block('AGENTS.md', 'Be brief.')}")
     assert made.told == [whole("AGENTS.md", "Be brief.\n")]
     assert type(made).from_json(made.to_json()).told == made.told
+
+
+def test_who_works_confined_in_a_repository_is_told_what_of_it_is_not_his(
+    world: World, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(select, "confinement", lambda: Sandbox("bwrap"))
+    said = "the hooks of its git repository are not yours to change"
+
+    assert said not in job(world, monkeypatch, engine="builtin", model="local:m").instructions
+    (folder / ".git").mkdir()
+    assert said in job(world, monkeypatch, engine="builtin", model="local:m").instructions
+    monkeypatch.setattr(select, "confinement", lambda: Sandbox("off"))
+    assert said not in job(world, monkeypatch, engine="builtin", model="local:m").instructions
 
 
 def test_a_runbook_is_told_nothing(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch):

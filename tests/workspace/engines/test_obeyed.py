@@ -1,0 +1,195 @@
+"""What everybody's git obeys is not a turn's to write; what is done with git every day works."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.review.repos import Repo
+from tests.workspace.chats.turns.world import World, book, fence, only
+from tests.workspace.engines.test_sandbox import bash, confined, inside
+from workspace.engines import obeyed
+
+IDENTITY = (
+    "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\n"
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def repo(world: World) -> Repo:
+    """The project's directory, cloned from a repository in it, with a branch that is only there."""
+    source = Repo(world.project / "source")
+    source.commit({"a.txt": "one\n"}, "Begin")
+    source.branch("topic")
+    source.commit({"b.txt": "two\n"}, "Go on")
+    source.checkout("main")
+    made = Repo(world.project)
+    made.git("remote", "add", "origin", str(source.path))
+    made.git("fetch", "-q")
+    made.git("reset", "-q", "--hard", "origin/main")
+    return made
+
+
+def obeyed_by_git(repo: Repo) -> dict[str, bytes]:
+    """Every file of `.git` that names what git runs, and those through which it would name more."""
+    git = repo.path / ".git"
+    names = ("config", "config.worktree", "commondir", "info/attributes")
+    files = [*(git / name for name in names), *git.glob("hooks/*")]
+    return {str(path): path.read_bytes() for path in files if path.is_file()}
+
+
+ARMED = {
+    "a hook": "echo x > .git/hooks/pre-commit",
+    "the configuration": "echo x >> .git/config",
+    "the attributes": "echo '* filter=x' > .git/info/attributes",
+    "the configuration of a worktree": "echo x > .git/config.worktree",
+    "another folder of hooks": "mv .git/hooks old && mkdir .git/hooks",
+    "another folder of rules": "mv .git/info old; mkdir .git/info; echo x > .git/info/attributes",
+    "another repository": "mv .git old; cp -r old .git && echo x >> .git/config",
+    "a removed one": "rm -rf .git; git init -q && git config a.b c",
+    "a detour": "mkdir fake && echo ../fake > .git/commondir",
+}
+
+
+@inside
+@pytest.mark.parametrize("how", ARMED)
+def test_no_command_arms_the_git_of_the_directorys_user(world: World, repo: Repo, how: str):
+    repo.git("config", "extensions.worktreeConfig", "true")
+    Path(repo.path / ".git/info/attributes").write_bytes(b"")
+    Path(repo.path / ".git/config.worktree").write_bytes(b"")
+    before = obeyed_by_git(repo)
+
+    bash(world, ARMED[how], mode="default", tools=["Bash"])
+
+    assert obeyed_by_git(repo) == before
+    assert not (repo.path / ".git").is_symlink()
+
+
+@inside
+def test_what_is_missing_is_made_empty_and_changes_nothing_for_git(world: World, repo: Repo):
+    git = repo.path / ".git"
+    for name in ("hooks", "info"):
+        for path in (git / name).glob("*"):
+            path.unlink()
+        (git / name).rmdir()
+    before = repo.git("config", "--list"), repo.git("check-attr", "-a", "a.txt")
+
+    bash(world, "touch .git/hooks/pre-commit .git/info/attributes", mode="default", tools=["Bash"])
+
+    assert (repo.git("config", "--list"), repo.git("check-attr", "-a", "a.txt")) == before
+    assert list((git / "hooks").iterdir()) == []
+    assert (git / "info/attributes").read_bytes() == b""
+    assert not (git / "config.worktree").exists()
+
+
+@inside
+def test_in_bypass_permissions_and_in_no_repository_all_of_it_is_the_turns(
+    world: World, repo: Repo
+):
+    assert "[exit" not in bash(world, "git config a.b c && touch .git/hooks/x")
+    (repo.path / "plain").mkdir()
+    assert obeyed.of(str(repo.path / "plain")) == obeyed.Obeyed()
+    assert not (repo.path / "plain/.git").exists()
+
+
+@inside
+def test_the_file_that_names_a_repository_stays_and_links_are_left_alone(
+    world: World, repo: Repo, tmp_path: Path
+):
+    (repo.path / ".git").rename(tmp_path / "apart")
+    told = f"gitdir: {tmp_path}/apart\n"
+    (repo.path / ".git").write_text(told)
+
+    bash(world, "echo 'gitdir: x' > .git; rm -f .git; mv .git x", mode="default", tools=["Bash"])
+
+    assert (repo.path / ".git").read_text() == told
+    (repo.path / ".git").unlink()
+    (repo.path / ".git").symlink_to(tmp_path / "apart")
+    assert obeyed.of(str(repo.path)) == obeyed.Obeyed()
+    assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
+
+
+@inside
+def test_a_linked_hook_folder_starts_the_turn_all_the_same(world: World, repo: Repo):
+    hooks = repo.path / ".git/hooks"
+    hooks.rename(repo.path / "own-hooks")
+    hooks.symlink_to("../own-hooks")
+
+    assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
+    assert str(hooks) not in obeyed.of(str(repo.path)).covered
+
+
+@inside
+@pytest.mark.parametrize("mode", ["default", "plan"])
+def test_in_plan_mode_nothing_is_made_and_nothing_can_be_written(
+    world: World, repo: Repo, mode: str
+):
+    attributes = repo.path / ".git/info/attributes"
+
+    bash(world, "touch .git/x .git/info/x", mode=mode, tools=["Bash"])
+
+    assert attributes.exists() == (mode == "default")
+    assert (repo.path / ".git/x").exists() == (mode == "default")
+
+
+DAILY = """
+set -e
+echo one more >> a.txt
+git switch -q -c feature
+git commit -qam 'Change it'
+git switch -q main
+git switch -q topic                       # of the remote: what it tracks is not written down
+git checkout -q -b other origin/topic
+git branch --no-track third origin/main
+git branch -D third
+git switch -q feature
+echo two more >> a.txt
+git stash -q
+git stash pop -q
+git commit -qam 'And again'
+git fetch -q origin
+git rebase -q origin/topic
+git merge -q --no-ff main
+git tag v1
+git worktree add -q beside topic
+git -C beside commit -q --allow-empty -m 'Beside it'
+git worktree remove beside
+git gc -q
+git cherry-pick --allow-empty topic
+git push -q origin feature
+git clone -q source again
+git init -q fresh
+git log --format=%s -1 feature
+"""
+
+
+@inside
+def test_what_is_done_with_git_every_day_works(world: World, repo: Repo):
+    records = world.run(
+        book(fence("Bash", IDENTITY + DAILY)), **confined(world), mode="default", tools=["Bash"]
+    )
+
+    assert only(records, "turn_end")["status"] == "ok", only(records, "tool_result")["text"]
+    assert repo.git("fsck", "--strict", "--no-dangling") == ""
+    assert repo.git("rev-parse", "feature") == Repo(repo.path / "source").git(
+        "rev-parse", "feature"
+    )
+
+
+@inside
+@pytest.mark.parametrize(
+    "asked", ["config user.name x", "remote add o /x", "config core.hooksPath ."]
+)
+def test_what_must_fail_fails_with_gits_own_words(world: World, repo: Repo, asked: str):
+    said = bash(world, f"git {asked}", mode="default", tools=["Bash"])
+
+    assert "could not write config file .git/config" in said
+    assert "[exit status" in said
+    assert not os.path.lexists(repo.path / ".git/config.lock")

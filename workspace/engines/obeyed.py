@@ -1,0 +1,78 @@
+"""What of a repository everybody's git obeys: no turn writes it outside of bypassPermissions.
+
+Its user's own git runs hooks, and what the configuration names, as that user and outside of any
+sandbox. What does not exist cannot be covered, so it is made where that changes nothing for git.
+Without Django. See docs/design/trust.md#what-your-own-git-obeys.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from config.process.light_typing import NamedTuple
+
+LARGEST = 1 << 20  # bytes of a configuration
+
+
+class Obeyed(NamedTuple):
+    """`pinned`: folders that keep their place, for what is in one that is moved is covered no more.
+    `covered`: what is read-only. `detour`: a file that would lead git to another configuration and
+    cannot be covered, as it must not exist."""
+
+    pinned: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+    detour: str = ""
+
+
+def of(top: str) -> Obeyed:
+    """Of the repository whose work tree begins here, if it does; what is a link is not covered."""
+    git = os.path.join(top, ".git")
+    if os.path.islink(git):
+        return Obeyed()
+    if os.path.isfile(git):
+        return Obeyed(covered=(git,))
+    if not os.path.isfile(os.path.join(git, "HEAD")):
+        return Obeyed()
+    info = os.path.join(git, "info")
+    folders, found = [os.path.join(git, "hooks"), info], [os.path.join(git, "config")]
+    found.append(os.path.join(info, "attributes"))
+    if _has_own_configuration(found[0]):
+        found.append(os.path.join(git, "config.worktree"))
+    with suppress(OSError):  # what we cannot make, a command inside cannot either
+        _make(folders, found)
+    covered = tuple(path for path in (folders[0], *found) if not _is_odd(path))
+    detour = os.path.join(git, "commondir")
+    if os.path.lexists(detour):
+        return Obeyed((git, info), (*covered, detour))
+    return Obeyed((git, info), covered, detour)
+
+
+def take_away(detour: str) -> None:
+    """Remove what appeared since: git itself never makes that file there."""
+    with suppress(OSError):
+        if detour and not os.path.islink(os.path.dirname(detour)):
+            os.unlink(detour)
+
+
+def _has_own_configuration(config: str) -> bool:
+    """Whether git reads `config.worktree`: of one configuration, which is covered, and no other."""
+    from config.storage import opening
+
+    try:
+        return b"worktreeconfig" in opening.contents(config, limit=LARGEST).lower()
+    except OSError:
+        return False
+
+
+def _make(folders: list[str], empty: list[str]) -> None:
+    for path in folders:
+        if not os.path.lexists(path):
+            os.mkdir(path)
+    for path in empty:
+        if not os.path.lexists(path):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+
+
+def _is_odd(path: str) -> bool:
+    return os.path.islink(path) or os.path.islink(os.path.dirname(path))
