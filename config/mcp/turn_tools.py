@@ -24,7 +24,8 @@ from django.utils.module_loading import import_string
 from config.mcp.operations import Operation, Principal, Registry
 
 PREFIX = "mcp__svc_"  # how the name of every tool of the service begins
-KINDS: Mapping[str, str] = {"read": "R", "note": "P", "act": "X"}  # group -> class of a tool
+ACT = "act"
+KINDS: Mapping[str, str] = {"read": "R", "note": "P", ACT: "X"}  # group -> class of a tool
 
 
 class TurnCaller(Principal, Protocol):
@@ -58,6 +59,12 @@ def registries() -> Mapping[str, Registry]:
     given = [one for one in apps.get_app_configs() if hasattr(one, "turn_tools")]
     modules = {one.label: import_module(one.turn_tools) for one in given}
     return {getattr(one, "PART", label): one.REGISTRY for label, one in modules.items()}
+
+
+def acting() -> Mapping[str, Operation]:
+    """Those that act outside of the sandbox, by the names of their tools."""
+    parts = registries().items()
+    return {tool(part, one): one for part, own in parts for one in own if one.group == ACT}
 
 
 def tool(part: str, operation: Operation) -> str:

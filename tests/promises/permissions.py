@@ -110,7 +110,8 @@ def render(registry: Registry) -> str:
         "Which `mcp__svc_manage__*` tools a turn in project `alpha` sees. A turn that a client"
         " caused, directly or over any number of triggers, hooks, forks and further turns, sees and"
         " may do what its switches and the scope of the client both allow, in the client's projects"
-        " alone; [mcp.md](mcp.md#rights-travel-with-the-cause) tells more.",
+        " alone, and starts and stops no app; [mcp.md](mcp.md#rights-travel-with-the-cause) tells"
+        " more.",
         "",
         *_table(registry, SWITCHES, lambda name, op: turn_cell(registry, name, op)),
         "",

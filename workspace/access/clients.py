@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from config.mcp import turn_tools
 from config.mcp.operations import Registry
 from config.web.hosts import allowed, origin_host, origin_of
 from workspace.access import entries, proxies, scopes
@@ -111,7 +112,8 @@ def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> l
     records = []
     for client in clients:
         granted = registry.granted(Client(client.client_id, client.scope))
-        if names := [operation.name for operation in granted if operation.code_execution]:
+        acting = [one for one in turn_tools.acting().values() if client.scope.acts(one)]
+        if names := [one.name for one in (*granted, *acting) if one.code_execution]:
             text = f"scope grants code execution ({', '.join(names)})"
             text = f"{text}; treat its token like a shell on this host"
             records.append(Record(WARNING, f"{entries.place(client.client_id)}: {text}"))

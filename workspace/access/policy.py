@@ -58,6 +58,10 @@ class Scope:
     def grants(self, operation: Operation) -> bool:
         return self.permits(operation.name)
 
+    def acts(self, operation: Operation) -> bool:
+        """Whether it may act outside of the sandbox by this tool of a part: no star says so."""
+        return operation.name in self.allow and not matches(self.deny, operation.name)
+
     def reaches(self, project: str) -> bool:
         return matches(self.projects, project) and not matches(self.deny_projects, project)
 
@@ -72,6 +76,10 @@ class Bounds:
 
     def permits(self, operation: str) -> bool:
         return all(scope.permits(operation) for scope in self.scopes.values())
+
+    def acts(self, operation: Operation) -> bool:
+        """Whether a tool of a part that acts outside of the sandbox is left."""
+        return all(scope.acts(operation) for scope in self.scopes.values())
 
     def reaches(self, project: str) -> bool:
         return all(scope.reaches(project) for scope in self.scopes.values())

@@ -39,6 +39,11 @@ class Principal(operations.Principal, Protocol):
         ...
 
     @property
+    def bounds(self) -> Bounds:
+        """What those clients leave of the rights of what it causes."""
+        ...
+
+    @property
     def spawn_cap(self) -> int | None:
         """Upper bound of the spawn limit of anything this caller starts; None = no bound."""
         ...
@@ -67,6 +72,7 @@ class _Unbounded:
     clients = ()
     project: ClassVar[str | None] = None
     chat: ClassVar[str | None] = None
+    bounds = Bounds()
     spawn_cap: ClassVar[int | None] = None
     mode_cap: ClassVar[str | None] = None
     defaults = NO_DEFAULTS
@@ -137,6 +143,10 @@ class Client:
     @property
     def clients(self) -> tuple[str, ...]:
         return (self.client,)
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds({self.client: self.scope})
 
     @property
     def spawn_cap(self) -> int | None:
@@ -273,8 +283,12 @@ class Helper:
             self.agent.gates.read
             and self.agent.bounds.reaches(self.agent.project)
             and listed(self.agent.tools, turn_tools.tool(self.part, operation))
-            and (operation.group != "act" or not self.agent.plan)
+            and (operation.group != turn_tools.ACT or self._acts(operation))
         )
+
+    def _acts(self, operation: Operation) -> bool:
+        """It acts outside of the sandbox, where no scope holds it."""
+        return self.agent.bounds.acts(operation) and not self.agent.plan
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
         if not self.grants(operation):

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from config.errors import Invalid, Problem
+from config.mcp import turn_tools
+from workspace.access.policy import listed
 from workspace.access.principals import Principal
 from workspace.projects.project import Project
 from workspace.projects.schema import capped
@@ -32,6 +34,8 @@ def stored(
     does_other = before is None or before.run != trigger.run
     if does_other or words.get("permission_mode") is not None:
         _check_mode(trigger, principal)
+    if does_other or words.get("tools") is not None:
+        _check_tools(trigger, principal)
     _check_depth(trigger, words, principal)
     if does_other and principal.kind == "agent":
         trigger = _limited(trigger, project, principal)
@@ -45,6 +49,24 @@ def _check_mode(trigger: Trigger, principal: Principal) -> None:
     who = ", ".join(principal.clients)
     reason = f'"{mode}" is above {cap}, the highest mode of client {who} (its scope.permissionMode)'
     raise Invalid([Problem("permission_mode", reason, f'"{cap}"')])
+
+
+def _check_tools(trigger: Trigger, principal: Principal) -> None:
+    """Who lists a tool has approved it, and what acts outside of the sandbox is no client's to
+    approve."""
+    acting = turn_tools.acting().items()
+    closed = {tool: one.name for tool, one in acting if not principal.bounds.acts(one)}
+    for name in trigger.run.tools:
+        if covered := [closed[tool] for tool in closed if listed((name,), tool)]:
+            raise Invalid([Problem("tools", _closed(name, covered, principal))])
+
+
+def _closed(name: str, covered: list[str], principal: Principal) -> str:
+    who = ", ".join(principal.clients)
+    return (
+        f'"{name}" would act outside of the sandbox ({", ".join(covered)}), '
+        f"which the scope of client {who} does not allow by name (its scope.allow)"
+    )
 
 
 def _check_depth(trigger: Trigger, words: Mapping[str, Any], principal: Principal) -> None:

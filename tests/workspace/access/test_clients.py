@@ -285,6 +285,21 @@ def test_code_execution_is_announced_by_name(caplog: pytest.LogCaptureFixture):
     )
 
 
+@pytest.mark.parametrize(
+    ("allow", "named"),
+    [(["create_chat", "restart_app"], "create_chat, restart_app"), (["create_*", "re*"], None)],
+)
+def test_what_acts_outside_of_the_sandbox_is_announced_where_the_scope_names_it(
+    allow: list[str], named: str | None
+):
+    found = load(block(clients={"ci": client(allow=allow)}))
+
+    [record] = clients.code_execution(found.clients, REGISTRY)
+
+    assert ("restart_app" in record.text) == (named is not None)
+    assert named is None or f"({named})" in record.text
+
+
 def test_unknown_keys_are_named_with_the_nearest():
     found = load(block(publicURL=URL, clients={"ci": client() | {"scop": {}}}))
 

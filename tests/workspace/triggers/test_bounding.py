@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from config.errors import SvcError
+from config.mcp import turn_tools
 from tests.workspace.access.world import configure
 from tests.workspace.chats.world import agent as turn_of
 from tests.workspace.triggers.world import USER, World, hook
 from workspace.access.policy import Bounds, Scope
-from workspace.access.principals import Agent, Client
+from workspace.access.principals import Agent, Client, Helper
 from workspace.chats import actions
 from workspace.chats import files as chat_files
 from workspace.models import Run, Turn
@@ -141,6 +143,56 @@ def test_a_client_may_run_what_a_person_stored_with_a_higher_mode(world):
     write(world, ", permissionMode: bypassPermissions")
 
     assert fired(world, principal=CI).mode == "bypassPermissions"
+
+
+@pytest.mark.parametrize(
+    ("name", "covered"),
+    [("mcp__svc_apps__restart_app", "restart_app"), ("mcp__svc_apps__s*", "start_app, stop_app"),
+     *[(name, "start_app, stop_app, restart_app")
+       for name in ("mcp__svc_apps", "mcp__svc_apps__*", "mcp__svc_*", "mcp__s*")]],
+)  # fmt: skip
+def test_a_client_grants_nothing_that_acts_outside_of_the_sandbox(world, name: str, covered: str):
+    told = (
+        f'tools: "{name}" would act outside of the sandbox ({covered}), '
+        "which the scope of client ci does not allow by name (its scope.allow)"
+    )
+
+    for principal in (CI, by_client()):
+        assert refused(world, principal, interval="1h", prompt="x", tools=["Bash", name]) == told
+    reading = ["Bash", "mcp__svc_apps__find_app", "mcp__svc_review__*"]
+    assert store(world, interval="1h", prompt="x", tools=reading)["run"]["tools"] == reading
+    assert store(world, turn_of("c1"), name="own", cron="@daily", prompt="x", tools=[name])
+
+
+def test_another_prompt_does_not_take_over_the_tools_outside_that_a_person_listed(world):
+    write(world, ", tools: [mcp__svc_apps__restart_app]")
+
+    assert "act outside of the sandbox" in refused(world, prompt="other")
+    assert store(world, enabled=False)["run"]["tools"] == ["mcp__svc_apps__restart_app"]
+    assert store(world, prompt="other", tools=["Read"])["run"]["tools"] == ["Read"]
+
+
+def outside(*clients: Client, tools: tuple[str, ...] | None = ("mcp__svc_apps__*",)) -> list[str]:
+    """What acts outside of the sandbox in a turn that these clients caused."""
+    caller = by_client(2, *clients) if clients else turn_of("c1")
+    turn = dataclasses.replace(caller, tools=tools)
+    helper = Helper(turn, "apps", "runbook", Path("/"), Path("/"))
+    return [one.name for one in turn_tools.acting().values() if helper.grants(one)]
+
+
+def test_a_turn_of_a_client_has_no_tool_that_acts_outside_of_the_sandbox_whoever_listed_it():
+    assert outside() == outside(tools=None) == ["start_app", "stop_app", "restart_app"]
+    assert outside(CI) == outside(CI, tools=None) == []
+
+
+def test_a_scope_that_names_such_a_tool_allows_it_for_every_client_behind_a_turn(world):
+    keeper = Client("keeper", Scope(allow=("set_trigger", "restart_app")))
+    denied = Client("denied", Scope(allow=("restart_app",), deny=("re*",)))
+
+    tools = ["mcp__svc_apps__restart_app"]
+    assert store(world, keeper, interval="1h", prompt="x", tools=tools)["run"]["tools"] == tools
+    assert outside(keeper) == ["restart_app"]
+    assert outside(keeper, CI) == outside(denied) == []
 
 
 def test_a_trigger_remembers_the_clients_that_wrote_it_or_switched_it_on(world):
