@@ -22,6 +22,7 @@ FULL = {
 LONGEST_CHAIN = 3
 MOST_OF_ONE, WITHIN = 3, timedelta(hours=1)  # firings for one app: what keeps falling is not mended
 OFTEN = f"it fired {MOST_OF_ONE} times within an hour for this app already"
+OUTSIDE = "a management client is behind it that may not act in this project"
 FAILURES = 3  # in a row: from then on a schedule is tried once in PATIENCE
 PATIENCE = timedelta(hours=1)
 FAILING = f"its last {FAILURES} runs failed, so it is tried at most once an hour until one succeeds"

@@ -32,7 +32,7 @@ LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
 FOLDED = (
     admission.BUSY, *admission.FULL.values(), admission.FAILING, admission.LOOP, admission.OFTEN,
-    *pausing.REASONS,
+    admission.OUTSIDE, *pausing.REASONS,
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from django.db import transaction
 from config.process import wakeup
 from config.signals import AppChanged, BranchMoved, ThreadWritten
 from config.storage import database, homes
+from workspace.access import clients
 from workspace.chats.turns.delivery import TICKER
 from workspace.models import Run, TriggerState
 from workspace.projects.project import Project
 from workspace.signals import RunEnded
 from workspace.triggers import admission, causes, firing, places, runs, telling
-from workspace.triggers.causes import Chain
+from workspace.triggers.causes import Cause
 from workspace.triggers.entries import files
 from workspace.triggers.entries.schema import Event, Trigger
 
@@ -39,8 +41,8 @@ class Happening:
     """One thing that happened, in the words of triggers.
 
     `names` are what `run.match` may name; `repository` or `directory` say where it was, `project`
-    in which one, None where only the place tells. `chain`: the firings behind it, None where that
-    is known only by what works now.
+    in which one, None where only the place tells. `cause`: the firings and clients behind it, None
+    where these are known only by what works now.
     """
 
     on: str
@@ -50,7 +52,7 @@ class Happening:
     repository: Path | None = None
     directory: Path | None = None
     project: str | None = None
-    chain: Chain | None = None
+    cause: Cause | None = None
     trigger: str = ""  # the one whose run it is
 
 
@@ -89,7 +91,7 @@ def _read(what: Any, now: datetime) -> Happening | None:
             said = telling.entry(now, trigger=what.trigger, run=what.run, error=what.error)
             return Happening(
                 "onRunFailed", now, said, (what.trigger,),
-                project=what.project, chain=causes.of_run(run), trigger=what.trigger,
+                project=what.project, cause=causes.of_failed(run), trigger=what.trigger,
             )  # fmt: skip
     return None
 
@@ -105,7 +107,7 @@ def _thread(what: ThreadWritten, now: datetime) -> Happening | None:
     )  # fmt: skip
     return Happening(
         "onThread", now, said, (what.file,), repository=what.repository, project=what.project,
-        chain=None if what.by_file else (),
+        cause=None if what.by_file else Cause(),
     )  # fmt: skip
 
 
@@ -149,37 +151,58 @@ def _named(found: Happening, trigger: Trigger) -> bool:
 
 def _take(found: Happening, project: Project, trigger: Trigger) -> None:
     """Add it to the firing that gathers, or record one that begins to."""
-    chain = found.chain
-    if chain is None:
-        chain = causes.at_work(project.slug, trigger.name, found.at)
+    cause = found.cause
+    if cause is None:
+        there = partial(_works_there, found)
+        cause = causes.at_work(project.slug, trigger.name, found.at, there)
     with transaction.atomic():
         database.alone("trigger", project.slug, trigger.name)
-        own = admission.loops(f"{project.slug}/{trigger.name}", list(chain))
-        if not own and _joined(found, project, trigger, chain):
+        own = admission.loops(f"{project.slug}/{trigger.name}", list(cause.chain))
+        outside = admission.OUTSIDE if clients.barred(cause.clients, project.slug) else ""
+        if not own and not outside and _joined(found, project, trigger, cause):
             return
         run = firing.fire(
             project=project,
             trigger=trigger,
             cause="event",
             actor=ACTOR,
+            clients=cause.clients,
+            spawn_cap=cause.spawn_cap,
             event={"type": found.on, "happenings": [found.entry]},
-            chain=chain,
+            chain=cause.chain,
             due=found.at + trigger.debounce,
-            refusal="" if own else _too_often(found, project, trigger),
+            refusal=outside or ("" if own else _too_often(found, project, trigger)),
         )
     if run.status == "queued":
         wakeup.wake(TICKER)
 
 
-def _joined(found: Happening, project: Project, trigger: Trigger, chain: Chain) -> bool:
-    """Whether a firing of the trigger still gathers and has it now."""
+def _works_there(found: Happening, slug: str) -> bool:
+    """Whether a turn of that project works where it happened."""
+    project = places.project(slug)
+    if project is None or slug == found.project:
+        return True
+    if found.repository is not None:
+        return places.shares_repository(project, found.repository)
+    return found.directory is not None and places.holds(project, found.directory)
+
+
+def _joined(found: Happening, project: Project, trigger: Trigger, cause: Cause) -> bool:
+    """Whether a firing of the trigger still gathers and has it now, with all who are behind it."""
     gathering = _gathering().filter(project=project.slug, trigger=trigger.name)
     run = gathering.filter(scheduled_for__gt=found.at).order_by("-id").first()
     if run is None or run.event is None:
         return False
-    longest = max(tuple(run.chain), chain, key=len)
-    event = telling.gathered(run.event, found.entry)
-    return bool(gathering.filter(id=run.id).update(event=event, chain=list(longest)))
+    both = Cause(tuple(run.chain), tuple(run.clients), run.spawn_cap)
+    both = both.beside(cause)
+    changed = {
+        "event": telling.gathered(run.event, found.entry),
+        "chain": [*both.chain],
+        "client": run.client or next(iter(both.clients), ""),
+        "clients": [*both.clients],
+        "spawn_cap": both.spawn_cap,
+    }
+    return bool(gathering.filter(id=run.id).update(**changed))
 
 
 def _too_often(found: Happening, project: Project, trigger: Trigger) -> str:

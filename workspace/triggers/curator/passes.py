@@ -19,7 +19,7 @@ from workspace.chats.turns import endings
 from workspace.models import Run, Turn
 from workspace.projects import store
 from workspace.projects.project import CHANGELOG, DOCUMENTS, OVERVIEW, Project
-from workspace.triggers import pausing, runs
+from workspace.triggers import causes, pausing, runs
 from workspace.triggers.curator import answer, briefing, documents
 from workspace.triggers.entries import files, prompts
 from workspace.triggers.entries.schema import Trigger, agent_name
@@ -94,6 +94,7 @@ def _new(project: Project, now: datetime) -> Run:
         kind=KIND,
         cause="event",
         actor={"kind": "system"},
+        clients=causes.clients_of(_news(project)),  # behind its failure; it has no tools itself
         queued_at=now,
         lease_until=now + LEASE,
         status="queued",
@@ -119,9 +120,7 @@ def _queue(project: Project, run: Run) -> None:
     trigger = _customised(project)
     extra = prompts.read(trigger, project.own_dir) if trigger else ""
     seen = {name: store.document(project, name) for name in DOCUMENTS}
-    completed = _last(project.slug, status="completed")
-    turns = briefing.turns_since(project.slug, completed.queued_at if completed else None)
-    prompt = briefing.prompt(project, extra, seen, turns)
+    prompt = briefing.prompt(project, extra, seen, _news(project))
     model = (trigger.run.model if trigger else None) or ""
     firing = _firing(project, run, documents.digest(seen[OVERVIEW]))
     chat = actions.open_for(firing, project=project, prompt=prompt, model=model).id
@@ -130,6 +129,12 @@ def _queue(project: Project, run: Run) -> None:
         if not mine.update(session_id=chat, lease_until=None):
             return
         actions.fire(project=project, chat=chat, prompt=prompt, model=model, firing=firing)
+
+
+def _news(project: Project) -> list[Turn]:
+    """What a pass that begins now is told of."""
+    completed = _last(project.slug, status="completed")
+    return briefing.turns_since(project.slug, completed.queued_at if completed else None)
 
 
 def _firing(project: Project, run: Run, seen: str) -> actions.Firing:

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from tests.workspace.access.world import configure
 from tests.workspace.chats.world import World
-from workspace.chats import files, transcript
+from workspace.access.policy import Scope
+from workspace.access.principals import Client
+from workspace.chats import actions, files, transcript
 from workspace.chats.turns import endings
 from workspace.models import Run, Turn
 from workspace.triggers import commands, following, pausing, render, runs
@@ -360,3 +363,21 @@ def test_a_pass_fires_no_hook_of_the_archive(world):
     answered(world, GOOD)
 
     assert [run.kind for run in Run.objects.all()] == ["curation"]
+
+
+def test_the_clients_whose_turns_a_pass_is_told_of_are_behind_its_failure(world, monkeypatch):
+    configure(monkeypatch, ci=Scope(("alpha",), ("*",), max_spawn_depth=3))
+    world.write(ON + "maxSpawnDepth: 9\n")
+    world.customise()
+    failed = {"trigger": {"type": "event", "on": "onRunFailed"}, "enabled": True}
+    commands.put(world.project, "f", failed | {"run": {"prompt": "Look at it"}})
+    client = Client("ci", Scope(("alpha",), ("*",)))
+    made = actions.create(principal=client, project=world.project, prompt="Rename the module")
+    assert made.turn
+
+    world.end(made.turn, "Renamed.")
+    [first] = world.passes()
+    world.end(world.turn_of(first), "No such form.")
+
+    [run] = Run.objects.filter(trigger="f")
+    assert (run.client, run.clients) == ("ci", ["ci"])
