@@ -10,9 +10,12 @@ from __future__ import annotations
 import os
 import pwd
 import stat as stat_bits
+import sys
+import sysconfig
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ NO_FOLDER = "is no directory: name the directory that it is in"
 ROOT = "the root of the disk is no place for a project: name one directory of it"
 OURS = "belongs to this service: name a directory outside its data and projects directories"
 HOLDS_OURS = "holds the data of this service: name a directory in it that does not"
+CODE = "is what this service runs from: name another directory, such as a second checkout of it"
+HOLDS_CODE = "holds what this service runs from: name a directory in it that does not"
 HOLDS_CONFIG = "holds the config file of this service: name a directory in it that does not"
 A_HOME = "is a home directory, with keys and settings in it: name a directory in it"
 HOLDS_HOME = "holds home directories: name a directory in one of them"
@@ -76,6 +81,20 @@ def of(data: Mapping[str, Any], wall: Wall | None = None) -> WorkingDirectory | 
         return WorkingDirectory(check(text, wall), apart=True)
     except schema.Unfit as error:
         return WorkingDirectory(shown, str(error), gone=isinstance(error, Gone), apart=True)
+
+
+def own(folder: Path) -> WorkingDirectory:
+    """The place of a project without `path`: its own directory, or the checkout in it. A projects
+    directory of the user's may hold what the service runs from."""
+    here = _identity(folder)
+    code = here is not None and here in _around(_code())
+    return WorkingDirectory(folder, CODE if code else "")
+
+
+@cache
+def _around(folders: tuple[Path, ...]) -> frozenset[Identity]:
+    """As it was when it was first asked for: every look at a project asks."""
+    return frozenset(one for path in folders for one in _levels(path))
 
 
 def named(data: Mapping[str, Any]) -> bool:
@@ -126,6 +145,8 @@ class Wall:
     around_ours: frozenset[Identity]  # they, and all they lie in
     around_home: frozenset[Identity]
     around_config: frozenset[Identity]  # what svc.config.yaml lies in: it names commands
+    code: frozenset[Identity]  # what the service runs from: it is run outside of any sandbox
+    around_code: frozenset[Identity]
     _outer: dict[str, frozenset[Identity]] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -138,6 +159,8 @@ class Wall:
             around_ours=frozenset(one for path in own for one in _levels(path)),
             around_home=frozenset(_levels(home)),
             around_config=frozenset(_levels(settings.SVC.config_file.resolve().parent)),
+            code=frozenset(found for path in _code() if (found := _identity(path))),
+            around_code=frozenset(one for path in _code() for one in _levels(path)),
         )
 
     def refusal(self, real: Path) -> str:
@@ -147,12 +170,16 @@ class Wall:
         here = _identity(real)
         if here in self.ours or not self.ours.isdisjoint(self._around(str(real.parent))):
             return OURS
+        if here in self.code or not self.code.isdisjoint(self._around(str(real.parent))):
+            return CODE
         if here and here in (self.home, _home_of_owner(real)):
             return A_HOME
         if here in self.around_ours:
             return HOLDS_OURS
         if here in self.around_home:
             return HOLDS_HOME
+        if here in self.around_code:
+            return HOLDS_CODE
         if here in self.around_config:
             return HOLDS_CONFIG
         if f"{real}/".startswith(SYSTEM):
@@ -163,6 +190,21 @@ class Wall:
         if folder not in self._outer:
             self._outer[folder] = frozenset(_levels(folder))
         return self._outer[folder]
+
+
+def _code() -> tuple[Path, ...]:
+    return _code_of(Path(settings.BASE_DIR), sys.prefix)
+
+
+@cache
+def _code_of(base: Path, prefix: str) -> tuple[Path, ...]:
+    """The checkout that the service runs from, its virtual environment, and Python's own library
+    and packages where they lie elsewhere. The prefix of a Python of the system holds far more than
+    that Python. As written, too: a link on the way is as good as what it leads to."""
+    own = [base] if prefix == sys.base_prefix else [base, Path(prefix)]
+    own += [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
+    found = dict.fromkeys([*own, *(path.resolve() for path in own)])
+    return tuple(path for path in found if not any(map(path.is_relative_to, found.keys() - {path})))
 
 
 def _expanded(text: str) -> Path:

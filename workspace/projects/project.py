@@ -108,6 +108,8 @@ class Project:
     def warnings(self) -> list[str]:
         """What in the file has no effect, one sentence each."""
         found = []
+        if self.place.problem and not folders.named(self.data):
+            found.append(self.place.refusal)
         for key, value in self.data.items():
             if key == yamlio.MERGE:
                 found.append(f"{key}: must name a mapping, or a list of them; nothing is mixed in")
@@ -155,7 +157,7 @@ class Project:
     @property
     def place(self) -> folders.WorkingDirectory:
         """Where its agents work as things stand on the disk, and why they may not."""
-        return folders.of(self.data) or folders.WorkingDirectory(self.own_dir)
+        return folders.of(self.data) or folders.own(self.own_dir)
 
     @property
     def working_dir(self) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -152,6 +154,88 @@ def test_what_holds_the_config_file_is_refused_for_it_names_commands(home: Path,
 
     assert refusal("~/code/svc") == refusal("~/code") == folders.HOLDS_CONFIG
     assert refusal("~/code/svc/inner") == ""
+
+
+@pytest.fixture
+def checkout(home: Path, settings, monkeypatch) -> Path:
+    """What the service runs from: a checkout, its environment by a link, and a second checkout."""
+    work = home / "code" / "work"
+    for name in ("svc/docs", "svc-2", "venvs/svc/bin"):
+        (work / name).mkdir(parents=True)
+    (work / "svc" / ".venv").symlink_to(work / "venvs" / "svc")
+    settings.BASE_DIR = work / "svc"
+    monkeypatch.setattr(sys, "prefix", str(work / "svc" / ".venv"))
+    return work
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("svc", folders.CODE),
+        ("svc/docs", folders.CODE),
+        ("svc/not/there", folders.CODE),
+        ("svc/.venv", folders.CODE),
+        ("venvs/svc/bin", folders.CODE),
+        ("link", folders.CODE),
+        ("venvs", folders.HOLDS_CODE),
+        (".", folders.HOLDS_CODE),
+        ("..", folders.HOLDS_CODE),
+        ("../..", folders.A_HOME),
+        ("svc-2", ""),
+    ],
+)
+def test_what_the_service_runs_from_is_no_place_for_a_project_nor_what_holds_it(
+    checkout: Path, written: str, reason: str
+):
+    (checkout / "link").symlink_to(checkout / "svc" / "docs")
+
+    assert refusal(str(checkout / written)) == reason
+
+
+def test_the_library_of_python_is_none_either_and_what_else_lies_in_its_prefix_is(home: Path):
+    library = Path(sysconfig.get_path("stdlib"))
+
+    assert refusal(str(library / "json")) == folders.CODE
+    assert refusal(str(library.parent)) == folders.HOLDS_CODE
+    assert refusal("/usr/share") == ""
+
+
+def test_a_checkout_that_holds_the_data_directory_still_has_projects_of_its_own(
+    checkout: Path, settings, db
+):
+    settings.DATA_DIR = checkout / "svc" / ".data"
+    settings.PROJECTS_DIR = settings.DATA_DIR / "projects"
+    settings.PROJECTS_DIR.mkdir(parents=True)
+
+    own = make()
+
+    assert store.workable(own) == own.dir
+    assert refusal(str(settings.DATA_DIR / "home")) == folders.OURS
+
+
+def test_a_link_that_is_turned_to_the_checkout_later_is_refused_then(checkout: Path, db):
+    link = checkout / "link"
+    link.symlink_to(checkout / "svc-2")
+    project = make(path=str(link))
+    assert store.workable(project) == checkout / "svc-2"
+
+    link.unlink()
+    link.symlink_to(checkout / "svc")
+
+    with pytest.raises(Conflict, match="what this service runs from"):
+        store.workable(project)
+
+
+def test_a_checkout_in_the_projects_directory_is_no_project(checkout: Path, settings, db):
+    settings.PROJECTS_DIR = checkout
+    (checkout / "svc" / "project.yaml").write_text("name: Svc\n")
+    (checkout / "svc-2" / "project.yaml").write_text("name: Other\n")
+
+    assert store.get("svc").place.problem == folders.CODE
+    assert store.get("svc").warnings == [f"path: {folders.CODE}"]
+    assert store.get("svc-2").place.problem == ""
+    with pytest.raises(Conflict, match="what this service runs from"):
+        store.workable(store.get("svc"))
 
 
 def test_a_directory_that_may_not_be_read_or_entered_is_told(home: Path):
