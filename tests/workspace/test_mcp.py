@@ -12,14 +12,15 @@ from config.errors import Conflict, Denied, Invalid, NotFound, Upstream
 from config.mcp import arguments, results
 from config.mcp.operations import Operation
 from config.storage import displaced
+from tests.service import free_port
 from tests.workspace.access.world import configure
 from workspace.access.policy import Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client, User
-from workspace.chats import files
+from workspace.chats import actions, files
 from workspace.mcp import waiting
 from workspace.mcp.catalogue import REGISTRY
 from workspace.models import Run, Turn
-from workspace.projects import store
+from workspace.projects import guarded, store
 from workspace.triggers.schedule import alive
 
 EVERYTHING = Client("ci", Scope(allow=("*",)))
@@ -164,13 +165,42 @@ def test_local_paths_are_not_cloned_for_a_client(alpha):
         call("create_project", name="Beta", repo=str(alpha.dir))
 
 
-def test_local_paths_are_not_cloned_for_a_turn_of_a_client(alpha):
-    bounds = Bounds({"ci": EVERYTHING.scope})
+def turn_of(**scopes: Scope) -> Agent:
+    """A turn of alpha that these clients caused."""
     gates = Gates(True, True, True, True, lambda _: True)
-    caller = Agent(
-        "msg_1", "alpha", "c", "C", 0, 1, client="ci", tools=None, plan=False, gates=gates,
-        bounds=bounds,
+    return Agent(
+        "msg_1", "alpha", "c", "C", 0, 1, client=next(iter(scopes), ""), tools=None, plan=False,
+        gates=gates, bounds=Bounds(scopes),
     )  # fmt: skip
+
+
+def test_what_turns_do_not_reach_is_not_cloned_for_a_client_or_a_turn(alpha):
+    closed = f"http://127.0.0.1:{free_port()}/x"
+    for caller in (EVERYTHING, turn_of(ci=EVERYTHING.scope), turn_of()):
+        with pytest.raises(Invalid, match="is on this machine: open it with"):
+            REGISTRY.run("create_project", caller, name="Beta", repo=closed)
+
+    with pytest.raises(Invalid, match="clone failed: fatal: unable to access"):
+        REGISTRY.run("create_project", User(), name="Beta", repo=closed)
+
+
+def test_a_turn_has_cloned_for_it_what_its_own_project_and_trigger_reach(alpha):
+    port = free_port()
+    repo = f"http://127.0.0.1:{port}/x"
+    store.update("alpha", {"network": {"hostPorts": [port]}})
+
+    with pytest.raises(Invalid, match=guarded.FAILED):
+        REGISTRY.run("create_project", turn_of(), name="Beta", repo=repo)
+    with pytest.raises(Invalid, match="is on this machine"):
+        REGISTRY.run("create_project", EVERYTHING, name="Beta", repo=repo)
+    actions.create(principal=User(), project=alpha, prompt="hi")
+    Turn.objects.update(id="msg_1", network="off")
+    with pytest.raises(Invalid, match="the network is off for this turn"):
+        REGISTRY.run("create_project", turn_of(), name="Beta", repo=repo)
+
+
+def test_local_paths_are_not_cloned_for_a_turn_of_a_client(alpha):
+    caller = turn_of(ci=EVERYTHING.scope)
 
     with pytest.raises(Invalid, match="paths of this machine are not cloned"):
         REGISTRY.run("create_project", caller, name="Beta", repo=str(alpha.dir))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from workspace.access.principals import Principal
+from config.network import NetworkSetting
+from workspace.access import reach
+from workspace.access.principals import Agent, Principal
+from workspace.engines.network import Network
 from workspace.mcp.results import present
+from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Away, Project
 
@@ -39,6 +43,14 @@ def _row(project: Project) -> dict[str, Any]:
     return present(row, "area", "error")
 
 
+def _network(principal: Principal) -> Network | None:
+    """What a turn reaches, as far as this caller is one; None for people, who reach everything."""
+    if isinstance(principal, Agent):
+        turn = Turn.objects.filter(id=principal.turn).first()
+        return reach.network(store.get(principal.project).network, turn.network if turn else "")
+    return None if principal.kind in ("user", "system") else reach.network(NetworkSetting())
+
+
 def create_project(
     principal: Principal,
     *,
@@ -51,8 +63,9 @@ def create_project(
     principal.check_project("create_project", store.creation_slug(name=name, slug=slug))
     over_mcp = bool(principal.clients)
     project = store.create(
-        principal=principal, name=name, slug=slug, group=area, over_mcp=over_mcp, **given
-    )
+        principal=principal, name=name, slug=slug, group=area, over_mcp=over_mcp,
+        network=_network(principal), **given,
+    )  # fmt: skip
     result = {
         "created": True,
         "slug": project.slug,

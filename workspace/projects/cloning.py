@@ -6,6 +6,7 @@ While it runs it says how far it is, and it can be stopped.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -18,24 +19,48 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from config.errors import Conflict, Invalid, NotFound, Problem
+from workspace.engines.network import Network
+from workspace.projects import guarded
 
 TIMEOUT_S = 300
+LOCAL = "file"
 REMOTE = ("http", "https", "git", "ssh")
 SCP_FORM = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
 STOPPED = "The clone was stopped; nothing of it was kept."
 LATE = f"clone took more than {TIMEOUT_S // 60} minutes"
+log = logging.getLogger(__name__)
 _PROGRESS = re.compile(r"([A-Z][a-z]+ (?:objects|deltas|files)): +(\d{1,3})%")
 EXAMPLE = '"https://example.com/team/notes.git"'
 
 
-def check(url: str, *, local: bool) -> str:
-    """The transport's git name; Invalid unless the URL is one this service clones."""
+def check(url: str, *, local: bool, network: Network | None = None) -> str:
+    """The transport's git name; Invalid unless the URL is one this service clones. `network`: of
+    the caller, where it is no person; what is not reached there is not cloned from."""
+    transport = _transport(url, local=local)
+    if network is not None and transport != LOCAL:
+        host, port = _address(url, transport)
+        if refused := guarded.refusal(host, port, network):
+            raise _bad(refused)
+    return transport
+
+
+def _address(url: str, transport: str) -> tuple[str, int]:
+    if SCP_FORM.fullmatch(url):
+        return url.partition("@")[2].partition(":")[0], guarded.PORTS[transport]
+    parts = urlsplit(url)
+    try:
+        return parts.hostname or "", parts.port or guarded.PORTS[transport]
+    except ValueError:
+        raise _bad("has a port that is none") from None
+
+
+def _transport(url: str, *, local: bool) -> str:
     if url.startswith("-") or "::" in url or not url.isprintable():
         raise _bad("this transport is not allowed")
     if url.startswith("/") or url.startswith("file://"):
         if not local:
             raise _bad("paths of this machine are not cloned over /mcp")
-        return "file"
+        return LOCAL
     if SCP_FORM.fullmatch(url):
         return "ssh"
     parts = urlsplit(url)
@@ -88,26 +113,48 @@ def stop(slug: str) -> None:
         clone.kill(STOPPED)
 
 
-def clone(url: str, into: Path, *, local: bool, slug: str, name: str) -> Path:
+def clone(
+    url: str, into: Path, *, local: bool, slug: str, name: str, network: Network | None = None
+) -> Path:
     """Clone below `into`; whatever a failed clone leaves there is the caller's to remove.
 
-    Invalid with git's words when it fails, Conflict (`stopped`) when it was stopped."""
-    transport = check(url, local=local)
+    Invalid when it fails, with git's words, or for a caller with a `network` with none of them;
+    Conflict (`stopped`) when it was stopped."""
+    transport = check(url, local=local, network=network)
     target = into / directory_name(url)
-    process = subprocess.Popen(
+    if network is None or transport == LOCAL:
+        said = _followed_to_end(Clone(slug, name, _git(url, target, transport)))
+        if said is not None:
+            raise Invalid(f"repo: clone failed: {scrub(said)}"[:500])
+        return target
+    with guarded.way(network) as port:
+        said = _followed_to_end(Clone(slug, name, _git(url, target, transport, port)))
+    if said is not None:
+        log.info("a clone for a client or a turn failed", extra={"why": scrub(said)[:500]})
+        raise _bad(guarded.FAILED)
+    return target
+
+
+def _git(url: str, target: Path, transport: str, way: int | None = None) -> subprocess.Popen[bytes]:
+    """`way`: the port of the proxy that it has to go through."""
+    return subprocess.Popen(
         ["git", "-c", "core.hooksPath=/dev/null", "-c", "credential.interactive=false",
+         *(guarded.settings(way) if way else ()),
          "clone", "--progress", "--no-local", "--no-recurse-submodules", "--template=",
          "--", url, str(target)],
-        cwd=into, env=_environment(transport), start_new_session=True,
+        cwd=target.parent, env=_environment(transport, way), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
-    this = Clone(slug, name, process)
+
+
+def _followed_to_end(this: Clone) -> str | None:
+    """What git says of its failure, None where there is none."""
     late = threading.Timer(TIMEOUT_S, this.kill, (LATE,))
     _running.append(this)
     late.start()
     try:
         said = " ".join(_followed(this))
-        process.wait()
+        this.process.wait()
     finally:
         late.cancel()
         _running.remove(this)
@@ -115,9 +162,7 @@ def clone(url: str, into: Path, *, local: bool, slug: str, name: str) -> Path:
         raise Conflict(STOPPED, code="stopped")
     if this.why:
         raise _bad(this.why)
-    if process.returncode:
-        raise Invalid(f"repo: clone failed: {scrub(said)}"[:500])
-    return target
+    return said if this.process.returncode else None
 
 
 def _followed(clone: Clone) -> Iterator[str]:
@@ -143,7 +188,7 @@ def scrub(text: str) -> str:
     return " ".join(re.sub(r"[^\x20-\x7e\u00a0-\uffff]+", " ", text).split())
 
 
-def _environment(transport: str) -> dict[str, str]:
+def _environment(transport: str, way: int | None) -> dict[str, str]:
     silent = {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "false",
@@ -156,7 +201,7 @@ def _environment(transport: str) -> dict[str, str]:
         "LC_ALL": "C",
     }
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | silent
+    return kept | silent | (guarded.environment(way) if way else {})
 
 
 def _bad(reason: str) -> Invalid:

@@ -25,6 +25,7 @@ from config.storage import database, files, homes, paths, yamlio
 from config.storage.mirror import Mirror
 from workspace import ids, models
 from workspace.access import reach
+from workspace.engines.network import Network
 from workspace.projects import cloning, folders, schema
 from workspace.projects.project import FILE, Away, Project
 
@@ -219,16 +220,18 @@ def create(
     group: str | None = None,
     status: str | None = None,
     over_mcp: bool = False,
+    network: Network | None = None,
 ) -> Project:
-    """Make the directory and its project.yaml, cloning first when a repository is named. With
-    `path` its agents work in that directory, in which nothing is written here."""
+    """Make the directory and its project.yaml, cloning first when a repository is named, for a
+    caller with a `network` only from what is reached there. With `path` its agents work in that
+    directory, in which nothing is written here."""
     given = {"name": name, "summary": summary, "group": group, "status": status, "repo": repo}
     given["path"] = path
     present = {key: value for key, value in given.items() if value is not None}
     values = _read_all(present, folders.problems(present))
     slug = _new_slug(slug, values["name"])
     if repo:
-        cloning.check(values["repo"], local=not over_mcp)
+        cloning.check(values["repo"], local=not over_mcp, network=network)
     today = dt.datetime.now(dt.UTC).date().isoformat()
     content = {
         "name": values["name"],
@@ -238,7 +241,7 @@ def create(
         "updated": today,
     }
     with files.writing(FILE):
-        _make(settings.PROJECTS_DIR / slug, content, local=not over_mcp)
+        _make(settings.PROJECTS_DIR / slug, content, local=not over_mcp, network=network)
     return get(slug)
 
 
@@ -261,14 +264,16 @@ def _new_slug(slug: str | None, name: str, *, may_exist: bool = False) -> str:
     return slug
 
 
-def _make(target: Path, content: dict[str, Any], *, local: bool) -> None:
+def _make(
+    target: Path, content: dict[str, Any], *, local: bool, network: Network | None = None
+) -> None:
     """Build beside the target and move it there whole: half a project is never seen."""
     staging = target.with_name(STAGING + ids.ulid())
     staging.mkdir(mode=0o700)
     try:
         if "repo" in content:
             about = {"slug": target.name, "name": content["name"]}
-            cloning.clone(content["repo"], staging, local=local, **about)
+            cloning.clone(content["repo"], staging, local=local, network=network, **about)
         files.write(staging / FILE, yamlio.dump(content), mode=0o600)
         staging.rename(target)
     except OSError as error:

@@ -41,15 +41,19 @@ class Proxy:
 
     def serve(self, listeners: Mapping[str, Any]) -> None:
         """Until the process ends."""
-        asyncio.run(self._serve(listeners))
+        asyncio.run(self.until(asyncio.Event(), listeners))
 
-    async def _serve(self, listeners: Mapping[str, Any]) -> None:
+    async def until(self, ended: asyncio.Event, listeners: Mapping[str, Any]) -> None:
+        servers = []
         for address, raw in listeners.items():
             sock = socket.socket(fileno=raw.detach())
             port = int(address.rpartition(":")[2])
             handler = self._proxied if port == PORT else self._forwarding(address, port)
-            await asyncio.start_server(self._bounded(handler), sock=sock, limit=HEAD_BYTES)
-        await asyncio.Event().wait()
+            handler = self._bounded(handler)
+            servers.append(await asyncio.start_server(handler, sock=sock, limit=HEAD_BYTES))
+        await ended.wait()
+        for server in servers:
+            server.close()
 
     def _bounded(self, handler: Handler) -> Handler:
         """The same, for so many connections at once; one more is closed."""
