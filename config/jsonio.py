@@ -55,8 +55,8 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with what is obeyed and not seen as its name, `«U+202E»`: controls that turn the order
-    of what follows, ends of lines that are shown as none, letters of tags.
+    """The text with what is obeyed and not seen as its name, `«U+202E»`: controls that turn what
+    follows round, ends of lines that are shown as none, letters of tags.
     """
     return _UNSEEN.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
 

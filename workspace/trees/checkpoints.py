@@ -172,7 +172,7 @@ def _end_tree(record: Record) -> None:
 def _lies_there(record: Record) -> Callable[[str], bool]:
     """Whether what is in no tree is a repository inside or a file: a folder in a file's place is
     not."""
-    return lambda name: name.endswith("/") or os.path.isfile(f"{record.root}/{name}")
+    return lambda name: name.endswith("/") or Path(record.root, name).is_file()
 
 
 def _folded(names: Sequence[str]) -> tuple[str, ...]:

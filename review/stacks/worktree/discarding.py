@@ -23,7 +23,7 @@ from typing import Any, TypedDict
 from django.conf import settings
 
 from config.errors import Conflict, Invalid, NotFound, SvcError
-from config.git import entries, snapshot
+from config.git import entries, shadow, snapshot
 from config.git.command import GitError
 from config.git.entries import LINK, Entry
 from config.git.index import Index, user_index
