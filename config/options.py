@@ -6,7 +6,7 @@ weaker default. `managementApi`, `mcpServers`, `notify` are kept raw: they stop 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -334,9 +334,9 @@ class Options:
     retry: RetrySetting = option(
         readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
-    engines: Mapping[str, Any] = option(readers.mapping, {}, "Per-engine settings", key="engines")
+    engines: Mapping[str, Any] = option(readers.ENGINES, {}, "Per-engine settings", key="engines")
     mcp_servers: Any = option(readers.raw, {}, "Servers of tools for agents", key="mcpServers")
-    tools: Mapping[str, Any] = option(readers.mapping, {}, "Per-tool settings", key="tools")
+    tools: Mapping[str, Any] = option(readers.TOOLS, {}, "Per-tool settings", key="tools")
     management_api: Any = option(readers.raw, {}, "The /mcp endpoint", key="managementApi")
     notify: Any = option(readers.raw, (), "Channels that notifications go to", key="notify")
 
@@ -361,8 +361,17 @@ def load(environ: Mapping[str, str]) -> Options:
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     readers.refuse_together(values)
-    known = {option.key for option in OPTIONS.values() if option.key}
-    return Options(data_dir, config_file, tuple(unknown.warnings(tree, known)), given, **values)
+    told = tuple(unknown.warnings(tree, frozenset(known())))
+    return Options(data_dir, config_file, told, given, **values)
+
+
+def known() -> Iterator[str]:
+    """Every dotted key that the file may have, from what reads them."""
+    for option in OPTIONS.values():
+        if option.key and isinstance(option.read, readers.Section):
+            yield from (f"{option.key}.{name}" for name in option.read.names())
+        elif option.key:
+            yield option.key
 
 
 def read_file(path: Path) -> dict[str, Any]:

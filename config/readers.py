@@ -6,7 +6,8 @@ import ipaddress
 import pwd
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -230,6 +231,55 @@ def mapping(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise refusal(name, value, "a mapping")
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A mapping, each key by its own reader; what it does not name is left out."""
+
+    keys: Mapping[str, Callable[[str, object], Any]]
+
+    def __call__(self, name: str, value: object) -> dict[str, Any]:
+        given = mapping(name, value)
+        return {
+            key: read(f"{name}.{key}", given[key])
+            for key, read in self.keys.items()
+            if given.get(key) is not None
+        }
+
+    def names(self) -> Iterator[str]:
+        """The dotted names of all that it takes."""
+        for key, inner in self.keys.items():
+            if isinstance(inner, Section):
+                yield from (f"{key}.{name}" for name in inner.names())
+            else:
+                yield key
+
+
+# Values that are `raw` are judged by who uses them: a bad one disables that alone.
+ENGINES = Section(
+    {
+        "claude": Section(
+            {
+                "passKey": boolean,
+                "useHostLogin": boolean,
+                "projectSettings": boolean,
+                "baseUrl": raw,
+            }
+        ),
+        "builtin": Section(
+            {
+                "model": raw,
+                "requestSeconds": raw,
+                "contextTokens": raw,
+                "anthropic": Section({"baseUrl": raw}),
+                "openai": Section({"baseUrl": raw}),
+            }
+        ),
+        "acp": Section({"agents": raw}),
+    }
+)
+TOOLS = Section({"web": Section({"searchUrl": raw, "allowPrivate": boolean})})
 
 
 def network(name: str, value: object) -> NetworkSetting:

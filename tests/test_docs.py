@@ -9,6 +9,7 @@ import pytest
 from django.core.management import find_commands
 from django.urls import URLPattern, get_resolver
 
+from config import readers
 from config.options import OPTIONS
 from dashboard.files.schema.config import DEFAULTS
 from dashboard.management.verbs import VERBS
@@ -61,6 +62,19 @@ def test_a_setting_is_in_the_configuration_reference(name):
     key = f"`{option.key}`" if option.key else NONE
 
     assert f"| {variable} | {key} |" in DOCS["configuration.md"]
+
+
+@pytest.mark.parametrize("name", sorted(readers.ENGINES.names()))
+def test_a_setting_of_an_engine_is_in_its_reference(name):
+    engine, _, key = name.partition(".")
+    text = DOCS["engines.md"].partition(f"\n## {engine}\n")[2].partition("\n## ")[0]
+
+    assert f"`{key}`" in text or f"{engine}:\n    {key}:" in text
+
+
+@pytest.mark.parametrize("name", sorted(readers.TOOLS.names()))
+def test_a_setting_of_a_tool_is_in_the_configuration_reference(name):
+    assert f"`tools.{name}`" in DOCS["configuration.md"]
 
 
 @pytest.mark.parametrize(("method", "path"), routes())

@@ -173,6 +173,83 @@ def test_unknown_keys_are_warned_about_with_the_nearest_known_key(data):
     )
 
 
+@pytest.mark.parametrize(
+    ("config", "key", "meant"),
+    [
+        ("engines: {netwrok: off}", "engines.netwrok", "engines.network"),
+        ("engines: {buildin: {model: x}}", "engines.buildin", "engines.builtin"),
+        ("engines: {passKey: false}", "engines.passKey", "engines.claude.passKey"),
+        ("engines: {claude: {passkey: no}}", "engines.claude.passkey", "engines.claude.passKey"),
+        (
+            "engines: {builtin: {contextTokns: 5}}",
+            "engines.builtin.contextTokns",
+            "engines.builtin.contextTokens",
+        ),
+        (
+            "engines: {builtin: {openai: {baseURL: x}}}",
+            "engines.builtin.openai.baseURL",
+            "engines.builtin.openai.baseUrl",
+        ),
+        ("engines: {acp: {agent: {}}}", "engines.acp.agent", "engines.acp.agents"),
+        ("tools: {wbe: {searchUrl: x}}", "tools.wbe", "tools.web"),
+        (
+            "tools: {web: {allowprivate: true}}",
+            "tools.web.allowprivate",
+            "tools.web.allowPrivate",
+        ),
+    ],
+)
+def test_an_unknown_key_is_told_at_any_depth_and_has_no_effect(data, config, key, meant):
+    loaded = load(data, config)
+
+    told = f'config: unknown key "{key}" ignored (did you mean "{meant}"?)'
+    assert loaded.warnings == (told,)
+    assert key.rpartition(".")[2] not in str([loaded.engines, loaded.tools])
+
+
+def test_settings_of_engines_and_tools_arrive_as_they_are_written(data):
+    text = """
+engines:
+  claude: {passKey: off, useHostLogin: yes, projectSettings: true, baseUrl: http://gateway}
+  builtin: {model: m, requestSeconds: 5, contextTokens: {local: 8192}, openai: {baseUrl: u}}
+  acp: {agents: {gemini: {command: [gemini]}}}
+tools: {web: {allowPrivate: no, searchUrl: http://search}}
+"""
+    loaded = load(data, text)
+
+    assert loaded.warnings == ()
+    assert loaded.engines == {
+        "claude": {
+            "passKey": False,
+            "useHostLogin": True,
+            "projectSettings": True,
+            "baseUrl": "http://gateway",
+        },
+        "builtin": {
+            "model": "m",
+            "requestSeconds": 5,
+            "contextTokens": {"local": 8192},
+            "openai": {"baseUrl": "u"},
+        },
+        "acp": {"agents": {"gemini": {"command": ["gemini"]}}},
+    }
+    assert loaded.tools == {"web": {"allowPrivate": False, "searchUrl": "http://search"}}
+    assert load(data, "engines: {claude: }\ntools: {web: }").tools == {}
+
+
+@pytest.mark.parametrize(
+    ("config", "refusal"),
+    [
+        ("engines: {claude: {passKey: never}}", 'engines.claude.passKey has the value "never"'),
+        ("engines: {claude: false}", 'engines.claude has the value "False"; allowed: a mapping'),
+        ("tools: {web: {allowPrivate: [10]}}", "tools.web.allowPrivate has the value"),
+        ("tools: [web]", "tools has the value"),
+    ],
+)
+def test_a_wall_of_an_engine_or_a_tool_nobody_can_read_stops_the_start(data, config, refusal):
+    assert refused(data, config).startswith(refusal)
+
+
 def test_tls_needs_port_certificate_and_key_together(data):
     assert "go together" in refused(data, SVC_TLS_PORT="8443")
 

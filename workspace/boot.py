@@ -9,6 +9,7 @@ from config.mcp.operations import Registry
 from workspace.access import audit, clients, reach
 from workspace.engines import select
 from workspace.engines.claude import setup
+from workspace.notify import setting
 from workspace.projects import store
 from workspace.servers import offered
 
@@ -41,7 +42,8 @@ class Agents:
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
         network = [*store.unguarded(), *reach.of_instance()]
-        for text in filter(None, [*select.warnings(), *network, *offered.of_instance(), key_seen]):
+        unused = [*select.unused(), *offered.of_instance(), *setting.current().sentences()]
+        for text in filter(None, [*select.warnings(), *network, *unused, key_seen]):
             log.warning(text)
         if os.geteuid() == 0:
             log.warning(

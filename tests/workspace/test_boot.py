@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from config.network import NetworkSetting
-from workspace import boot
+from workspace import boot, doctor
 from workspace.engines import sandbox, select
 from workspace.engines.sandbox import Sandbox
 
@@ -69,6 +69,28 @@ def test_projects_on_the_machines_own_network_are_one_warning(
         "engines.network: hostPorts: 8190 is this service's own port (main), which nothing opens: "
         "not used",
     ]
+
+
+def test_what_the_settings_name_and_is_not_used_is_warned_about(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, settings
+):
+    monkeypatch.setattr(sandbox, "probe", lambda *a, **k: Sandbox("bwrap", "auto"))
+    agents = {"good": {"command": ["sh"]}, "bad": {"comand": ["sh"]}}
+    notify = [{"name": "desk", "comand": ["sh"], "command": ["sh"], "events": ["asked"]}]
+    settings.SVC = dataclasses.replace(
+        settings.SVC, engines={"acp": {"agents": agents}}, notify=notify
+    )
+
+    boot.Agents().start()
+
+    agent, channel = caplog.messages
+    assert agent.startswith("engines.acp.agents.bad.comand is not known; use command, env,")
+    assert agent.endswith("ownInstructions: not used")
+    assert channel == (
+        "notify desk: comand: is no key of a command channel (name, events, command, env); not used"
+    )
+    hints = [one.text for one in doctor.engines() if one.subject == "ACP agents"]
+    assert hints == [agent]
 
 
 def test_a_service_of_root_is_warned_about(

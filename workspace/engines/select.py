@@ -182,6 +182,12 @@ def warnings() -> list[str]:
     return [f"{text}: {means}."]
 
 
+def unused() -> list[str]:
+    """A sentence for each ACP agent of the settings that is not used."""
+    problems = acp.agents.read(engine_cfg("acp")["settings"])[1]
+    return [f"{text}: not used" for text in problems]
+
+
 def engines_listing() -> dict[str, Any]:
     """The body of GET /api/engines: always the four, in this order."""
     confined = confinement()
