@@ -23,6 +23,7 @@ from workspace.engines.tools import Output, ToolError
 
 LOOK_S, CLOSE_S = 0.2, 0.1
 LATE_S = 10.0  # a tool ends by itself at its time; this long after it the sandbox is given up
+VANISHED = "bwrap: Can't create file at "  # what was to be covered (sockets.py) is there no more
 ENDED = "the sandbox of this turn ended before the call did; the next call gets a new one"
 
 
@@ -48,7 +49,7 @@ class Runner:
         finally:
             for fd in (requests, answers, errors):
                 os.close(fd)
-        self.ready = self.busy = self.lost = False
+        self.ready = self.busy = self.lost = self.vanished = False
         os.set_blocking(self.errors, False)
         self._send([cwd, *paths])
 
@@ -124,6 +125,7 @@ class Runner:
         except BlockingIOError:
             said = ""
         line = (said.splitlines() or ["it did not answer"])[0]
+        self.vanished = line.startswith(VANISHED)
         return EngineError("sandbox_unavailable", f"The sandbox failed: {line[:200]}")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from config.process import prctl
 from config.process.light_typing import Any, NamedTuple
+from workspace.engines import sockets
 from workspace.engines.proxy import gateway
 
 PROBE_S = 20
@@ -61,7 +62,8 @@ def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
 def _try(sandbox: Sandbox, scratch: str) -> _Lacking | None:
     import subprocess
 
-    argv = wrap(["/bin/true"], sandbox, cwd=scratch, writable=[scratch])
+    # One socket that goes away at this moment must not stand for a machine without bubblewrap.
+    argv = wrap(["/bin/true"], sandbox, cwd=scratch, writable=[scratch], covered=False)
     try:
         done = subprocess.run(
             argv,
@@ -100,12 +102,14 @@ def wrap(
     network: bool = False,
     door: str = "",
     plan: bool = False,
+    covered: bool = True,
 ) -> list[str]:
     """`argv` behind the prefix; `read_only` lies inside what is writable.
 
     `needed`: what the command has to read although a folder above it is hidden. `network`: the
-    machine's own, else one with nothing but a loopback. `door`: the unix socket by which the
-    sandbox hands out what it listens on (proxy/gateway.py), with the proxy in its environment.
+    machine's own, else one with nothing but a loopback, and no unix socket but the turn's own
+    unless these are not `covered`. `door`: the unix socket by which the sandbox hands out what it
+    listens on (proxy/gateway.py), with the proxy in its environment.
     """
     if sandbox.mode != "bwrap":
         return argv
@@ -124,17 +128,23 @@ def wrap(
         link = os.path.islink(path)  # what it leads to is among the needed paths, or not hidden
         prefix += ["--symlink" if link else "--ro-bind", os.path.realpath(path), path]
     cwd = os.path.realpath(cwd)
+    if not network and covered:
+        shown = [sys.prefix, sys.base_prefix, *needed]
+        prefix += sockets.covers(hidden, shown, [cwd, *writable])
     prefix += ["--ro-bind" if plan else "--bind", cwd, cwd]
     for path in writable:
         prefix += ["--bind", path, path]
     for path in read_only:
         if os.path.exists(path):
             prefix += ["--ro-bind", path, path]
-    if door:
-        prefix += ["--ro-bind", door, gateway.MOUNTED]
-        for name, value in gateway.ENVIRONMENT.items():
-            prefix += ["--setenv", name, value]
-    return [*prefix, "--chdir", cwd, "--", *argv]
+    return [*prefix, *_handed_out(door), "--chdir", cwd, "--", *argv]
+
+
+def _handed_out(door: str) -> list[str]:
+    if not door:
+        return []
+    given = [word for one in gateway.ENVIRONMENT.items() for word in ("--setenv", *one)]
+    return ["--ro-bind", door, gateway.MOUNTED, *given]
 
 
 def inside(program: Sequence[str], addresses: Sequence[str], door: str) -> list[str]:

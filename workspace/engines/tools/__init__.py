@@ -65,7 +65,13 @@ def run(
     """Run one allowed call. Modules are loaded on first use: a turn pays for what it calls."""
     try:
         if tool in INSIDE and (runner := place.runner(tool, dict(args))):
-            return runner.run(tool, args, settings.env, seconds, place.stoppable())
+            try:
+                return runner.run(tool, args, settings.env, seconds, place.stoppable())
+            except Exception:
+                fresh = place.runner(tool, dict(args)) if runner.vanished else None
+                if fresh is None:
+                    raise
+            return fresh.run(tool, args, settings.env, seconds, place.stoppable())
         return _run(tool, args, place, settings, seconds)
     except ToolError as error:
         return Output(str(error), True, 1)

@@ -1,0 +1,90 @@
+"""The unix sockets of this machine that a sandbox would show, and how they are covered.
+
+A read-only mount does not stop a connection, and a network of its own stops only what is bound to
+no path. What is left: docs/design/trust.md#unix-sockets.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Sequence
+
+LISTED = "/proc/net/unix"
+MOST = 50  # mounts: half a millisecond each, and more the more there are
+SYSTEM = ("/usr", "/etc", "/bin", "/sbin", "/lib")  # never hidden as a whole
+PLACED = ("/dev", "/proc")  # the sandbox has its own
+
+
+def covers(hidden: Sequence[str], needed: Sequence[str], own: Sequence[str]) -> list[str]:
+    """What covers the sockets that lie in nothing `hidden` and in nothing of the turn's `own`.
+
+    `needed` is shown although it is hidden; a socket that it names is left. Raises EngineError
+    where that cannot be done: a wall with a hole is none.
+    """
+    own = [os.path.realpath(folder) for folder in own]
+    found = [
+        path
+        for path in bound()
+        if path not in needed
+        and not within(path, own)
+        and (within(path, needed) or not within(path, [*hidden, *PLACED]))
+        and _stands(path)
+    ]
+    crowded = _crowded(found, [*needed, *own]) if len(found) > MOST else []
+    words = [word for folder in crowded for word in ("--tmpfs", folder)]
+    for path in found:
+        if os.path.dirname(path) not in crowded:
+            words += ["--ro-bind", "/dev/null", path]
+    return words
+
+
+def bound() -> list[str]:
+    """The paths at which a socket of this network was bound, once each and without links."""
+    try:
+        with open(LISTED, "rb") as file:
+            lines = file.read().split(b"\n")[1:]
+    except OSError as error:
+        raise _refusal(f"cannot be listed: {error}") from None
+    rows = (line.split(None, 7) for line in lines)
+    named = {os.fsdecode(row[7]) for row in rows if len(row) == 8 and row[7].startswith(b"/")}
+    split = {os.path.split(path) for path in named}
+    real = {folder: os.path.realpath(folder) for folder, _ in split}
+    return sorted({os.path.join(real[folder], name) for folder, name in split})
+
+
+def _stands(path: str) -> bool:
+    """What this user cannot look at, a command of a turn cannot either."""
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _crowded(paths: Sequence[str], kept: Sequence[str]) -> list[str]:
+    """The folders to cover as a whole, so that what is left can be covered one by one."""
+    folders, left = [], len(paths)
+    for folder, count in Counter(map(os.path.dirname, paths)).most_common():
+        if (
+            left > MOST
+            and not within(folder, SYSTEM)
+            and not any(within(k, [folder]) for k in kept)
+        ):
+            folders.append(folder)
+            left -= count - 1
+    if left > MOST:
+        text = f"are {left} that a command could reach, more than the {MOST} that can be covered"
+        raise _refusal(f"{text}; many of them in {os.path.dirname(paths[0])}")
+    return folders
+
+
+def _refusal(text: str) -> Exception:
+    from workspace.engines.base import EngineError
+
+    return EngineError("sandbox_unavailable", f"The unix sockets of this machine {text}.")
+
+
+def within(path: str, folders: Sequence[str]) -> bool:
+    """Whether the path is one of the folders, or lies in one."""
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
