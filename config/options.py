@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from config import readers, unknown
+from config import readers, written
 from config.network import NetworkSetting
-from config.readers import OptionError, refusal
+from config.readers import OptionError
 from config.retry import RetrySetting
-from config.storage import opening, yamlio
 
 __all__ = ["OPTIONS", "Option", "OptionError", "Options", "load"]
 
@@ -353,15 +352,13 @@ def load(environ: Mapping[str, str]) -> Options:
     config_file = readers.folder(
         "SVC_CONFIG", given.get("SVC_CONFIG", str(data_dir / "svc.config.yaml"))
     )
-    if "SVC_CONFIG" in given and not config_file.is_file():
-        raise refusal("SVC_CONFIG", config_file, "the path of an existing file")
-    tree = read_file(config_file) if config_file.is_file() else {}
+    tree = written.read(config_file, asked="SVC_CONFIG" in given)
     values = {name: _value(option, given, tree) for name, option in OPTIONS.items()}
     if values["projects_dir"] == Path():
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     readers.refuse_together(values)
-    told = tuple(unknown.warnings(tree, frozenset(known())))
+    told = tuple(written.warnings(tree, frozenset(known())))
     return Options(data_dir, config_file, told, given, **values)
 
 
@@ -372,20 +369,6 @@ def known() -> Iterator[str]:
             yield from (f"{option.key}.{name}" for name in option.read.names())
         elif option.key:
             yield option.key
-
-
-def read_file(path: Path) -> dict[str, Any]:
-    try:
-        tree = yamlio.parse(opening.contents(path)).value
-    except yamlio.YamlError as error:
-        raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
-    except OSError as error:
-        raise OptionError(f"{path}:1:1: {error.strerror or error}") from None
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise OptionError(f"{path}:1:1: the file must hold a mapping of settings")
-    return tree
 
 
 def _value(option: Option, environ: Mapping[str, str], tree: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,39 @@ def test_a_file_that_is_no_mapping_stops_the_start(data):
 
 def test_a_named_config_file_that_is_missing_stops_the_start(data):
     assert "existing file" in refused(data, SVC_CONFIG=str(data / "gone.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: path.symlink_to("/nowhere/svc.yaml"), "a link that leads to no file"),
+        (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+        (Path.mkdir, "not a regular file"),
+        (os.mkfifo, "not a regular file"),
+    ],
+)
+def test_a_config_file_that_is_there_and_cannot_be_read_stops_the_start(data, make, reason):
+    path = data / "svc.config.yaml"
+    make(path)
+
+    assert refused(data) == f"{path}:1:1: {reason}"
+    assert refused(data, SVC_CONFIG=str(path)) == f"{path}:1:1: {reason}"
+
+
+def test_a_config_file_in_a_folder_that_may_not_be_searched_stops_the_start(data):
+    (data / "closed").mkdir(mode=0o000)
+
+    if os.geteuid() == 0:
+        pytest.skip("root may search every folder")
+    assert "Permission denied" in refused(data / "closed")
+
+
+def test_a_config_file_may_be_a_link_to_one(data, tmp_path_factory):
+    kept = tmp_path_factory.mktemp("dotfiles") / "svc.yaml"
+    kept.write_text("port: 8100")
+    (data / "svc.config.yaml").symlink_to(kept)
+
+    assert load(data).port == 8100
 
 
 def test_unknown_keys_are_warned_about_with_the_nearest_known_key(data):

@@ -1,0 +1,79 @@
+"""What svc.config.yaml says: nothing where there is none, and a refused start where it cannot be
+read, since it may hold the walls. A key that is not known is a warning with the nearest known one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Set
+from pathlib import Path
+from typing import Any
+
+from config import readers
+from config.readers import OptionError, refusal
+from config.storage import opening, yamlio
+
+SHOWN = 100
+
+
+def read(path: Path, *, asked: bool) -> dict[str, Any]:
+    """The mapping in the file; `asked`: somebody named the file, which then has to be there."""
+    if _absent(path):
+        if asked:
+            raise refusal("SVC_CONFIG", path, "the path of an existing file")
+        return {}
+    try:
+        tree = yamlio.parse(opening.contents(path)).value
+    except yamlio.YamlError as error:
+        raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
+    except FileNotFoundError:
+        raise OptionError(f"{path}:1:1: a link that leads to no file") from None
+    except OSError as error:
+        raise OptionError(f"{path}:1:1: {error.strerror or error}") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise OptionError(f"{path}:1:1: the file must hold a mapping of settings")
+    return tree
+
+
+def _absent(path: Path) -> bool:
+    """Whether nothing is there, not even a link. What cannot be looked at may be there."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def warnings(tree: Mapping[str, Any], known: Set[str], place: str = "") -> list[str]:
+    """One line for each key of `tree`, which stands at `place`, that no dotted one of `known` is
+    or leads through.
+
+    OptionError for a section that is no mapping: what it was meant to set must not be guessed.
+    """
+    sections = {name for key in known for name in _above(key)}
+    found: list[str] = []
+    for key, value in tree.items():
+        name = f"{place}{key}"
+        if name in sections:
+            inner = {} if value is None else readers.mapping(name, value)
+            found += warnings(inner, known, f"{name}.")
+        elif name not in known:
+            near = (one for one in known | sections if one.startswith(place))
+            found.append(_nearest(name, near))
+    return found
+
+
+def _above(key: str) -> list[str]:
+    """The sections that a dotted key lies in."""
+    parts = key.split(".")
+    return [".".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+def _nearest(key: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(key[:SHOWN], sorted(known), n=1)
+    hint = f' (did you mean "{close[0]}"?)' if close else ""
+    return f'config: unknown key "{key[:SHOWN]}" ignored{hint}'
