@@ -344,6 +344,9 @@ OPTIONS: dict[str, Option] = {
     item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
 }
 
+# Where all else is found, and a key of the block that is kept raw.
+BESIDE = {"SVC_DATA_DIR", "SVC_CONFIG", "SVC_MANAGEMENT_TRUSTED_PROXIES"}
+
 
 def load(environ: Mapping[str, str]) -> Options:
     """Read everything once. Raises OptionError with the one line of a refused start."""
@@ -358,8 +361,13 @@ def load(environ: Mapping[str, str]) -> Options:
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     readers.refuse_together(values)
-    told = tuple(written.warnings(tree, frozenset(known())))
-    return Options(data_dir, config_file, told, given, **values)
+    told = written.variables(given, tree, variables()) + written.warnings(tree, frozenset(known()))
+    return Options(data_dir, config_file, tuple(told), given, **values)
+
+
+def variables() -> set[str]:
+    """Every variable that is a setting."""
+    return BESIDE | {option.env for option in OPTIONS.values() if option.env}
 
 
 def known() -> Iterator[str]:

@@ -1,10 +1,12 @@
 """What svc.config.yaml says: nothing where there is none, and a refused start where it cannot be
-read, since it may hold the walls. A key that is not known is a warning with the nearest known one.
+read, since it may hold the walls. A key or a variable that is not known is a warning with the
+nearest known one.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,15 @@ from config.readers import OptionError, refusal
 from config.storage import opening, yamlio
 
 SHOWN = 100
+REFERENCE = re.compile(r"\benv:(\w+)")
+# What is no setting: given to turns, apps and servers of tools, in which a service may be started;
+# read by the commands of the dashboard, by compose, and by tests.
+OTHERS = {
+    "SVC_TURN_ID", "SVC_CHAT_ID", "SVC_PROJECT", "SVC_TRIGGER", "SVC_EVENT", "SVC_EVENT_CHAT",
+    "SVC_EVENT_JSON", "SVC_APP", "SVC_RUN", "SVC_SERVER_ENV", "SVC_DASHBOARD_URL",
+    "SVC_IMAGE_EXTRAS", "SVC_POSTGRES_PASSWORD",
+}  # fmt: skip
+OF_OTHERS = ("SVC_STEP_", "SVC_TEST_")
 
 
 def read(path: Path, *, asked: bool) -> dict[str, Any]:
@@ -63,8 +74,20 @@ def warnings(tree: Mapping[str, Any], known: Set[str], place: str = "") -> list[
             found += warnings(inner, known, f"{name}.")
         elif name not in known:
             near = (one for one in known | sections if one.startswith(place))
-            found.append(_nearest(name, near))
+            found.append(f'config: unknown key "{name[:SHOWN]}" ignored{_hint(name, near)}')
     return found
+
+
+def variables(environ: Iterable[str], tree: Mapping[str, Any], known: Set[str]) -> list[str]:
+    """One line for each variable by the names of ours that is no setting and that nothing in
+    `tree` refers to. A value may be a secret, so none is repeated."""
+    expected = known | set(REFERENCE.findall(str(tree)))
+    ours = (name for name in sorted(environ) if name.startswith("SVC_"))
+    return [
+        f'environment: unknown variable "{name[:SHOWN]}" ignored{_hint(name, expected)}'
+        for name in ours
+        if name not in expected | OTHERS and not name.startswith(OF_OTHERS)
+    ]
 
 
 def _above(key: str) -> list[str]:
@@ -73,7 +96,6 @@ def _above(key: str) -> list[str]:
     return [".".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
-def _nearest(key: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(key[:SHOWN], sorted(known), n=1)
-    hint = f' (did you mean "{close[0]}"?)' if close else ""
-    return f'config: unknown key "{key[:SHOWN]}" ignored{hint}'
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name[:SHOWN], sorted(known), n=1)
+    return f' (did you mean "{close[0]}"?)' if close else ""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from config import options
+from config import options, written
 from config.network import NetworkSetting
 
+ROOT = Path(__file__).resolve().parent.parent
 EDITORS = "vscode, zed, jetbrains, emacs, vim, or an address with {path} and perhaps {line}"
 
 
@@ -205,6 +207,34 @@ def test_unknown_keys_are_warned_about_with_the_nearest_known_key(data):
         'config: unknown key "prot" ignored (did you mean "port"?)',
         'config: unknown key "auth.mod" ignored (did you mean "auth.mode"?)',
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("SVC_TRUSTED_PROXIES", "SVC_MANAGEMENT_TRUSTED_PROXIES"),
+        ("SVC_SANBOX", "SVC_SANDBOX"),
+        ("SVC_PROJECT_DIR", "SVC_PROJECTS_DIR"),
+        ("SVC_TOKEN_CL", "SVC_TOKEN_CI"),
+    ],
+)
+def test_an_unknown_variable_is_told_with_the_nearest_known_one_and_without_its_value(
+    data, name, meant
+):
+    config = "managementApi: {clients: {ci: {auth: {type: token, ref: 'env:SVC_TOKEN_CI'}}}}"
+
+    loaded = load(data, config, SVC_TOKEN_CI="a", SVC_TURN_ID="t", SVC_PORT="", **{name: "secret"})
+
+    told = f'environment: unknown variable "{name}" ignored (did you mean "{meant}"?)'
+    assert loaded.warnings == (told,)
+
+
+def test_no_variable_that_the_documents_name_is_told_as_unknown(data):
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "SECURITY.md"]
+    named = {name for page in pages for name in re.findall(r"`(SVC_[A-Z_]+)`", page.read_text())}
+
+    assert {"SVC_PORT", "SVC_MANAGEMENT_TRUSTED_PROXIES", "SVC_DASHBOARD_URL"} <= named
+    assert written.variables(sorted(named), {}, options.variables()) == []
 
 
 @pytest.mark.parametrize(
