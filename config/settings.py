@@ -29,7 +29,7 @@ SVC_HOME = homes.read_or_make(PROJECTS_DIR) if SVC.database_url else ""
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False
-ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (kernel/web/guard.py)
+ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (config/web/guard.py)
 USE_TZ = True
 TIME_ZONE = Unsaid("UTC")  # given, it would become the TZ of this process and all it starts
 APPEND_SLASH = False
@@ -185,7 +185,7 @@ SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None
 SVC_UNDER_REVIEW = "review.stacks.moving.ensure"  # slug, top of a work tree -> it is under review
 SVC_CHATS = "workspace.asking"  # how other parts ask an agent (config/web/asking.py)
-# what this node tells the others of itself (kernel/process/nodes.py): () -> a JSON value
+# what this node tells the others of itself (config/process/nodes.py): () -> a JSON value
 SVC_NODE_FACTS = {
     "home": "config.storage.homes.home",
     "apps": "dashboard.operations.nodes.apps",

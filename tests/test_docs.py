@@ -18,6 +18,7 @@ from review.mcp.catalogue import REGISTRY as REVIEW_REGISTRY
 from tests.promises.manifest import PROMISES
 from tests.test_cases import functions_of
 from workspace.mcp.catalogue import REGISTRY
+from workspace.urls import shown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
@@ -88,6 +89,13 @@ def test_the_api_reference_names_no_route_that_is_not_there():
     claimed = {(m, path) for m, path in documented_routes() if path.startswith("/api/")}
 
     assert {(m, path) for m, path in claimed if path not in streams} == known
+
+
+def test_every_page_is_in_the_api_reference():
+    for page in shown:
+        path = re.sub(r"<str:(\w+)>", r":\1", f"/{page.pattern}").replace(":session_id", ":id")
+        short = path.replace("/projects/:slug/", "…/")
+        assert f"`{short}`" in DOCS["api.md"], path
 
 
 def test_every_command_is_in_the_command_reference():

@@ -25,6 +25,9 @@ POINTER = re.compile(r"(?<![\w./{-])docs/(?:[\w-]+/)*[\w-]+\.md(?:#[\w-]+)?")
 SOURCE = re.compile(
     r"`((?:bench|config|dashboard|review|templates|tests|workspace)/[\w/.-]+\.\w+)(?:::\w+)?`"
 )
+# A file in what a source says of another: from the root, or from any folder above it.
+BESIDE = re.compile(r"(?<![\w./<{*-])((?:[\w-]+/)*[\w-]+\.(?:py|js|mjs|css|html))\b")
+EXAMPLES = {"a.py", "b.py", "long.py", "src/a.py", "src/pay.py", "Node.js", "Next.js"}
 LINK = re.compile(r"\]\((?![a-z]+:)([^)\s]+)\)")
 FENCE = re.compile(r"^( *)(```|~~~).*?^ *\2 *$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
@@ -147,6 +150,19 @@ def test_every_source_that_a_document_names_is_there():
         for found in SOURCE.findall(text_of(name))
         if not (ROOT / found).exists()
     ] == []
+
+
+def test_every_source_that_a_comment_names_is_there():
+    ends = {name[at:] for name in SOURCES for at in starts(name)}
+    named = {(name, hit) for name in SOURCES for hit in BESIDE.findall(remarks_of(name))}
+
+    assert sorted(one for one in named if one[1] not in ends | EXAMPLES) == []
+    assert EXAMPLES - {hit for _, hit in named} == set(), "an example that is nowhere any more"
+
+
+def starts(name: str) -> list[int]:
+    """Where a path and each of its parts begin."""
+    return [0, *(at + 1 for at, letter in enumerate(name) if letter == "/")]
 
 
 def test_headings_of_the_design_can_be_pointed_at():

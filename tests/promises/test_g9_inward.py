@@ -1,6 +1,6 @@
 """G9: neither a probe nor an icon's fetch is turned inward, and none hangs.
 
-Every way in for itself is in tests/dashboard/health/test_probe.py and looks/test_fetch.py.
+Every way in for itself is in tests/dashboard/health/test_probe.py and rendering/test_fetch.py.
 """
 
 from __future__ import annotations

@@ -92,6 +92,7 @@ def test_a_backup_under_writes_is_restored_elsewhere_without_a_finding(
                 done = service.run("backup", str(archive))
             assert done.returncode == 0, done.stderr
             assert "left out on purpose: secret key" in done.stdout
+            assert "<projects>/.svc (not that of a project, which is in it)" in done.stdout
             assert ("all compared" in done.stdout) is (store == "postgres")
             restored_well(on(other, f"there-{round_number}"), archive)
 

@@ -16,7 +16,10 @@ from config import __version__
 from config.errors import SvcError
 from config.storage import backup, copies
 
-LEFT_OUT = "secret key, tokens, run state, caches, logs, homes of turns, .svc of the projects"
+LEFT_OUT = (
+    "secret key, tokens, run state, caches, logs, homes of turns, "
+    "<projects>/.svc (not that of a project, which is in it)"
+)
 
 
 def plan() -> backup.Plan:

@@ -1,6 +1,6 @@
 """Reading a trigger's record: every mistake found at once, each with field, reason and example.
 
-Pure: looks at the record alone. What needs the project (prompt files, engines) is warnings.py's.
+Pure: looks at the record alone. What needs the project (prompt files, engines) is preflight.py's.
 """
 
 from __future__ import annotations
