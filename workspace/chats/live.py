@@ -14,6 +14,7 @@ import time
 from config.process.light_typing import NamedTuple
 from config.storage import opening
 from workspace.chats import transcript
+from workspace.chats.lines import encode
 from workspace.engines.base import AGAIN
 
 EVERY_S, BATCH_BYTES, TURN_BYTES = 0.05, 4096, 4 * 1024 * 1024
@@ -50,7 +51,7 @@ class Appender:
         """Write what waits, now; past 4 MiB of a turn nothing more is written."""
         waiting, self._waiting = self._waiting, []
         lines = [{"t": self.turn, "b": b, "k": kind, "s": text} for b, kind, text in waiting]
-        data = b"".join(transcript.encode(line) for line in lines)
+        data = b"".join(encode(line) for line in lines)
         self._written_at = time.monotonic()
         self._left -= len(data)
         if not data or self._left < 0:

@@ -7,10 +7,8 @@ See docs/design/engines.md#one-writer-append-only-lines.
 
 from __future__ import annotations
 
-import codecs
 import fcntl
 import json
-import math
 import os
 import re
 import sys
@@ -20,16 +18,16 @@ from itertools import repeat
 
 from config.process.light_typing import IO, Any, NamedTuple
 from config.storage import opening
+from workspace.chats.lines import HEAD_BYTES, REPLACE, encode, shortened
 
 VERSION = 1
-BLOB_BYTES, HEAD_BYTES, RECORD_BYTES = 64 * 1024, 16 * 1024, 1024 * 1024
+BLOB_BYTES, RECORD_BYTES = 64 * 1024, 1024 * 1024
 LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a line so long: it is damaged, and passed over
 _BLOCK = 256 * 1024
 _PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
 _HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")  # a surrogate, of a pair or alone
-_REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 
 Record = dict[str, Any]
 _TEXTS = ("ts", "turn", "text", "call", "tool", "target", "block")  # of a record, where given
@@ -144,52 +142,16 @@ class Writer:
             return line
         self._to_blob(record, HEAD_BYTES)
         for key in record.keys() - {"text"}:
-            record[key] = _shortened(record[key])
+            record[key] = shortened(record[key])
         return encode(record)
 
     def _to_blob(self, record: Record, limit: int) -> None:
-        data = str(record.get("text") or "").encode(errors=_REPLACE)
+        data = str(record.get("text") or "").encode(errors=REPLACE)
         if len(data) <= limit:
             return
         record["blob"] = write_blob(os.path.dirname(self.path), data)
         record["bytes"] = len(data)
         record["text"] = data[:HEAD_BYTES].decode(errors="ignore")
-
-
-def encode(record: Record) -> bytes:
-    """One line of JSON; lone surrogates become U+FFFD, NaN and the infinities null."""
-    try:
-        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except ValueError:
-        return encode(_finite(record))
-    return (text + "\n").encode(errors=_REPLACE)
-
-
-def _finite(value: Any) -> Any:
-    """The value, as programs outside may send it, with what JSON has no number for as null."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _replacement(error: UnicodeError) -> tuple[bytes, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    return "\ufffd".encode() * (error.end - error.start), error.end
-
-
-codecs.register_error(_REPLACE, _replacement)
-
-
-def _shortened(value: Any, *, inner: bool = False) -> Any:
-    """Short values stay as they are; a long one becomes the head of its text."""
-    if isinstance(value, dict) and len(value) <= 16 and not inner:
-        return {key[:200]: _shortened(entry, inner=True) for key, entry in value.items()}
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if len(text) <= HEAD_BYTES // 2:
-        return value
-    return f"{text[: HEAD_BYTES // 2]}… [{len(text) - HEAD_BYTES // 2} characters left out]"
 
 
 def write_blob(folder: str, data: bytes) -> str:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.promises.rings import ring
-from workspace.chats import transcript
+from workspace.chats import lines, transcript
 
 TURN = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 
@@ -185,7 +185,7 @@ def test_no_record_is_longer_than_a_mebibyte(path, fields):
 
 
 def test_what_json_has_no_number_for_is_kept_as_null():
-    line = transcript.encode({"input": {"a": [1.5, float("nan"), (float("inf"),)]}})
+    line = lines.encode({"input": {"a": [1.5, float("nan"), (float("inf"),)]}})
     assert json.loads(line) == {"input": {"a": [1.5, None, [None]]}}
 
 

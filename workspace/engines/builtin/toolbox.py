@@ -7,11 +7,12 @@ thread, where Stop interrupts it. Tasks are the turn's own business (turns.py).
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 
 from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.tools import ToolDefinition
 
-from config import jsonio
 from workspace.engines import catalogue, policy, tools
 from workspace.engines.base import Args, Job, Notice, TurnIO
 from workspace.engines.builtin import offers
@@ -83,12 +84,24 @@ async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[
     return Toolbox(job, io, found, servers), notices
 
 
+def _read(given: str) -> object:
+    """JSON without what it has no number for; ValueError, RecursionError."""
+    return json.loads(given or "{}", parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if not math.isfinite(found):
+        raise ValueError(f"{number} is no number of JSON")
+    return found
+
+
 def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
     """A call's arguments, and what is wrong with their form. Models write null for "not given"."""
     given = part.args
     try:
-        args = jsonio.loads((given or "{}").encode()) if isinstance(given, str) else given or {}
-    except ValueError:
+        args = _read(given) if isinstance(given, str) else given or {}
+    except (ValueError, RecursionError):
         args = None
     if not isinstance(args, dict):
         return {"arguments": str(given)[:_SHOWN]}, "the arguments are not a JSON object"
