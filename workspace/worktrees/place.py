@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from workspace.projects.project import Project
 PREFIX = "svc/"
 GONE = "The worktree of this chat is not there: make it again from its branch"
 ASTRAY = "The worktree of this chat is not one of its repository any more: make it again"
+LINK = "In the worktree of this chat is a link where its directory belongs: take {} away"
 LONGEST = 4096  # of a path that git keeps in a file
 
 
@@ -100,9 +102,19 @@ def workable(project: Project, record: ChatRecord) -> Path:
     if tree is None:
         return store.workable(project)
     linked(tree)
+    _refuse_links(tree)
     if not tree.dir.is_dir():
         raise Conflict(f"This worktree has no {tree.below}: another branch was checked out there")
     return Path(os.path.realpath(tree.dir))
+
+
+def _refuse_links(tree: Tree) -> None:
+    """Who works in the directory may write all of it, and a turn can put a link in its place that
+    leads anywhere. See docs/design/trust.md#a-worktree-of-a-chat."""
+    below = takewhile(lambda level: level != home(), (tree.dir, *tree.dir.parents))
+    for level in below:
+        if level.is_symlink():
+            raise Conflict(LINK.format(level.relative_to(tree.top)), code="no_worktree")
 
 
 def linked(tree: Tree) -> Linked:

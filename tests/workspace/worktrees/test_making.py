@@ -192,6 +192,44 @@ def test_a_worktree_that_names_another_repository_is_not_worked_in(shop: Shop, t
         place.workable(shop.world.project, files.read(shop.world.project, tree.chat))
 
 
+@pytest.mark.parametrize("link", ["pkg", "pkg/app"])
+def test_a_link_where_the_directory_of_the_chat_belongs_is_never_worked_in(
+    shop: Shop, world: World, tmp_path: Path, link: str
+):
+    shop.repo.commit({"pkg/app/a.txt": "a\n"}, "App")
+    shop.at(shop.root / "pkg/app")
+    tree = shop.chat()
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "app").mkdir(parents=True)
+    (tree.top / link).rename(tmp_path / "away")
+    (tree.top / link).symlink_to(elsewhere)
+    turn = world.send(tree.chat, HELLO).turn
+
+    assert world.run(turn.id).state == "failed"
+
+    assert f"take {link} away" in Turn.objects.get(id=turn.id).reason
+    assert [path.name for path in elsewhere.rglob("*")] == ["app"]
+
+
+def test_a_link_that_is_committed_there_is_not_worked_in_by_a_fork(
+    shop: Shop, world: World, tmp_path: Path
+):
+    shop.at(shop.root / "src")
+    tree = shop.chat()
+    at = Repo(tree.top)
+    at.git("rm", "-r", "-q", "src")
+    (tree.top / "src").symlink_to(tmp_path)
+    at.git("add", "src")
+    at.git("commit", "-q", "-m", "Link")
+
+    started = forks.fork(principal=USER, project=world.project, session_id=tree.chat, prompt=HELLO)
+
+    assert started.turn
+    assert world.run(started.turn.id).state == "failed"
+    assert "take src away" in Turn.objects.get(id=started.turn.id).reason
+    assert not (tmp_path / "hello.txt").exists()
+
+
 def test_a_fork_gets_a_worktree_of_its_own_from_the_branch(shop: Shop, world: World):
     tree = shop.chat()
     sha = shop.work(tree, {"new.txt": "new\n"})
