@@ -22,7 +22,7 @@ from config.storage import opening
 from workspace.chats.turns import jobs, states
 from workspace.models import Turn
 from workspace.projects.project import Project
-from workspace.worktrees import making, place, repository, standing
+from workspace.worktrees import making, place, repository, standing, ties
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS
 
@@ -236,7 +236,7 @@ def _underway(common: Path) -> set[str]:
     for place_of in (common, *sorted((common / "worktrees").glob("*"))):
         for name in ("rebase-merge/head-name", "rebase-apply/head-name"):
             with suppress(OSError):
-                told = opening.contents(place_of / name, limit=place.LONGEST)
+                told = opening.contents(place_of / name, limit=ties.LONGEST)
                 found.add(os.fsdecode(told).strip().removeprefix(HEADS))
     return found
 

@@ -16,17 +16,16 @@ from typing import Any
 from django.conf import settings
 
 from config.errors import Conflict
-from config.storage import opening
 from workspace.chats.files import ChatRecord
 from workspace.engines.base import Linked
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.worktrees import ties
 
 PREFIX = "svc/"
 GONE = "The worktree of this chat is not there: make it again from its branch"
 ASTRAY = "The worktree of this chat is not one of its repository any more: make it again"
 LINK = "In the worktree of this chat is a link where its directory belongs: take {} away"
-LONGEST = 4096  # of a path that git keeps in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,38 +121,7 @@ def linked(tree: Tree) -> Linked:
     or when it and its repository do not name each other."""
     if not os.path.lexists(tree.top / ".git"):
         raise Conflict(GONE, code="no_worktree")
-    own = _path(tree.top / ".git", "gitdir: ")
-    common = _common(own) if own else None
-    if own is None or common is None or _path(own / "gitdir") != tree.top / ".git":
+    found, users = ties.of(tree.top), ties.of(tree.repository)
+    if found is None or users is None or found.own == found.common or found.common != users.common:
         raise Conflict(ASTRAY, code="no_worktree")
-    if own.parent != common / "worktrees" or common != _common_of(tree.repository):
-        raise Conflict(ASTRAY, code="no_worktree")
-    return Linked(str(tree.top), str(own), str(common))
-
-
-def _common_of(repository: Path) -> Path | None:
-    """The shared part of the repository whose work tree this is, by the files alone."""
-    git = repository / ".git"
-    if git.is_dir():
-        return Path(os.path.realpath(git))
-    own = _path(git, "gitdir: ")
-    if own is None:
-        return None
-    own = Path(os.path.realpath(repository / own))
-    return _common(own) or own
-
-
-def _common(own: Path) -> Path | None:
-    told = _path(own / "commondir")
-    return Path(os.path.realpath(own / told)) if told else None
-
-
-def _path(file: Path, head: str = "") -> Path | None:
-    """The path that a file of git's holds; None where it is none, or a link."""
-    try:
-        if file.is_symlink():
-            return None
-        text = os.fsdecode(opening.contents(file, limit=LONGEST)).strip()
-    except OSError:
-        return None
-    return Path(text.removeprefix(head)) if text.startswith(head) and text else None
+    return found

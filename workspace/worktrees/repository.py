@@ -16,10 +16,15 @@ from config.errors import Conflict, Invalid
 from config.git import command
 from config.git.command import GitError
 from workspace.projects import folders, schema
+from workspace.worktrees import ties
 
 HEADS = "refs/heads/"
 TIMEOUT_S = 120.0
 NO_REPOSITORY = "The project's directory is in no git repository: run git init there, and commit"
+NOT_NAMED = (
+    "The project's directory is in no git repository that names it. Where its .git is a file: run "
+    "git config core.worktree with the path of the directory there"
+)
 NO_WORK_TREE = "The project's directory is a bare repository: open a checkout of it instead"
 NO_COMMIT = "The repository has no commit yet: commit something first"
 TRUSTED = ("system", "global")  # scopes of configuration that no turn can write
@@ -63,15 +68,16 @@ def find(folder: Path) -> Repository:
     if top is None:
         bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
         raise Conflict(NO_WORK_TREE if bare else NO_REPOSITORY, code="no_repository")
+    linked = ties.of(top)
+    if linked is None:
+        raise Conflict(NOT_NAMED, code="no_repository")
     try:
-        asked = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository")
-        told = os.fsdecode(command.run(top, *asked)).splitlines()
-        if told[1:] != ["false"]:
+        if command.run(top, "rev-parse", "--is-bare-repository") != b"false\n":
             raise Conflict(NO_WORK_TREE, code="no_repository")
     except GitError as error:
         raise Conflict(error.text, code="no_repository") from None
     below = "" if folder == top else str(folder.relative_to(top))
-    found = Repository(top, below, Path(os.path.realpath(told[0])))
+    found = Repository(top, below, Path(linked.common))
     if tip(found.top, "HEAD") is None:
         raise Conflict(NO_COMMIT, code="no_commit")
     return found

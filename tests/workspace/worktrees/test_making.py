@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,71 @@ def test_a_worktree_that_names_another_repository_is_not_worked_in(shop: Shop, t
 
     with pytest.raises(Conflict, match="not one of its repository any more"):
         place.workable(shop.world.project, files.read(shop.world.project, tree.chat))
+
+
+def _as_gitdir(git: Path, other: Path) -> None:
+    git.rename(git.with_name("was"))
+    git.write_text(f"gitdir: {other}/.git\n")
+
+
+def _as_link(git: Path, other: Path) -> None:
+    git.rename(git.with_name("was"))
+    git.symlink_to(other / ".git")
+
+
+def _as_commondir(git: Path, other: Path) -> None:
+    (git / "commondir").write_text(f"{other}/.git\n")
+
+
+def _as_worktree(git: Path, other: Path) -> None:
+    """Another worktree of that repository."""
+    Repo(other).git("worktree", "add", "-q", "-b", "side", str(other.parent / "side"))
+    git.rename(git.with_name("was"))
+    git.write_text((other.parent / "side/.git").read_text())
+
+
+@pytest.mark.parametrize("led", [_as_gitdir, _as_link, _as_commondir, _as_worktree])
+def test_a_repository_that_does_not_name_the_directory_is_none(
+    shop: Shop, world: World, tmp_path: Path, led: Callable[[Path, Path], None]
+):
+    other = Repo(tmp_path / "other")
+    other.commit({"x": "x"}, "Other")
+    tree = shop.chat()
+    led(shop.root / ".git", other.path)
+
+    with pytest.raises(Conflict, match="in no git repository that names it") as refused:
+        shop.chat("More")
+
+    assert refused.value.code == "no_repository"
+    assert other.git("for-each-ref", "refs/heads/svc") == ""
+    with pytest.raises(Conflict, match="not one of its repository any more"):
+        place.workable(world.project, files.read(world.project, tree.chat))
+
+
+def test_every_repository_that_names_the_directory_will_do(shop: Shop, tmp_path: Path):
+    root = tmp_path / "places"
+    shop.repo.git("worktree", "add", "-q", "-b", "side", str(root / "linked"))
+    shop.repo.git("clone", "-q", "--bare", ".", str(root / "bare.git"))
+    Repo(root / "bare.git", bare=True).git("worktree", "add", "-q", str(root / "of-bare"), "main")
+    outer = Repo(root / "outer")
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(shop.root), "part")
+    outer.git(*add)
+    shop.repo.git(
+        "clone", "-q", "--separate-git-dir", str(root / "apart.git"), ".", f"{root}/apart"
+    )
+    Repo(root / "apart.git").git("config", "core.worktree", str(root / "apart"))
+
+    for name in ("linked", "of-bare", "outer/part", "apart"):
+        shop.at(root / name)
+        tree = shop.chat(name)
+        assert (tree.top / "a.txt").read_text() == "one\ntwo\nthree\n"
+        assert shop.stands(tree)["problem"] is None
+        shop.work(tree, {"new.txt": name})
+        assert shop.bring(tree)["commits"] == 1
+        assert (root / name / "new.txt").read_text() == name
+        assert shop.archive(tree).left == {
+            "branch": tree.branch, "branchDeleted": True, "kept": None,
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("link", ["pkg", "pkg/app"])
