@@ -21,8 +21,9 @@ from config.storage import files as storage
 from config.storage import opening
 from workspace.chats.turns import jobs, states
 from workspace.models import Turn
+from workspace.projects import folders
 from workspace.projects.project import Project
-from workspace.worktrees import making, place, repository, standing, ties
+from workspace.worktrees import confined, making, place, repository, standing, ties
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS
 
@@ -85,9 +86,24 @@ class _Bringing:
 
     def __init__(self, tree: Tree, onto: str, common: Path) -> None:
         self.tree, self.onto, self.common = tree, onto, common
-        self.at = repository.worktrees(tree.repository).get(onto)
+        self.at = self._checked_out()
         self.target = self._tip(onto)
         self.began = self.committed = self._tip(tree.branch)
+
+    def _checked_out(self) -> Path | None:
+        """Where the target is checked out, None for nowhere. A turn may have written where that
+        is: Conflict where no worktree of the repository is there, or none that may be written."""
+        at = self.tree.repository
+        if repository.head_branch(at) == self.onto:
+            return at
+        found = repository.worktrees(at).get(self.onto)
+        if found is None or found == at:
+            return None
+        known, ours = ties.of(found), found.parent == place.home()
+        refused = not ours and folders.Wall.now().refusal(found)
+        if known is None or known.common != str(self.common) or refused:
+            raise Conflict(f"{self.onto} is checked out at {found}, which is not there now")
+        return found
 
     def bring(self, how: How, commit: str | None) -> Brought:
         tree = self.tree
@@ -98,7 +114,7 @@ class _Bringing:
                 self._commit(commit)
             self._joined(how)
             new = self._tip(tree.branch)
-            count = self._run("rev-list", "--count", f"{self.target}..{new}").decode().strip()
+            count = self._read("rev-list", "--count", f"{self.target}..{new}").decode().strip()
             self._move(new)
         except BaseException:
             self._restore()
@@ -125,8 +141,8 @@ class _Bringing:
 
     def _commit(self, message: str) -> None:
         if standing.changed(self.tree.top):
-            self._run("add", "--all")
-            self._run("commit", "-q", "--no-verify", "--cleanup=strip", "-m", message)
+            self._act("add", "--all")
+            self._act("commit", "-q", "--no-verify", "--cleanup=strip", "-m", message)
             self.committed = self._tip(self.tree.branch)
 
     def _joined(self, how: How) -> None:
@@ -135,22 +151,23 @@ class _Bringing:
             args = ("rebase", "-q", "--merge", "--no-fork-point", "--empty=drop", self.target)
             self._without_conflict(args, "rebase")
             return
-        self._run("checkout", "-q", "--detach", self.target)
+        self._act("checkout", "-q", "--detach", self.target)
         said = f"Merge branch '{self.tree.branch}' into {self.onto}"
         self._without_conflict(("merge", "-q", "--no-ff", "-m", said, self.committed), "merge")
-        new = self._run("rev-parse", "HEAD").decode().strip()
-        self._run("checkout", "-q", "-B", self.tree.branch, new)
+        new = self._read("rev-parse", "HEAD").decode().strip()
+        self._act("checkout", "-q", "-B", self.tree.branch, new)
 
     def _without_conflict(self, args: tuple[str, ...], word: str) -> None:
         try:
-            self._run(*args)
+            self._act(*args)
         except GitError as error:
-            names = repository.names(self._run("diff", "--name-only", "--diff-filter=U", "-z"))
+            told = repository.names(self._read("ls-files", "--unmerged", "-z"))
             with suppress(GitError):
-                self._run(word, "--abort")
+                self._act(word, "--abort")
+            paths = dict.fromkeys(line.partition("\t")[2] for line in told)
+            names = [path.encode(errors="replace").decode() for path in paths]
             if not names:
                 raise error from None
-            names = [name.encode(errors="replace").decode() for name in names]
             text = f"{self.tree.branch} and {self.onto} changed the same lines: {_listed(names)}"
             raise _in_the_way(text, names) from None
 
@@ -159,23 +176,22 @@ class _Bringing:
         and not at all where changes of somebody's would be lost."""
         if self.at is None:
             said = f"svc: {self.tree.branch} brought over"
-            self._run("update-ref", "-m", said, HEADS + self.onto, new, self.target)
+            asked = ("update-ref", "-m", said, HEADS + self.onto, new, self.target)
+            repository.run(self.tree.repository, *asked, writes=True)
             return
-        if not self.at.is_dir():
-            raise Conflict(f"{self.onto} is checked out at {self.at}, which is not there now")
         self._refuse_filtered(self.at, new)
         with storage.lock(shadow.lock_of(self.at)):
             if repository.head_branch(self.at) != self.onto or self._tip(self.onto) != self.target:
                 raise Conflict(f"{self.onto} was moved meanwhile; try again", code="not_brought")
             self._refuse_overwriting(self.at, new)
             how = ("--ff-only", "--no-autostash", "--no-overwrite-ignore")
-            repository.run(self.at, "merge", "-q", *how, new)
+            repository.run(self.at, "merge", "-q", *how, new, writes=True, kept=self._kept(new))
 
     def _refuse_overwriting(self, at: Path, new: str) -> None:
         """What git would refuse as well, but with all names; and files that it ignores."""
         coming = self._coming(new)
         names = {*standing.changed(at, untracked=False)} & {*coming}
-        tracked = {*repository.names(repository.run(at, "ls-files", "-z"))}
+        tracked = {*repository.names(confined.read(at, "ls-files", "-z"))}
         names |= {name for name in coming if name not in tracked and _is_file(at / name)}
         if names:
             text = f"{at} has changes of its own in: {_listed(sorted(names))}; commit or undo them"
@@ -184,7 +200,11 @@ class _Bringing:
     def _coming(self, new: str) -> list[str]:
         """Files in which the target changes."""
         asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames", self.target, new)
-        return repository.names(self._run(*asked))
+        return repository.names(self._read(*asked))
+
+    def _kept(self, new: str) -> set[str]:
+        """What stays as it is, since nothing of it is brought over."""
+        return {*confined.OURS} - {name.partition("/")[0] for name in self._coming(new)}
 
     def _refuse_filtered(self, at: Path, new: str) -> None:
         """What would be written into the user's directory without the filter it asks for."""
@@ -192,7 +212,7 @@ class _Bringing:
         if not own:
             return
         asked = b"".join(os.fsencode(name) + b"\0" for name in self._coming(new))
-        told = repository.run(self.tree.top, "check-attr", "-z", "--stdin", "filter", stdin=asked)
+        told = confined.read(self.tree.top, "check-attr", "-z", "--stdin", "filter", stdin=asked)
         parts = repository.names(told)
         names = [path for path, _, value in zip(*[iter(parts)] * 3, strict=True) if value in own]
         if names:
@@ -207,11 +227,11 @@ class _Bringing:
         branch = self.tree.branch
         try:
             if repository.head_branch(self.tree.top) != branch:
-                self._run("checkout", "-q", "--force", branch)
+                self._act("checkout", "-q", "--force", branch)
             if self._tip(branch) != self.committed:
-                self._run("reset", "-q", "--hard", self.committed)
+                self._act("reset", "-q", "--hard", self.committed)
             if self.committed != self.began:
-                self._run("reset", "-q", "--mixed", self.began)
+                self._act("reset", "-q", "--mixed", self.began)
         except GitError as error:
             log.warning("a worktree is not as it was: %s", error, extra={"chat": self.tree.chat})
 
@@ -221,8 +241,11 @@ class _Bringing:
             raise GitError("revision", f"there is no branch {branch} any more")
         return found
 
-    def _run(self, *args: str) -> bytes:
-        return repository.run(self.tree.top, *args, environ=jobs.identity())
+    def _read(self, *args: str) -> bytes:
+        return confined.read(self.tree.top, *args)
+
+    def _act(self, *args: str) -> bytes:
+        return repository.run(self.tree.top, *args, writes=True, kept=(), environ=jobs.identity())
 
 
 def _is_file(path: Path) -> bool:

@@ -18,7 +18,7 @@ from workspace.chats.files import ChatRecord
 from workspace.chats.turns import states
 from workspace.models import Turn
 from workspace.projects.project import Project
-from workspace.worktrees import making, place, repository, standing
+from workspace.worktrees import confined, making, place, repository, standing
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS
 
@@ -62,6 +62,8 @@ def _why_kept(tree: Tree) -> str:
         return RUNS
     if found := standing.problem(tree, place.linked(tree)):
         return found
+    if inside := standing.submodules(tree.top):
+        return f"a submodule is checked out in it: {inside[0]}"
     names = standing.changed(tree.top)
     if not names:
         return ""
@@ -75,18 +77,17 @@ def _remove(tree: Tree) -> bool:
     merged = sha is not None and _elsewhere(tree, sha)
     if sha is not None and merged:
         making.keep(tree, sha)
-    submodules = (tree.top / ".gitmodules").exists()  # git refuses a clean one too
-    repository.run(at, "worktree", "remove", *(["--force"] if submodules else []), str(tree.top))
+    making.remove(tree)
     if sha is None or not merged:
         return False
-    repository.run(at, "update-ref", "-d", HEADS + tree.branch, sha)
+    repository.run(at, "update-ref", "-d", HEADS + tree.branch, sha, writes=True)
     return True
 
 
 def _elsewhere(tree: Tree, sha: str) -> bool:
     """Whether a branch that is no chat's has this commit."""
     asked = ("for-each-ref", f"--contains={sha}", "--format=%(refname)", HEADS)
-    told = repository.run(tree.repository, *asked).decode(errors="replace").splitlines()
+    told = confined.read(tree.repository, *asked).decode(errors="replace").splitlines()
     return any(not ref.startswith(HEADS + place.PREFIX) for ref in told)
 
 

@@ -16,7 +16,7 @@ from workspace.chats import files
 from workspace.chats.files import ChatRecord
 from workspace.projects import store
 from workspace.projects.project import Project
-from workspace.worktrees import place, repository
+from workspace.worktrees import confined, place, repository
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS, Repository
 
@@ -65,18 +65,38 @@ def _added(found: Repository, tree: Tree, start: str) -> bool:
 
 def _add(tree: Tree, *args: str) -> None:
     place.home().mkdir(mode=0o700, parents=True, exist_ok=True)
-    repository.run(tree.repository, "worktree", "add", "-q", *args)
-    own = Path(place.linked(tree).own)
-    (own / "config.worktree").touch()  # what is not there could not be kept as it is
+    tree.top.mkdir(exist_ok=True)
+    asked = ("worktree", "add", "-q", *args)
+    try:
+        repository.run(tree.repository, *asked, writes=True, folder=tree.top)
+    except BaseException:
+        with suppress(OSError):
+            tree.top.rmdir()
+        raise
+    # what is not there could not be kept as it is
+    kept = f"{place.linked(tree).own}/config.worktree"
+    os.close(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666))
 
 
 def unmake(tree: Tree) -> None:
     """As if it had not been made: nothing was done in it yet."""
     with suppress(GitError):
-        repository.run(tree.repository, "worktree", "remove", "--force", "--force", str(tree.top))
-    shutil.rmtree(tree.top, ignore_errors=True)
+        remove(tree)
     with suppress(GitError):
-        repository.run(tree.repository, "branch", "-q", "-D", "--", tree.branch)
+        asked = ("update-ref", "-d", HEADS + tree.branch)
+        repository.run(tree.repository, *asked, writes=True)
+
+
+def remove(tree: Tree) -> None:
+    """Take its files away, and then what the repository knows of it. GitError."""
+    try:  # here, where no link is followed: git in a sandbox that shows them could not
+        shutil.rmtree(tree.top)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise GitError("failed", f"The worktree cannot be removed: {error}") from None
+    asked = ("worktree", "remove", "--force", "--force", str(tree.top))
+    repository.run(tree.repository, *asked, writes=True)
 
 
 def of_chat(project: Project, session_id: str) -> Tree:
@@ -125,7 +145,7 @@ def _again(tree: Tree) -> None:
 def kept(tree: Tree) -> dict[int, str]:
     """The old tips of the branch, by their number."""
     asked = ("for-each-ref", "--format=%(refname) %(objectname)", f"{BEFORE}/{tree.chat}/")
-    told = repository.run(tree.repository, *asked).decode().splitlines()
+    told = confined.read(tree.repository, *asked).decode().splitlines()
     found = (line.split(" ") for line in told)
     return {int(n): sha for ref, sha in found if (n := ref.rpartition("/")[2]).isdigit()}
 
@@ -141,5 +161,6 @@ def keep(tree: Tree, sha: str) -> str:
     if found and found[max(found)] == sha:
         return f"{BEFORE}/{tree.chat}/{max(found)}"
     ref = f"{BEFORE}/{tree.chat}/{max(found, default=0) + 1}"
-    repository.run(tree.repository, "-c", "core.logAllRefUpdates=false", "update-ref", ref, sha, "")
+    asked = ("-c", "core.logAllRefUpdates=false", "update-ref", ref, sha, "")
+    repository.run(tree.repository, *asked, writes=True)
     return ref

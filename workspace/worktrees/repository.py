@@ -1,14 +1,14 @@
-"""The repository that a project works in, and git as it is run there.
+"""The repository that a project works in, and git as it is run there: in the sandbox of a turn.
 
-No command that its own configuration names is run: no hook, filter, merge driver, editor or
-signer. A turn may have written that configuration, and here nothing is confined. What the user's
-own configuration says of filters holds. See docs/design/trust.md#a-worktree-of-a-chat.
+No command that its own configuration names is run, neither: no hook, filter, merge driver, editor
+or signer. What the user's own configuration says of filters holds. See
+docs/design/trust.md#git-of-the-service.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,26 +16,31 @@ from config.errors import Conflict, Invalid
 from config.git import command
 from config.git.command import GitError
 from workspace.projects import folders, schema
-from workspace.worktrees import ties
+from workspace.worktrees import confined, ties
 
 HEADS = "refs/heads/"
-TIMEOUT_S = 120.0
 NO_REPOSITORY = "The project's directory is in no git repository: run git init there, and commit"
 NOT_NAMED = (
     "The project's directory is in no git repository that names it. Where its .git is a file: run "
     "git config core.worktree with the path of the directory there"
 )
 NO_WORK_TREE = "The project's directory is a bare repository: open a checkout of it instead"
+ELSEWHERE = (
+    "The repository's configuration says that its files are in another directory: run "
+    "git config --unset core.worktree in the project's directory"
+)
 NO_COMMIT = "The repository has no commit yet: commit something first"
 TRUSTED = ("system", "global")  # scopes of configuration that no turn can write
 COMMANDS = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 QUIET = {
     "commit.gpgsign": "false",
     "core.logallrefupdates": "true",
+    "diff.ignoresubmodules": "dirty",
     "merge.verifysignatures": "false",
     "rebase.autosquash": "false",
     "rebase.autostash": "false",
     "rebase.updaterefs": "false",
+    "rerere.enabled": "false",
     "submodule.recurse": "false",
 }
 
@@ -72,40 +77,51 @@ def find(folder: Path) -> Repository:
     if linked is None:
         raise Conflict(NOT_NAMED, code="no_repository")
     try:
-        if command.run(top, "rev-parse", "--is-bare-repository") != b"false\n":
-            raise Conflict(NO_WORK_TREE, code="no_repository")
+        _refuse_elsewhere(top)
+        if tip(top, "HEAD") is None:
+            raise Conflict(NO_COMMIT, code="no_commit")
     except GitError as error:
         raise Conflict(error.text, code="no_repository") from None
     below = "" if folder == top else str(folder.relative_to(top))
-    found = Repository(top, below, Path(linked.common))
-    if tip(found.top, "HEAD") is None:
-        raise Conflict(NO_COMMIT, code="no_commit")
-    return found
+    return Repository(top, below, Path(linked.common))
+
+
+def _refuse_elsewhere(top: Path) -> None:
+    """What git itself makes of the directory: whose it is, and where its files belong."""
+    asked = ("rev-parse", "--is-bare-repository", "--show-toplevel")
+    told = os.fsdecode(command.run(top, *asked, accepted=(0, 128))).splitlines()
+    if told[:1] == ["true"]:
+        raise Conflict(NO_WORK_TREE, code="no_repository")
+    if len(told) < 2:
+        command.run(top, *asked)  # says why
+    if not (told[1:] and ties.same(Path(told[1]), top)):
+        raise Conflict(ELSEWHERE, code="no_repository")
 
 
 def tip(at: Path, revision: str) -> str | None:
     """The commit that a revision names, None for none."""
     asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{revision}^{{commit}}")
-    told = command.run(at, *asked, accepted=(0, 1, 128)).decode().strip()
-    return told or None
+    return confined.read(at, *asked, accepted=(0, 1, 128)).decode().strip() or None
 
 
 def head_branch(at: Path) -> str | None:
     """The branch that is checked out, None while HEAD is detached."""
-    told = os.fsdecode(command.run(at, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).strip()
+    told = os.fsdecode(confined.read(at, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).strip()
     return told.removeprefix(HEADS) or None
 
 
 def run(
     at: Path,
     *args: str,
-    stdin: bytes | None = None,
+    writes: bool = False,
+    folder: Path | None = None,
+    kept: Collection[str] = confined.OURS,
     environ: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A git command that writes, or looks at a work tree. GitError."""
+    """A git command that writes, or looks at files of a work tree (confined.run). GitError."""
     given = _configured({**QUIET, **_overrides(at)})
     given |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", **(environ or {})}
-    return command.run(at, *args, stdin=stdin, timeout=TIMEOUT_S, environ=given)
+    return confined.run(at, *args, writes=writes, folder=folder, kept=kept, environ=given)
 
 
 def _configured(values: Mapping[str, str]) -> dict[str, str]:
@@ -137,7 +153,7 @@ def own_filters(at: Path) -> set[str]:
 
 def _commands(at: Path) -> Iterator[tuple[str, str, str]]:
     asked = ("config", "-z", "--show-scope", "--get-regexp", COMMANDS)
-    parts = os.fsdecode(command.run(at, *asked, accepted=(0, 1))).split("\0")[:-1]
+    parts = os.fsdecode(confined.read(at, *asked, accepted=(0, 1))).split("\0")[:-1]
     for scope, line in zip(parts[::2], parts[1::2], strict=True):
         key, _, value = line.partition("\n")
         yield scope, key, value
@@ -152,7 +168,7 @@ def worktrees(at: Path) -> dict[str, Path]:
     """Where each branch is checked out, by its short name."""
     found: dict[str, Path] = {}
     place = Path()
-    told = os.fsdecode(command.run(at, "worktree", "list", "--porcelain"))
+    told = os.fsdecode(confined.read(at, "worktree", "list", "--porcelain"))
     for line in told.splitlines():
         word, _, rest = line.partition(" ")
         if word == "worktree":

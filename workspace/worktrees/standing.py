@@ -9,10 +9,11 @@ from typing import Annotated, TypedDict
 from config.errors import Conflict
 from config.git.command import GitError
 from workspace.engines.base import Linked
-from workspace.worktrees import place, repository
+from workspace.worktrees import confined, place, repository
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS
 
+GITLINK = "160000 "
 MOST = 200  # names of one answer
 UNDER_WAY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
@@ -63,19 +64,19 @@ def target(tree: Tree) -> str | None:
 def apart(tree: Tree, wanted: str | None) -> tuple[int | None, int | None]:
     """Commits of the branch that the target lacks, and the other way round."""
     at = tree.repository
-    ours = repository.tip(at, HEADS + tree.branch)
-    theirs = repository.tip(at, HEADS + wanted) if wanted else None
-    if ours is None or theirs is None:
+    if not wanted:
         return None, None
-    asked = ("rev-list", "--left-right", "--count", f"{ours}...{theirs}", "--")
-    ahead, behind = repository.run(at, *asked).split()
-    return int(ahead), int(behind)
+    both = f"{HEADS}{tree.branch}...{HEADS}{wanted}"
+    asked = ("rev-list", "--left-right", "--count", both, "--")
+    told = confined.read(at, *asked, accepted=(0, 128)).split()  # 128: one of them is not there
+    return (int(told[0]), int(told[1])) if told else (None, None)
 
 
 def changed(at: Path, *, untracked: bool = True) -> list[str]:
     """Files of a work tree that are not as its last commit has them; ignored ones are none."""
     others = "all" if untracked else "no"
-    told = repository.run(at, "status", "--porcelain", "-z", f"--untracked-files={others}")
+    how = (f"--untracked-files={others}", "--ignore-submodules=dirty")  # no git runs in one
+    told = repository.run(at, "status", "--porcelain", "-z", *how)
     parts = iter(repository.names(told))
     found = []
     for line in parts:
@@ -83,6 +84,13 @@ def changed(at: Path, *, untracked: bool = True) -> list[str]:
         if "R" in line[:2] or "C" in line[:2]:
             found += [next(parts, "").encode(errors="replace").decode()]
     return found
+
+
+def submodules(at: Path) -> list[str]:
+    """Those that are checked out in a work tree: they have a history of their own."""
+    told = repository.names(confined.read(at, "ls-files", "-z", "--stage"))
+    paths = [line.partition("\t")[2] for line in told if line.startswith(GITLINK)]
+    return [path for path in paths if os.path.lexists(at / path / ".git")]
 
 
 def problem(tree: Tree, linked: Linked) -> str:

@@ -35,21 +35,29 @@ def of(top: Path) -> Linked | None:
     own = Path(os.path.realpath(top / told))
     shared = _path(own / "commondir")
     if shared is None:
-        return Linked(str(top), str(own), str(own)) if _work_tree(own) == str(top) else None
+        return Linked(str(top), str(own), str(own)) if same(_work_tree(own), top) else None
     common, back = Path(os.path.realpath(own / shared)), _path(own / "gitdir")
-    if back is None or os.path.realpath(own / back) != str(git):
+    if back is None or not same(own / back, git):
         return None
     return Linked(str(top), str(own), str(common)) if own.parent == common / "worktrees" else None
 
 
-def _work_tree(own: Path) -> str:
+def same(one: Path | None, other: Path) -> bool:
+    """Whether both are there, and one: a path has other spellings where case does not count."""
+    try:
+        return one is not None and one.samefile(other)
+    except OSError:
+        return False
+
+
+def _work_tree(own: Path) -> Path | None:
     """The one that a submodule, or a repository whose `.git` is a file, names as its own."""
     with suppress(OSError, GitError):
         told = opening.contents(own / "config", limit=CONFIG)
         asked = ("config", "--file", "-", "--get", "core.worktree")
         found = os.fsdecode(command.run(own, *asked, stdin=told)).removesuffix("\n")
-        return os.path.realpath(own / found) if found else ""
-    return ""
+        return own / found if found else None
+    return None
 
 
 def _path(file: Path, head: str = "") -> Path | None:

@@ -1,0 +1,163 @@
+"""Git as the service runs it where a turn may write: in the sandbox of a turn.
+
+Whatever a turn left there for git to run or to follow reaches no more than the turn itself did: it
+has no network, sees no home, and writes what this one git has to. Without a sandbox it runs as it
+is, as commands of turns do. See docs/design/trust.md#git-of-the-service.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from config.git import command
+from config.git.command import GitError
+from workspace.engines import sandbox, select
+from workspace.engines.base import Linked
+from workspace.worktrees import linked as commits
+from workspace.worktrees import owned, ties
+
+TIMEOUT_S = 120.0
+UNTIED = "{} is in no git repository that names it"
+LINK = "the repository has a link where none belongs: {}"
+BORROWED = (
+    "The repository borrows objects of one that turns do not see (objects/info/alternates): run "
+    "git repack -a -d in it, and take that file away"
+)
+ALTERNATES = (b"alternate object path: ", b"check .git/objects/info/alternates")
+PLAIN = ("HEAD", "index", "logs", "logs/HEAD", "objects", "refs", "packed-refs")
+OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in the directory of its project
+OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by everybody's git
+
+
+def read(
+    at: Path, *args: str, stdin: bytes | None = None, accepted: Collection[int] = (0,)
+) -> bytes:
+    """What a git prints that looks at refs, objects or the index alone: it runs nothing and writes
+    nothing, so it needs no sandbox. GitError."""
+    tree = _tied(at)
+    return command.run(
+        at, *args, stdin=stdin, timeout=TIMEOUT_S, environ=_leading(tree), accepted=accepted
+    )
+
+
+def run(
+    at: Path,
+    *args: str,
+    writes: bool = False,
+    folder: Path | None = None,
+    kept: Collection[str] = OURS,
+    environ: Mapping[str, str] | None = None,
+) -> bytes:
+    """What a git prints that looks at files of the work tree `at`, or writes. GitError when it
+    fails, and where no turn could run either.
+
+    `folder`: another one that it writes; `kept`: what at the top of the work tree it does not.
+    """
+    git = _Git(_tied(at), args, writes, folder, kept)
+    if writes:
+        _refuse_links(git.tree)
+    return _run(git, _leading(git.tree) | dict(environ or {}))
+
+
+def _tied(at: Path) -> Linked:
+    tree = ties.of(at)
+    if tree is None:
+        raise GitError("not_git", UNTIED.format(at))
+    return tree
+
+
+def _leading(tree: Linked) -> dict[str, str]:
+    """What leads git there, whatever is configured."""
+    return {"GIT_DIR": tree.own, "GIT_WORK_TREE": tree.top}
+
+
+class _Git(NamedTuple):
+    """One git, and what it has to write."""
+
+    tree: Linked
+    args: Sequence[str]
+    writes: bool
+    folder: Path | None
+    kept: Collection[str]
+
+    @property
+    def argv(self) -> list[str]:
+        return [*command.ARGV, *self.args]
+
+    def inside(self, walls: sandbox.Sandbox) -> list[str]:
+        """Behind the prefix of the sandbox."""
+        tree, writes = self.tree, self.writes
+        return sandbox.wrap(
+            self.argv,
+            walls,
+            cwd=tree.top,
+            writable=self._writable() if writes else [],
+            read_only=self._kept() if writes else [],
+            needed=[tree.common, tree.top, *owned.needed()],
+            plan=not writes,
+        )
+
+    def _writable(self) -> list[str]:
+        """What lies in the work tree comes with it, and not for itself: a turn that works there
+        could put a link in its place, and that would be shown."""
+        tree = self.tree
+        inside = tree.common.startswith(f"{tree.top}/")
+        return [*([] if inside else [tree.common]), *map(str, filter(None, [self.folder]))]
+
+    def _kept(self) -> list[str]:
+        tree, kept = self.tree, [Path(self.tree.common, name) for name in OBEYED]
+        tied = commits.read_only(tree) if tree.own != tree.common else []
+        kept += [*map(Path, tied), *(Path(tree.top, name) for name in self.kept)]
+        return [str(path) for path in kept if not path.is_symlink()]
+
+
+def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
+    process = _started(git, environ)
+    try:
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+    except BaseException as error:
+        command.end(process)
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise command.too_slow(git.args, TIMEOUT_S) from None
+        raise
+    if process.returncode == 1 and errors.startswith(b"bwrap: "):
+        line = errors.decode(errors="replace").splitlines()[0]
+        raise GitError("failed", f"The sandbox failed: {line.removeprefix('bwrap: ')[:300]}")
+    if process.returncode and any(sign in errors for sign in ALTERNATES):
+        raise GitError("failed", BORROWED)
+    if process.returncode:
+        raise command.failure(Path(git.tree.top), git.args, process.returncode, errors)
+    return output
+
+
+def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
+    walls, top = select.confinement(), Path(git.tree.top)
+    if walls.mode == "unavailable":
+        raise GitError("failed", f"The sandbox is unavailable: {walls.reason}")
+    inside = walls.mode == "bwrap"
+    given = {**command.environment(top), **environ}
+    if inside:
+        given["TMPDIR"] = "/tmp"  # noqa: S108 - the sandbox's own
+    try:
+        return command.Process(
+            git.inside(walls) if inside else git.argv,
+            cwd="/" if inside else top,
+            env=given,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+        )
+    except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
+        raise GitError("failed", f"git could not be started: {error}") from None
+
+
+def _refuse_links(tree: Linked) -> None:
+    """Where git would write through one, it may lead anywhere."""
+    for folder in dict.fromkeys([tree.own, tree.common]):
+        linked = next((name for name in PLAIN if Path(folder, name).is_symlink()), None)
+        if linked is not None:
+            raise GitError("failed", LINK.format(linked))
