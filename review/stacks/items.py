@@ -68,6 +68,7 @@ class _Filling:
         }
         self.known: dict[str, Commit] = {}
         self.rows = {commit.sha: self._row(commit) for commit in scene.commits}
+        self.fixed = set(found.kept)
         self.landed = self._landings()
 
     def filled(self, repo: Repo) -> Repo:
@@ -127,6 +128,7 @@ class _Filling:
         tips = self.scene.range.trunk_shas
         outside = landing.outside(tips, self.scene.commits)
         trunk, equal = self._trunk(outside), self._equal(outside)
+        self.fixed |= trunk.ancestors
         return {
             sha: how
             for sha, row in self.rows.items()
@@ -237,6 +239,7 @@ class _Filling:
             trace=row.trace,
             shares=self.found.matches.shares.get(sha, Shares()),
             proposal=row.proposal,
+            fixed=sha in self.fixed,
         )
 
     def _shared(self) -> tuple[str | None, ...]:

@@ -35,6 +35,7 @@ class Landing:
 class Item:
     """One listed commit. `stack` and `position` count from 1; `pr_source` is the sha whose file
     holds its PR record, None where there is none. `proposal`: a record that may be its own.
+    `fixed`: it left the range by landing, or the trunk holds it as it is; nothing makes it again.
     """
 
     commit: Commit
@@ -51,6 +52,7 @@ class Item:
     trace: Trace
     shares: Shares = field(default_factory=Shares)
     proposal: Proposal | None = None
+    fixed: bool = False
 
     @property
     def title(self) -> str:

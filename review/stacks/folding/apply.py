@@ -82,6 +82,12 @@ def apply(project: str, repo: str, sha: str, wanted: Sequence[NamedSuggestion]) 
     """One `fixup!` commit with all of them. NotFound; Conflict, with nothing changed."""
     with grounds.held(project, repo, lambda found: _stack_of(found, sha)) as ground:
         item = repos.find(ground.found, sha)
+        if item.fixed:
+            raise Conflict(
+                f"Commit {item.commit.sha[:7]} has landed: no fixup becomes part of it any more. "
+                "Make the change in a commit of its own.",
+                code="not_on_branch",
+            )
         if not any(one.sha == item.commit.sha for one in ground.chain):
             raise Conflict(
                 f"Commit {item.commit.sha[:7]} is not on branch {ground.branch}, or stands below a "

@@ -107,8 +107,8 @@ def _nothing(ground: Ground, stack: Stack) -> str:
     ]
     if loose:
         return (
-            f'"{printable(loose[0])}" amends no commit below it down to the next merge; reword it '
-            "to begin with the subject of one."
+            f'"{printable(loose[0])}" amends no commit below it down to the next merge, or to '
+            "what has landed; reword it to begin with the subject of one."
         )
     return f"No commit amends one of stack {stack.n}: there is nothing to fold."
 

@@ -16,7 +16,7 @@ from review.git import objects, ranges
 from review.git.commits import Commit
 from review.git.refs import HEADS
 from review.git.repository import Repository
-from review.git.rewriting import autosquash, worktrees
+from review.git.rewriting import worktrees
 from review.git.rewriting.keeping import Move
 from review.git.rewriting.worktrees import Worktree
 from review.stacks import repo as repos
@@ -68,9 +68,7 @@ def _ground(found: Repo, stack: Stack | None) -> Ground:
     trees = worktrees.listed(found.repository)
     if why := worktrees.held(trees, [ref]):
         raise Conflict(why, code="under_way")
-    by_sha = {sha: item.commit for sha, item in found.by_sha.items()}
-    chain = autosquash.chain(by_sha, tip)
-    return Ground(found, found.repository, ref, tip, chain, trees)
+    return Ground(found, found.repository, ref, tip, offers.chain(found, tip), trees)
 
 
 def _unread(found: Repo) -> str:

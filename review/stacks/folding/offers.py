@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TypedDict
 
 from review.files import times
+from review.git.commits import Commit
 from review.git.refs import HEADS
 from review.git.rewriting import autosquash, keeping
 from review.stacks.values import Repo, Stack
@@ -31,15 +32,20 @@ def branch_of(found: Repo, stack: Stack | None = None) -> tuple[str, str] | None
     return (ref, sha) if ref and sha and ref.startswith(HEADS) else None
 
 
+def chain(found: Repo, tip: str) -> list[Commit]:
+    """What can be made again below `tip`, oldest first: never what has landed as it is."""
+    own = {sha: item.commit for sha, item in found.by_sha.items() if not item.fixed}
+    return autosquash.chain(own, tip)
+
+
 def fixups(found: Repo) -> Counter[int]:
     """How many commits fold into each stack, by its number."""
     if not any(autosquash.act_of(one.commit.subject) for one in found.items):
         return Counter()
-    by_sha = {sha: item.commit for sha, item in found.by_sha.items()}
     counted: Counter[int] = Counter()
     for stack in found.stacks:
         if there := branch_of(found, stack):
-            folds = autosquash.folds(autosquash.chain(by_sha, there[1]))
+            folds = autosquash.folds(chain(found, there[1]))
             counted[stack.n] = sum(fold.target in stack.commits for fold in folds)
     return counted
 

@@ -74,6 +74,19 @@ def test_the_thread_is_resolved_by_the_person_who_applies_and_by_no_agent(topic:
     assert {t["id"]: t["resolved"] for t in shown["review"]["threads"]} == {one: True, other: False}
 
 
+def test_a_commit_that_has_landed_gets_no_fixup(topic: Payments):
+    repo, sha = topic.repo, topic.repo.sha("topic~1")
+    topic.describe(range="main..topic")
+    thread = suggest(topic, sha, "Y")
+    repo.git("branch", "-f", "main", sha)
+    tip = repo.sha("topic")
+
+    with pytest.raises(Conflict, match="has landed: no fixup becomes part of it"):
+        take(sha, thread)
+
+    assert repo.sha("topic") == tip
+
+
 def test_several_are_one_commit(topic: Payments):
     sha = topic.repo.sha("topic~1")
     threads = [

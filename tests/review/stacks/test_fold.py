@@ -129,6 +129,33 @@ def test_a_branch_that_ends_at_a_fixup_ends_below_it(topic: Payments):
     assert topic.repo.sha("lower") == topic.repo.sha("topic")
 
 
+@pytest.mark.parametrize("trunk", ["main is there", "main has gone on", "only origin/main is"])
+def test_what_has_landed_is_not_made_again_and_the_trunk_stays(topic: Payments, trunk: str):
+    repo, first = topic.repo, topic.repo.sha("topic~4")
+    topic.describe(range="main..topic")
+    topic.review(first, "Late.")
+    repo.git("update-ref", "refs/remotes/origin/main", first)
+    if trunk != "only origin/main is":
+        repo.git("branch", "-f", "main", first)
+    if trunk == "main has gone on":
+        repo.checkout("main")
+        repo.commit({"m": "m\n"}, "Main goes on")
+        repo.checkout("topic")
+    main = repo.sha("main")
+    assert topic.commits()["First"]["status"] == "merged"
+    assert fixups(topic) == 1
+
+    told = folding.fold("pay", "api", 1)
+
+    assert [move["branch"] for move in told["branches"]] == ["topic"]
+    assert repo.sha("main") == main
+    assert repo.sha("topic~3") == first
+    assert subjects(repo, f"{first}..topic") == ["Second", "Third", "fixup! First"]
+    assert fixups(topic) == 0
+    with pytest.raises(Conflict, match="or to what has landed"):
+        folding.fold("pay", "api", 1)
+
+
 def test_a_lower_branch_that_is_checked_out_elsewhere_is_not_changed_under_its_files(
     topic: Payments, tmp_path: Path
 ):
