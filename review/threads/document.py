@@ -149,6 +149,7 @@ def verdict(value: Verdict) -> Tree:
         "at": quoted(value.at),
         "sha": quoted(value.sha),
         "patch_id_u0": quoted(value.patch_id),
+        "diff": quoted(value.diff),
     }
     return _present(tree) | dict(value.extra)
 

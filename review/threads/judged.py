@@ -18,14 +18,15 @@ WORDS: tuple[str, ...] = get_args(Word)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`sha` is the version that was judged, `patch_id` the id of its change without context; None
-    for an empty change, and where a hand wrote the verdict."""
+    """`sha` is the version that was judged, `diff` the digest of its change (None where a hand or
+    an earlier release wrote the verdict), `patch_id` the id of the change without context."""
 
     author: str
     word: str
     at: str | None
     sha: str | None
     patch_id: str | None
+    diff: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -51,6 +52,7 @@ def _one(author: str, value: Any, sha: str, warnings: list[str]) -> Verdict | No
         at=fields.time("at"),
         sha=fields.hex("sha") or sha,
         patch_id=fields.hex("patch_id_u0"),
+        diff=fields.hex("diff"),
         extra=fields.extra(),
     )
 

@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from config.errors import Conflict, Invalid, NotFound
+from config.git.command import GitError
 from review import reviewer
 from review.files import times
 from review.git import patches
+from review.git.diffs import diff
+from review.git.log import history
 from review.threads import commenting, commit_review, document, drafts, ids, judged
 from review.threads.commit_review import CommitReview
 from review.threads.drafts import Draft
@@ -46,7 +49,7 @@ def of(target: Target, shown: CommitReview | None = None) -> list[Given]:
             "verdict": one.word,
             "at": times.seconds(one.at),
             "sha": one.sha,
-            "changed": _changed(target, one),
+            "changed": is_changed(target, one),
             "own": one.author == me.id,
         }
         for one in found
@@ -134,15 +137,30 @@ def _about_commit(target: Target, body: Any, author: str) -> Draft:
 
 def _made(target: Target, word: str, author: str) -> Verdict:
     sha = target.commit.sha
-    return Verdict(author, word, times.now_exact(), sha, _patch_id(target, sha))
+    judged_diff = diff.change_digest(target.repository, target.shown_commit)
+    return Verdict(author, word, times.now_exact(), sha, _patch_id(target, sha), judged_diff)
 
 
-def _changed(target: Target, verdict: Verdict) -> bool:
-    now = target.commit.sha
-    if verdict.sha is None or verdict.sha == now:
+def is_changed(target: Target, verdict: Verdict) -> bool:
+    """Whether what is shown of the commit now, which may be what landed, is another change than
+    the one that was judged."""
+    now = target.shown_commit
+    if verdict.sha is None or verdict.sha == now.sha:
         return False
-    was = verdict.patch_id or _patch_id(target, verdict.sha)
-    return was != _patch_id(target, now)
+    was = verdict.diff or _digest(target, verdict.sha)
+    if was is None:  # git has it no more, and an earlier release wrote the verdict
+        return verdict.patch_id != _patch_id(target, now.sha)
+    return was != diff.change_digest(target.repository, now)
+
+
+def _digest(target: Target, sha: str) -> str | None:
+    """None when git has that commit no more."""
+    try:
+        return diff.change_digest(target.repository, history.commit(target.repository, sha))
+    except GitError as error:
+        if error.kind == "timeout":
+            raise
+        return None
 
 
 def _patch_id(target: Target, sha: str) -> str | None:

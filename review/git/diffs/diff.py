@@ -26,8 +26,8 @@ from review.git.ranges import unknown
 from review.git.repository import Repository
 
 __all__ = [
-    "Edit", "commit_edits", "edits", "hunk_digests", "interdiff", "renames", "streamed_edits",
-    "unified",
+    "Edit", "change_digest", "commit_edits", "edits", "hunk_digests", "interdiff", "renames",
+    "streamed_edits", "unified",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -123,6 +123,20 @@ def hunk_digests(repository: Repository, commit: Commit) -> dict[str, str]:
         if len(known) == len(commit.files):
             _digests.put(key, known)
     return {file.path: known.get(file.path) or _digest(file, None) for file in commit.files}
+
+
+def change_digest(repository: Repository, commit: Commit) -> str:
+    """What a verdict stores of the change that it judged: 64 hex digits.
+
+    Unlike a patch id it sees blanks, modes and contents without lines. Equal wherever the same
+    change stands.
+    """
+    told = hashlib.sha256()
+    found = hunk_digests(repository, commit)
+    for file in sorted(commit.files, key=lambda file: file.path):
+        names = f"{file.old_path or ''}\0{file.path}\0{found[file.path]}\0"
+        told.update(names.encode(errors="surrogateescape"))
+    return told.hexdigest()
 
 
 def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping[str, str]:

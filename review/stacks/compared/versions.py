@@ -13,12 +13,13 @@ from config.errors import NotFound
 from config.git.command import GitError
 from config.jsonio import clean
 from review import reviewer
-from review.git import objects, patches
+from review.git import objects
 from review.git.commits import Commit
+from review.git.diffs import diff
 from review.git.log import history
 from review.stacks import repo as repos
 from review.stacks import wire
-from review.threads import commit_review, viewed
+from review.threads import commit_review, verdicts, viewed
 from review.threads.commit_review import CommitReview
 from review.threads.target import Target
 
@@ -166,9 +167,10 @@ def _since(found: Family) -> LastLook | None:
 
 
 def _read(found: Family) -> bool:
-    """Whether every file of it is marked as viewed, or it was judged."""
-    me, sha = reviewer.me().id, found.target.commit.sha
-    if any(one.author == me and one.sha == sha for one in found.shown.review.verdicts):
+    """Whether every file of it is marked as viewed, or it was judged as it is shown."""
+    me, target = reviewer.me().id, found.target
+    mine = (one for one in found.shown.review.verdicts if one.author == me)
+    if any(one.sha == target.commit.sha and not verdicts.is_changed(target, one) for one in mine):
         return True
     files = found.target.shown_commit.files
     return bool(files) and len(viewed.valid(found.target, found.shown)[0]) == len(files)
@@ -177,16 +179,5 @@ def _read(found: Family) -> bool:
 def _changed(found: Family, old: str) -> bool:
     """Whether two versions make different changes, whatever they are made on."""
     repository = found.target.repository
-    told = patches.of(repository, [old, found.current])
-    ids = {one.patch_id_u0 for one in told.values()}
-    sides = [_odd(history.commit(repository, sha)) for sha in (old, found.current)]
-    return len(ids) != 1 or sides[0] != sides[1]
-
-
-def _odd(commit: Commit) -> set[Hashable]:
-    """What a patch id does not see: modes, names, and the contents of files without lines."""
-    return {
-        (file.path, file.old_path, file.status, file.old_mode, file.new_mode)
-        + ((file.old_oid, file.new_oid) if file.additions is None else ())
-        for file in commit.files
-    }
+    was = diff.change_digest(repository, history.commit(repository, old))
+    return was != diff.change_digest(repository, found.target.shown_commit)

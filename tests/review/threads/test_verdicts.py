@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from config import signals
 from config.errors import Conflict, Invalid, NotFound
 from review import caches, reviewer
 from review.stacks import changes, details
+from review.stacks.compared import versions
 from review.stacks.pictures import render
 from review.threads import drafts, records
 from tests.review.threads.desk import LINES, Desk, bodies, text
@@ -125,6 +127,57 @@ def test_a_verdict_says_what_changed_since(desk: Desk, sha: str, me: str):
     assert judged(desk, amended) == [(me, "approve", True)]
     submit(amended, me)
     assert judged(desk, amended) == [(me, "approve", False)]
+
+
+@pytest.mark.parametrize(
+    ("approved", "then"),
+    [
+        ("rm -rf /tmp/x y\n", "rm -rf / tmp/x y\n"),
+        ("if admin:\n    log()\n    grant()\n", "if admin:\n    log()\ngrant()\n"),
+    ],
+)
+@pytest.mark.parametrize("written_by", ["this release", "an earlier one"])
+def test_an_approval_says_so_when_blanks_alone_changed(
+    desk: Desk, me: str, approved: str, then: str, written_by: str
+):
+    sha = desk.git.commit({"new": approved, "other": "said\n"}, "Change")
+    submit(sha, me)
+    if written_by != "this release":
+        desk.world.put(sha, re.sub(r"\n    diff: .*", "", desk.world.text(sha)))
+        assert "diff:" not in desk.world.text(sha)
+    new = desk.git.amend({"new": then})
+
+    assert judged(desk, new) == [(me, "approve", True)]
+    since = versions.versions("pay", "api", new)["since"]
+    assert since is not None
+    assert since["changed"]
+
+
+def test_an_approval_says_so_when_another_change_landed(desk: Desk, me: str):
+    trailers = {"Change-Id": "I0123"}
+    sha = desk.git.commit({"a.py": NEW}, "Change", trailers=trailers)
+    submit(sha, me)
+    assert judged(desk, sha) == [(me, "approve", False)]
+    desk.git.checkout("main")
+    desk.git.commit({"a.py": NEW.replace("twelve", "evil")}, "Change", trailers=trailers)
+    desk.git.checkout("topic")
+
+    assert judged(desk, sha) == [(me, "approve", True)]
+    assert versions.versions("pay", "api", sha)["since"] == {"sha": sha, "n": 1, "changed": True}
+    submit(sha, me)
+    assert judged(desk, sha) == [(me, "approve", False)]
+    assert versions.versions("pay", "api", sha)["since"] is None
+
+
+def test_an_approval_holds_where_just_that_change_landed(desk: Desk, sha: str, me: str):
+    submit(sha, me)
+    desk.git.checkout("main")
+    desk.git.commit({"a.py": text(["a heading", *LINES])}, "Beside")
+    desk.git.cherry_pick(sha)
+    desk.git.checkout("topic")
+
+    assert desk.listed().by_sha[sha].landed is not None
+    assert judged(desk, sha) == [(me, "approve", False)]
 
 
 def test_a_verdict_is_in_the_list_the_record_and_the_picture(desk: Desk, sha: str, me: str):
