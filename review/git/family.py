@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from config.storage import opening
 from review import caches
@@ -57,8 +58,26 @@ def used_tips(repository: Repository, refs: Refs) -> list[str]:
     return sorted(found | ({refs.head} if refs.head else set()))
 
 
+class Move(NamedTuple):
+    """One entry of a reflog; `why` as git or a tool wrote it, "" where none did."""
+
+    before: str
+    after: str
+    why: str
+
+
+def head_moves(repository: Repository) -> list[Move]:
+    """How HEAD moved, oldest first; nothing where no reflog is kept, or not as a file."""
+    return _moves(repository.git_dir / "logs" / "HEAD")
+
+
 def _logged(log: Path) -> list[str]:
     """The commits before and after each move, newest first."""
+    moves = ((move.after, move.before) for move in reversed(_moves(log)))
+    return [sha for new_old in moves for sha in new_old if _is_commit(sha)]
+
+
+def _moves(log: Path) -> list[Move]:
     try:
         with opening.reading(log) as file:
             file.seek(0, os.SEEK_END)
@@ -66,8 +85,9 @@ def _logged(log: Path) -> list[str]:
             lines = file.read().decode(errors="replace").splitlines()[-REMEMBERED:]
     except OSError:
         return []
-    moves = (line.split(" ", 2)[:2] for line in reversed(lines))
-    return [sha for old_new in moves for sha in reversed(old_new) if _is_commit(sha)]
+    told = (line.partition("\t") for line in lines)
+    split = ((who.split(" ", 2), why) for who, _, why in told)
+    return [Move(names[0], names[1], why) for names, why in split if len(names) == 3]
 
 
 def _worktrees(repository: Repository) -> Sequence[Path]:

@@ -9,17 +9,20 @@ See docs/design/review.md#threads-on-what-is-not-committed.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from config.errors import SvcError
 from config.git.command import GitError
 from config.storage import files as storage
 from review import events, files, projects
-from review.git import objects
+from review.git import family, objects, ranges
 from review.git.commits import Changed, shown_path
 from review.git.diffs import diff
 from review.git.log import history
+from review.git.repository import Repository
 from review.stacks import repo as repos
 from review.stacks.values import Item, Repo
 from review.stacks.worktree import looks
@@ -37,6 +40,10 @@ log = logging.getLogger(__name__)
 
 MOST = 500  # commits that are gone through
 CONTEXT = 3  # lines beside a change that belong to it
+# entries of a reflog that tell of no new commit: a rebase begins and is given up by a checkout
+TAKEN_OUT = re.compile(
+    r"(?:checkout|reset): |(?:rebase|pull)\b[^:]*(?:\((?:start|abort)\): |: (?:checkout |aborting))"
+)
 
 
 def settled(project: str, repo: str) -> Target:
@@ -263,9 +270,34 @@ def _committed_since(target: Target, said: ReviewFile, repo: Repo) -> list[Item]
     before = said.commit.sha if said.commit else None
     if before is None or not objects.exists(target.repository, before):
         return []
-    asked = ("rev-list", "--first-parent", f"--max-count={MOST}", target.commit.sha, f"^{before}")
-    shas = target.repository.run(*asked).decode().split()
-    return [repo.by_sha[sha] for sha in reversed(shas) if sha in repo.by_sha]
+    shas: dict[str, None] = {}
+    for span in _ways(repo.repository or target.repository, before, target.commit.sha):
+        if all(objects.exists(target.repository, end) for end in span):
+            shas |= dict.fromkeys(_walked(target.repository, *span, but=before))
+    return [repo.by_sha[sha] for sha in list(shas)[-MOST:] if sha in repo.by_sha]
+
+
+def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]]:
+    """From where to where HEAD went by commits since it was at `before`; not what was only checked
+    out, which was there already. Where no reflog tells, the way up from `before` to a descendant.
+    """
+    moves = family.head_moves(repository)
+    at = next((n for n in reversed(range(len(moves))) if moves[n].after == before), None)
+    if at is None or moves[-1].after != now:
+        return [(before, now)] if ranges.merge_base(repository, before, now) == before else []
+    found: list[tuple[str, str]] = []
+    for commits, steps in groupby(moves[at + 1 :], lambda move: not TAKEN_OUT.match(move.why)):
+        first, *more = steps
+        if commits:
+            root = not first.before.strip("0")  # the first commit of a branch without a past
+            found.append((before if root else first.before, (more or [first])[-1].after))
+    return found
+
+
+def _walked(repository: Repository, start: str, end: str, *, but: str) -> list[str]:
+    """The commits from one to another, oldest first, but for what `but` holds."""
+    asked = ("rev-list", "--first-parent", f"--max-count={MOST}", end, f"^{start}", f"^{but}")
+    return repository.run(*asked).decode().split()[::-1]
 
 
 def _moved(version: _Version, thread: Thread) -> Thread:

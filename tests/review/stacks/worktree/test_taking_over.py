@@ -159,6 +159,91 @@ def test_another_branch_and_what_is_not_under_review_take_nothing(said: Said):
     assert said.everywhere() == {tid: ["WORKTREE"]}
 
 
+@pytest.mark.parametrize("begins_at", ["beside it", "at its base"])
+def test_a_branch_that_is_checked_out_takes_nothing_and_the_thread_is_there_on_the_way_back(
+    said: Said, begins_at: str
+):
+    repo = said.repo
+    put(
+        said.home / "pay" / "project.yaml",
+        f"repos: [{{name: api, path: {repo.path}}}]\n".encode(),
+    )
+    repo.commit({"a.py": edited({21: "twenty-one, theirs"})}, "Topic change")
+    repo.git("checkout", "-q", "-b", "mine", "topic^")
+    if begins_at == "beside it":
+        repo.commit({"b.py": "b, mine\n"}, "Mine")
+    repo.write({"a.py": edited({19: "nineteen, mine"})})
+    tid = said.thread("a.py", 20)
+
+    repo.git("stash", "-q")
+    repo.checkout("topic")
+    assert said.everywhere() == {tid: ["WORKTREE"]}
+    repo.checkout("mine")
+    repo.git("stash", "pop", "-q")
+
+    assert said.everywhere() == {tid: ["WORKTREE"]}
+    assert said.lines() == {tid: ("a.py", "RIGHT", 20, "exact")}
+    sha = repo.commit(subject="Mine, in the end")
+    assert said.everywhere() == {tid: [sha]}
+
+
+def test_what_was_committed_unseen_before_another_branch_was_checked_out_is_taken(said: Said):
+    repo = said.repo
+    repo.write({"a.py": edited({3: "three, new"}), "b.py": "b, new\n"})
+    first, second = said.thread("a.py", 3), said.thread("b.py", 1)
+    repo.git("commit", "-q", "-m", "First", "a.py")
+    one = repo.sha()
+    repo.git("checkout", "-q", "-b", "other")
+    repo.git("commit", "-q", "-m", "Second", "b.py")
+
+    assert said.everywhere() == {first: [one], second: [repo.sha()]}
+
+
+def test_the_first_commit_of_a_branch_without_a_past_takes_over_what_it_commits(said: Said):
+    put(
+        said.home / "pay" / "project.yaml",
+        f"repos: [{{name: api, path: {said.repo.path}, range: HEAD}}]\n".encode(),
+    )
+    said.repo.write({"a.py": edited({3: "three, new"})})
+    tid = said.thread("a.py", 3)
+    said.repo.git("checkout", "-q", "--orphan", "fresh")
+    said.repo.git("commit", "-q", "-a", "-m", "Anew")
+
+    assert said.everywhere() == {tid: [said.repo.sha()]}
+
+
+def test_a_rebase_takes_nothing_of_what_it_is_based_on(said: Said):
+    repo = said.repo
+    repo.commit({"b.py": "b, new\n"}, "Mine")
+    repo.git("branch", "base", "main")
+    repo.checkout("base")
+    base = repo.commit({"a.py": edited({3: "three, theirs"})}, "Theirs")
+    repo.checkout("topic")
+    repo.write({"a.py": edited({19: "nineteen, mine"})})
+    here, gone = said.thread("a.py", 19), said.thread("a.py", 4)
+
+    repo.git("-c", "rebase.autoStash=true", "rebase", "-q", "base")
+
+    assert said.everywhere() == {here: ["WORKTREE"], gone: ["WORKTREE"]}
+    assert base not in {sha for shas in said.everywhere().values() for sha in shas}
+
+
+@pytest.mark.parametrize("act", ["commit", "amend"])
+def test_where_no_reflog_is_kept_only_what_stands_on_the_old_head_takes(said: Said, act: str):
+    repo = said.repo
+    repo.config("core.logAllRefUpdates", "false")
+    for log in sorted((repo.path / ".git" / "logs").rglob("*")):
+        if log.is_file():
+            log.unlink()
+    repo.write({"a.py": edited({3: "three, new"})})
+    tid = said.thread("a.py", 3)
+    repo.git(
+        "commit", "-q", "-a", *(["-m", "New"] if act == "commit" else ["--amend", "--no-edit"])
+    )
+
+    assert said.everywhere() == {tid: [repo.sha() if act == "commit" else "WORKTREE"]}
+
+
 def test_nothing_moves_in_the_middle_of_a_merge(said: Said):
     said.repo.write({"a.py": edited({3: "three, new"})})
     tid = said.thread("a.py", 3)
