@@ -43,9 +43,11 @@ def branch_name(text: str) -> str | None:
     return name
 
 
-def web_address(text: str) -> str | None:
+def web_address(value: Any) -> str | None:
     """An http or https URL: nothing else may become a link."""
-    return text if len(text) <= URL and WEB.fullmatch(text) else None
+    if not isinstance(value, str) or len(value) > URL:
+        return None
+    return value if WEB.fullmatch(value) else None
 
 
 def github_of(value: Any) -> dict[str, Any] | None:
