@@ -69,9 +69,10 @@ class DraftViewSet(ViewSet):
     def list(self, request: Request, **place: Any) -> Response:
         """Your drafts, placed on this commit; nobody else is shown them."""
         target = repos.target_at(**place)
-        mine = drafts.of(target, reviewer.me().id)
+        mine, error = drafts.readable(target, reviewer.me().id)
         html, mount = flag(request, "html"), rest.mount(request)
-        return Response({"drafts": records.drafts(target, mine, html=html, mount=mount)})
+        shown = records.drafts(target, mine, html=html, mount=mount)
+        return Response({"drafts": shown, "parse_error": error})
 
     @documented(Thread, body=bodies.EditBody, errors=(404, 409))
     def edit(self, request: Request, **place: Any) -> Response:

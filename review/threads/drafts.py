@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from config.errors import Invalid, NotFound, SvcError
+from config.errors import Conflict, Invalid, NotFound, SvcError
 from config.storage import files as storage
 from config.storage import yamlio
 from review import files
@@ -51,13 +51,19 @@ class Draft:
 
 def of(target: Target, author: str) -> list[Draft]:
     """What this author has not sent yet, on any version of the commit; the oldest first."""
-    shown = commit_review.of(target)
-    shas = dict.fromkeys(
-        (*commit_review.past(target, shown), *commit_review.versions(target, shown))
-    )
-    found = [Draft(sha, one) for sha in shas for one in _read(target, sha)]
-    mine = [one for one in found if one.author == author]
-    return sorted(mine, key=lambda one: times.exact(one.thread.created_at))
+    return _mine([Draft(sha, one) for sha in _shas(target) for one in _read(target, sha)], author)
+
+
+def readable(target: Target, author: str) -> tuple[list[Draft], str | None]:
+    """The same as far as the files can be read, and why one of them cannot."""
+    found: list[Draft] = []
+    error = None
+    for sha in _shas(target):
+        try:
+            found += [Draft(sha, one) for one in _read(target, sha)]
+        except SvcError as why:
+            error = error or why.text
+    return _mine(found, author), error
 
 
 def add(
@@ -118,28 +124,48 @@ def _path(target: Target, sha: str) -> Path:
     return files.state_dir() / "drafts" / target.slug / target.repo / f"{sha}.yaml"
 
 
+def _mine(found: Sequence[Draft], author: str) -> list[Draft]:
+    mine = [one for one in found if one.author == author]
+    return sorted(mine, key=lambda one: times.exact(one.thread.created_at))
+
+
+def _shas(target: Target) -> list[str]:
+    """Every version of the commit, and what was folded into it."""
+    shown = commit_review.of(target)
+    return list(
+        dict.fromkeys((*commit_review.past(target, shown), *commit_review.versions(target, shown)))
+    )
+
+
 def _read(target: Target, sha: str) -> Threads:
+    """Conflict for a file that is not valid."""
     try:
         found = storage.read(_path(target, sha), limit=files.LIMIT)
     except OSError as error:
         raise SvcError(f"Cannot read the drafts of {sha[:12]}: {error.strerror}") from error
-    return _parsed(found.data, sha) if found else ()
+    return _parsed(found.data, _path(target, sha), sha) if found else ()
 
 
-def _parsed(data: bytes, sha: str) -> Threads:
-    return schema.parse(yamlio.parse(data).texts(), sha).conversations
+def _parsed(data: bytes, path: Path, sha: str) -> Threads:
+    try:
+        texts, _ = files.load(str(path), data)
+    except yamlio.YamlError as error:
+        text = f"Your drafts in {path} are not valid YAML ({error}). Fix the file by hand."
+        raise Conflict(text, code="invalid_file") from error
+    return schema.parse(texts, sha).conversations
 
 
 def _change(target: Target, sha: str, act: Callable[[Threads], Threads]) -> None:
     """Do that to the drafts of one version; the file goes with the last of them."""
 
+    path = _path(target, sha)
+
     def apply(data: bytes | None) -> bytes | None:
-        made = act(_parsed(data, sha) if data else ())
+        made = act(_parsed(data, path, sha) if data else ())
         if not made:
             return None
         return document.text(None, {"threads": [document.thread(thread) for thread in made]})
 
-    path = _path(target, sha)
     with storage.writing("the drafts"):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         storage.change(path, apply)

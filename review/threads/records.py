@@ -107,7 +107,10 @@ class Review(TypedDict):
 
 
 class Drafts(TypedDict):
+    """`parse_error`: why some of them cannot be read."""
+
     drafts: list[Thread]
+    parse_error: str | None
 
 
 def review(

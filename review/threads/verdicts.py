@@ -6,7 +6,7 @@ a submission that is repeated says nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -19,6 +19,7 @@ from review.git.diffs import diff
 from review.git.log import history
 from review.threads import commenting, commit_review, document, drafts, ids, judged
 from review.threads.commit_review import CommitReview
+from review.threads.document import Tree
 from review.threads.drafts import Draft
 from review.threads.judged import Verdict
 from review.threads.target import Target
@@ -80,7 +81,7 @@ def withdraw(target: Target, author: str) -> bool:
     """Take one's verdict back; False when there is none."""
 
     def operation(page: Page) -> bool:
-        given = dict(page.tree.get("verdicts") or {})
+        given = _given(page)
         if author not in given:
             return False
         del given[author]
@@ -111,13 +112,19 @@ class _Submission:
                 page.reply(page.review.thread(draft.reply_to), comment)
             except NotFound:
                 raise _gone(draft) from None
-        given = dict(page.tree.get("verdicts") or {})
+        given = _given(page)
         before = {one.author: one for one in page.review.verdicts}.get(self.verdict.author)
         if self.verdict.word == "comment" and before is not None:
             return bool(self.sent)
         given[self.verdict.author] = document.verdict(self.verdict)
         page.set("verdicts", given)
         return True
+
+
+def _given(page: Page) -> Tree:
+    """What stands in the file; nothing where a hand made it something else than a mapping."""
+    found = page.tree.get("verdicts")
+    return dict(found) if isinstance(found, Mapping) else {}
 
 
 def _gone(draft: Draft) -> Conflict:

@@ -9,7 +9,7 @@ import pytest
 
 from config import signals
 from config.errors import Conflict, Invalid, NotFound
-from review import caches, reviewer
+from review import caches, files, reviewer
 from review.stacks import changes, details
 from review.stacks.compared import versions
 from review.stacks.pictures import render
@@ -212,6 +212,35 @@ def test_each_person_has_a_verdict_and_what_a_hand_wrote_is_kept(desk: Desk, sha
     ]
     assert "ben: approve\n" in desk.world.text(sha)
     assert "why: mine" in desk.world.text(sha)
+
+
+@pytest.mark.parametrize("written", ["[approve]", "approve", "12"])
+def test_verdicts_that_are_no_mapping_count_as_none(desk: Desk, sha: str, me: str, written: str):
+    desk.world.put(sha, f"verdicts: {written}\n")
+
+    changes.withdraw("pay", "api", sha, me=me)
+    assert judged(desk, sha) == []
+    submit(sha, me)
+
+    assert judged(desk, sha) == [(me, "approve", False)]
+
+
+@pytest.mark.parametrize("written", ["threads: [\n", "threads: 5\n", "- x\n"])
+def test_drafts_that_cannot_be_read_are_named_and_stay(desk: Desk, sha: str, me: str, written: str):
+    draft(sha, me)
+    (file,) = (files.state_dir() / "drafts").rglob("*.yaml")
+    file.write_text(written)
+
+    mine, error = drafts.readable(desk.target(sha), me)
+    assert mine == []
+    assert error is not None
+    assert error.startswith(f"Your drafts in {file} are not valid YAML (line ")
+    for write in (lambda: submit(sha, me), lambda: draft(sha, me, "Another")):
+        with pytest.raises(Conflict, match="are not valid YAML"):
+            write()
+
+    assert file.read_text() == written
+    assert judged(desk, sha) == []
 
 
 def test_what_was_judged_of_a_folded_commit_is_not_judged_of_the_other(desk: Desk, me: str):
