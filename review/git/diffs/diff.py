@@ -172,8 +172,7 @@ def unified(repository: Repository, commit: Commit, paths: Collection[str] = ())
     """The change of a commit against its first parent as git writes it, with renames; of `paths`
     alone when there are some. GitError timeout or failed."""
     trees = (commit.parent or repository.empty_tree, commit.sha)
-    named = [f":(literal){path}" for path in paths]
-    return repository.run("diff-tree", "-r", "-p", "-M", "-l1000", *RAW, *trees, "--", *named)
+    return repository.run("diff-tree", "-r", "-p", "-M", "-l1000", *RAW, *trees, "--", *paths)
 
 
 def _range_diff(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes | None:

@@ -13,6 +13,7 @@ from django.conf import settings
 from config.errors import Invalid, NotFound, TooLarge
 from config.jsonio import clean
 from review.git import objects
+from review.git.commits import Commit, shown_path
 from review.git.diffs import diff
 from review.stacks import changes
 from review.stacks import repo as repos
@@ -86,10 +87,7 @@ def read_diff(
     one, item = wall.commit(directory, commit, project)
     assert one.repository is not None
     shown = item.shown_commit
-    names = [name for file in shown.files for name in (file.path, file.old_path) if name]
-    if path is not None and path not in names:
-        raise NotFound('"path" is not a file changed by this commit')
-    data = diff.unified(one.repository, shown, [path] if path else [])
+    data = diff.unified(one.repository, shown, _called(shown, path) if path is not None else ())
     if len(data) > MOST_DIFF:
         raise TooLarge(
             f"The diff is larger than {MOST_DIFF:,} characters; read one file with `path`"
@@ -99,6 +97,15 @@ def read_diff(
         "message": clean(f"{shown.subject}\n\n{shown.body}".strip()),
         "diff": clean(objects.text(data)[0]),
     }
+
+
+def _called(commit: Commit, path: str) -> list[str]:
+    """What a file is called before and after: by one of two names git tells no rename."""
+    for names in ((file.path, file.old_path) for file in commit.files):
+        named = [name for name in names if name]
+        if path in (*named, *map(shown_path, named)):
+            return named
+    raise NotFound('"path" is not a file changed by this commit')
 
 
 def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:

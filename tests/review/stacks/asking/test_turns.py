@@ -37,6 +37,25 @@ def test_a_turn_reads_the_threads_the_stack_and_the_diff_of_its_repository(desk:
     assert read["comments"][0]["body"] == "Sum in cents, please."
 
 
+def test_a_turn_reads_the_change_of_one_file_of_a_commit(desk: Desk):
+    repo = desk.repo
+    repo.write({"b.py": None})
+    odd = "a[1] caf\udce9.py"
+    sha = repo.commit({odd: "odd\n", "c.py": "print(1)\n", "a.py": "a = 1\n"}, "Several")
+
+    def read(path: str) -> str:
+        return str(turns.read_diff(repo.path, commit=sha, path=path, project=None)["diff"])
+
+    assert read("a.py").count("diff --git") == 1
+    assert "+a = 1" in read("a.py")
+    assert "+odd" in read("a[1] caf\\xE9.py")
+    assert "a = 1" not in read("a[1] caf\\xE9.py")
+    for name in ("b.py", "c.py"):
+        assert "rename from b.py\nrename to c.py" in read(name)
+    with pytest.raises(NotFound, match='"path" is not a file changed'):
+        read("a*")
+
+
 def test_its_answer_is_signed_by_its_engine_and_a_proposal_leaves_the_thread_unresolved(desk: Desk):
     said = turns.reply(
         desk.repo.path, thread=desk.thread, body="Done.", author="agent:claude", project=None
