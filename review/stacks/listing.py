@@ -24,6 +24,7 @@ from review.projects import Project, RepoEntry
 from review.stacks import repo as repos
 from review.stacks import states
 from review.stacks.values import Item, Repo
+from review.stacks.worktree import reviewed
 from review.threads import records
 
 log = logging.getLogger(__name__)
@@ -160,11 +161,12 @@ def _made(found: Repo) -> Summary:
     unresolved = sum(unresolved for _, _, unresolved, _ in counts(found, found.items))
     if found.errors:
         unresolved = sum(orphan.unresolved for orphan in found.orphans)
+    beside = reviewed.said(found.project.slug, found.entry.name, unresolved_only=True)
     return Summary(
         commits=len(found.items) - merged - follow_on,
         follow_on=follow_on,
         merged=merged,
-        unresolved=unresolved,
+        unresolved=unresolved + len(beside),
         modified=max([_head_time(found), *_file_times(found)], default=0.0),
     )
 

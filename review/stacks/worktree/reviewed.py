@@ -59,20 +59,20 @@ def discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
     """What is not committed in that repo where there is a thread on it; None, too, where it cannot
     be looked at."""
     slug, name = repo.project.slug, repo.entry.name
-    if repo.errors or not _said(slug, name, unresolved_only=unresolved_only):
+    if repo.errors or not said(slug, name, unresolved_only=unresolved_only):
         return None
     try:
         target = taking_over.settled(slug, name)
     except (SvcError, GitError) as error:
         log.info("what is not committed is not seen", extra={"repo": name, "why": str(error)})
         return None
-    return target if _said(slug, name, unresolved_only=unresolved_only) else None
+    return target if said(slug, name, unresolved_only=unresolved_only) else None
 
 
 def mark(project: str) -> str:
     """Changes with whatever the threads on what is not committed stand on; "" without one."""
     found = projects.get(project)
-    loaded = (repos.load(found, entry) for entry in found.repos if _said(project, entry.name))
+    loaded = (repos.load(found, entry) for entry in found.repos if said(project, entry.name))
     seen = [target.shown_commit.sha for one in loaded if (target := discussed(one))]
     return " ".join(seen)
 
@@ -80,14 +80,14 @@ def mark(project: str) -> str:
 def stranded(repo: Repo) -> list[Orphan]:
     """The threads on what is not committed of a repo that cannot be read: as the file has them."""
     slug, name = repo.project.slug, repo.entry.name
-    said = _said(slug, name) if repo.errors else ()
-    if not said:
+    threads = said(slug, name) if repo.errors else ()
+    if not threads:
         return []
     file = files.path(slug, "reviews", name, f"{files.WORKTREE}.yaml")
-    return [Orphan(files.WORKTREE, TITLE, str(file), said, reason=repo.errors[0])]
+    return [Orphan(files.WORKTREE, TITLE, str(file), threads, reason=repo.errors[0])]
 
 
-def _said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema.Thread, ...]:
+def said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema.Thread, ...]:
     """The threads in the file, wherever they stand."""
     if not files.has_worktree(slug, repo):
         return ()

@@ -11,7 +11,7 @@ from config.errors import Conflict, NotFound
 from config.storage import files as storage
 from review import files
 from review.files import times
-from review.stacks import changes, conversations
+from review.stacks import changes, conversations, listing
 from review.stacks.asking import turns
 from review.stacks.asking.since import since
 from review.stacks.worktree import looks, reviewed, taking_over
@@ -399,3 +399,20 @@ def test_what_changed_since_an_agent_was_asked_is_told_before_the_commit_and_aft
     found = since(**PLACE, sha=sha, thread=tid)
     assert (found["where"], found["to"]) == ("commit", sha)
     assert "+four, new" in found["text"]
+
+
+def test_the_list_of_projects_counts_the_open_threads_wherever_they_are(said: Said):
+    def counted() -> int:
+        (one,) = listing.project_list()["projects"]
+        return one["unresolved"]
+
+    said.repo.write({"a.py": edited({3: "three, new", 20: "twenty, new"})})
+    assert counted() == 0
+    first, _second = said.thread("a.py", 3), said.thread("a.py", 20)
+    assert counted() == 2
+    changes.resolve_thread(**PLACE, sha="WORKTREE", me="ann", thread=first, resolved=True)
+    assert counted() == 1
+    said.commit()
+    assert counted() == 1
+    said.repo.path.rename(said.repo.path.with_name("elsewhere"))
+    assert counted() == 1
