@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from config.errors import Invalid
 from config.web import palette, rest
 from config.web.shapes import serializer
-from review import assets, markdown, projects
+from review import assets, markdown, projects, reviewer
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
 from review.stacks import conversations, details, moving, notes, wire
@@ -52,6 +52,7 @@ class ProjectViewSet(ViewSet):
             "limit": at_most(request),
             "html": flag(request, "html"),
             "mount": rest.mount(request),
+            "drafts_of": reviewer.me().id,
         }
         return tagged(
             request,

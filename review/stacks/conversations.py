@@ -11,7 +11,7 @@ from review.stacks import repo, states, unread, wire
 from review.stacks.unread import Unreadable
 from review.stacks.values import Item, Orphan, Repo
 from review.stacks.worktree import reviewed
-from review.threads import commit_review, export, records
+from review.threads import commit_review, drafts, export, records
 from review.threads.target import Target
 
 NONE = "No threads.\n"
@@ -29,6 +29,8 @@ class ProjectThread(Where, records.Thread):
 
 
 class StrandedReview(TypedDict):
+    """`drafts`: what the asking person has not sent there."""
+
     repo: str
     sha: str
     subject: str | None
@@ -37,6 +39,7 @@ class StrandedReview(TypedDict):
     reason: NotRequired[str]
     candidates: list[wire.Candidate]
     threads: list[records.Thread]
+    drafts: list[records.Thread]
 
 
 class Conversations(TypedDict):
@@ -56,12 +59,13 @@ def conversations(
     limit: int | None = None,
     html: bool = False,
     mount: str = "",
+    drafts_of: str | None = None,
 ) -> Conversations:
     """Everything that is said in the project, in the order of reading.
 
     Each thread as on its commit, with the place of that; `more` are left out behind the first
     `limit`. `orphaned`: the reviews no commit stands for, or whose repository cannot be read
-    (`reason`), with their threads.
+    (`reason`), with their threads, and the drafts of the person `drafts_of`.
     """
     found = _reviewed(project)
     threads: list[ProjectThread] = []
@@ -78,7 +82,7 @@ def conversations(
         "threads": threads,
         "more": count - len(threads),
         "orphaned": [
-            _stranded(one, orphan, records.stranded(orphan.conversations, html=html, mount=mount))
+            _stranded(one, orphan, drafts_of, html=html, mount=mount)
             for one in found
             for orphan in _orphans(one)
         ],
@@ -177,7 +181,11 @@ def _count(target: Target, unresolved_only: bool) -> int:
     return sum(not (unresolved_only and one.resolved) for one in threads)
 
 
-def _stranded(one: Repo, orphan: Orphan, threads: list[records.Thread]) -> StrandedReview:
+def _stranded(
+    one: Repo, orphan: Orphan, author: str | None, *, html: bool, mount: str
+) -> StrandedReview:
+    where = (one.project.slug, one.entry.name, orphan.drafted)
+    mine = [draft.thread for draft in drafts.left(*where, author)] if author else []
     record: StrandedReview = {
         "repo": one.entry.name,
         "sha": orphan.sha,
@@ -185,7 +193,10 @@ def _stranded(one: Repo, orphan: Orphan, threads: list[records.Thread]) -> Stran
         "unresolved": orphan.unresolved,
         "file": orphan.file,
         "candidates": wire.candidates(orphan),
-        "threads": threads,
+        "threads": records.stranded(orphan.conversations, html=html, mount=mount),
+        "drafts": [
+            thread | {"draft": True} for thread in records.stranded(mine, html=html, mount=mount)
+        ],
     }
     return record | {"reason": orphan.reason} if orphan.reason else record
 

@@ -280,6 +280,7 @@ class _Filling:
             file=str(state.file),
             conversations=tuple(threads),
             candidates=self.found.matches.candidates.get(sha, ()),
+            drafted=self.found.states.drafted(sha),
         )
 
     def _warnings(self, orphans: int) -> list[str]:

@@ -253,8 +253,10 @@ class _Search:
     def _keeps(self, sha: str) -> bool:
         """Whether a landed commit has anything that would be missed."""
         state = self.states.get(sha)
-        reviewed = state.review is not None and bool(state.review.conversations)
-        return sha in self.listed or state.pr is not None or reviewed
+        said = state.review
+        reviewed = said is not None and bool(said.conversations or said.verdicts)
+        drafted = bool(self.states.drafted(sha))
+        return sha in self.listed or state.pr is not None or reviewed or drafted
 
 
 def _full_names(

@@ -16,7 +16,7 @@ from review import files
 from review.files import times
 from review.stacks.prs import pr_files
 from review.stacks.prs.pr_files import PrFile
-from review.threads import schema
+from review.threads import drafts, schema
 from review.threads.carry.carryover import FIRM, CarriedFrom, Match
 from review.threads.schema import Fingerprint, ReviewFile
 
@@ -53,14 +53,27 @@ class Proposal:
 @dataclass(frozen=True, slots=True)
 class ReviewStates:
     """All states by sha. `heirs`: by sha, those whose PR record was made from its record, after
-    that was made itself, and not on a weak likeness.
+    that was made itself, and not on a weak likeness. `drafts`: the shas of unsent drafts.
     """
 
     by_sha: Mapping[str, ReviewState] = field(default_factory=dict)
     heirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    drafts: frozenset[str] = frozenset()
 
     def get(self, sha: str) -> ReviewState:
         return self.by_sha.get(sha) or ReviewState(sha)
+
+    def drafted(self, sha: str) -> tuple[str, ...]:
+        """It and those that its review was made from, as far as somebody has a draft there."""
+        known = dict.fromkeys([sha])
+        todo = [sha]
+        while todo:
+            review = self.get(todo.pop()).review
+            said = review.carried_from if review else None
+            new = [one for one in (said.sha, *said.also) if one not in known] if said else []
+            known |= dict.fromkeys(new)
+            todo += new
+        return tuple(one for one in known if one in self.drafts)
 
     def carried(self, sha: str) -> CarriedFrom | None:
         """What its review file was made from; where that is no review, what its PR record was."""
@@ -130,7 +143,8 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> ReviewStates:
             file=file.path if file else None,
             written=_time(reviewed) if reviewed else "",
         )
-    return ReviewStates(by_sha, _heirs({sha: record for sha, (record, _) in records.items()}))
+    heirs = _heirs({sha: record for sha, (record, _) in records.items()})
+    return ReviewStates(by_sha, heirs, drafts.shas(slug, repo))
 
 
 def stems(slug: str, repo: str) -> set[str]:

@@ -25,10 +25,10 @@ class Unreadable(TypedDict):
 
 
 def orphans(slug: str, repo: str, reason: str) -> tuple[Orphan, ...]:
-    """Every review with a thread, but those another one has taken over."""
+    """Every review with a thread or a draft, but those another one has taken over."""
     known = states.read(slug, repo, _full(states.stems(slug, repo)))
     made = (_orphan(known, sha, reason) for sha in _current(known))
-    return tuple(orphan for orphan in made if orphan.conversations)
+    return tuple(orphan for orphan in made if orphan.conversations or orphan.drafted)
 
 
 def broken(repo: Repo) -> Iterator[Unreadable]:
@@ -63,4 +63,5 @@ def _orphan(known: ReviewStates, sha: str, reason: str) -> Orphan:
         file=str(state.file),
         conversations=state.review.conversations if state.review else (),
         reason=reason,
+        drafted=known.drafted(sha),
     )

@@ -82,7 +82,8 @@ class Stack:
 @dataclass(frozen=True, slots=True)
 class Orphan:
     """Review state of a gone commit that no commit of the range stands for, and the commits it may
-    have become; or, with a `reason`, of a commit whose repository cannot be read.
+    have become; or, with a `reason`, of a commit whose repository cannot be read. `drafted`: the
+    commits under whose shas there are drafts of it.
     """
 
     sha: str
@@ -91,6 +92,7 @@ class Orphan:
     conversations: tuple[Thread, ...]
     candidates: tuple[Candidate, ...] = ()
     reason: str | None = None
+    drafted: tuple[str, ...] = ()
 
     @property
     def unresolved(self) -> int:

@@ -41,6 +41,7 @@ class Orphan(TypedDict):
     unresolved: int
     file: str | None
     candidates: list[Candidate]
+    drafted: NotRequired[bool]
     reason: NotRequired[str]
 
 
@@ -195,6 +196,8 @@ def orphan(one: values.Orphan) -> Orphan:
         "file": one.file,
         "candidates": candidates(one),
     }
+    if one.drafted:
+        record["drafted"] = True
     return record | {"reason": one.reason} if one.reason else record
 
 

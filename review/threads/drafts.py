@@ -8,7 +8,8 @@ See docs/design/review.md#drafts-and-verdicts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,21 @@ def readable(target: Target, author: str) -> tuple[list[Draft], str | None]:
     return _mine(found, author), error
 
 
+def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
+    """Those of commits that are gone, as far as their files can be read; the oldest first."""
+    found: list[Draft] = []
+    for sha in shas:
+        with suppress(SvcError):
+            found += [Draft(sha, one) for one in _in_file(path(slug, repo, sha), sha)]
+    return _mine(found, author)
+
+
+def shas(slug: str, repo: str) -> frozenset[str]:
+    """The commits of which there are any."""
+    names = files.listed(path(slug, repo, "").parent)
+    return frozenset(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
+
+
 def add(
     target: Target, *, body: Any, author: Any, reply_to: str | None = None, **lines: Any
 ) -> str:
@@ -120,8 +136,8 @@ def _bounded(known: Threads, made: Thread) -> Thread:
     return made
 
 
-def _path(target: Target, sha: str) -> Path:
-    return files.state_dir() / "drafts" / target.slug / target.repo / f"{sha}.yaml"
+def path(slug: str, repo: str, sha: str) -> Path:
+    return files.state_dir() / "drafts" / slug / repo / f"{sha}.yaml"
 
 
 def _mine(found: Sequence[Draft], author: str) -> list[Draft]:
@@ -139,18 +155,22 @@ def _shas(target: Target) -> list[str]:
 
 def _read(target: Target, sha: str) -> Threads:
     """Conflict for a file that is not valid."""
+    return _in_file(path(target.slug, target.repo, sha), sha)
+
+
+def _in_file(file: Path, sha: str) -> Threads:
     try:
-        found = storage.read(_path(target, sha), limit=files.LIMIT)
+        found = storage.read(file, limit=files.LIMIT)
     except OSError as error:
         raise SvcError(f"Cannot read the drafts of {sha[:12]}: {error.strerror}") from error
-    return _parsed(found.data, _path(target, sha), sha) if found else ()
+    return _parsed(found.data, file, sha) if found else ()
 
 
-def _parsed(data: bytes, path: Path, sha: str) -> Threads:
+def _parsed(data: bytes, file: Path, sha: str) -> Threads:
     try:
-        texts, _ = files.load(str(path), data)
+        texts, _ = files.load(str(file), data)
     except yamlio.YamlError as error:
-        text = f"Your drafts in {path} are not valid YAML ({error}). Fix the file by hand."
+        text = f"Your drafts in {file} are not valid YAML ({error}). Fix the file by hand."
         raise Conflict(text, code="invalid_file") from error
     return schema.parse(texts, sha).conversations
 
@@ -158,14 +178,14 @@ def _parsed(data: bytes, path: Path, sha: str) -> Threads:
 def _change(target: Target, sha: str, act: Callable[[Threads], Threads]) -> None:
     """Do that to the drafts of one version; the file goes with the last of them."""
 
-    path = _path(target, sha)
+    file = path(target.slug, target.repo, sha)
 
     def apply(data: bytes | None) -> bytes | None:
-        made = act(_parsed(data, path, sha) if data else ())
+        made = act(_parsed(data, file, sha) if data else ())
         if not made:
             return None
         return document.text(None, {"threads": [document.thread(thread) for thread in made]})
 
     with storage.writing("the drafts"):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        storage.change(path, apply)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        storage.change(file, apply)

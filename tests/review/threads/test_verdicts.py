@@ -10,7 +10,7 @@ import pytest
 from config import signals
 from config.errors import Conflict, Invalid, NotFound
 from review import caches, files, reviewer
-from review.stacks import changes, details
+from review.stacks import changes, conversations, details
 from review.stacks.compared import versions
 from review.stacks.pictures import render
 from review.threads import drafts, records
@@ -85,6 +85,59 @@ def test_drafts_survive_a_restart_and_a_rebase(desk: Desk, sha: str, me: str):
     (new,) = desk.moves_on({"a.py": text(["a heading", *LINES])})
 
     assert mine(desk, new, me) == [("Not yet", 13)]
+
+
+@pytest.mark.parametrize("lands", ["as it is", "picked", "amended, then as it is"])
+def test_drafts_and_verdicts_are_there_when_their_commit_has_landed(
+    desk: Desk, sha: str, me: str, lands: str
+):
+    draft(sha, me)
+    if lands.startswith("amended"):
+        sha = desk.git.amend({"b.py": "b\n"})
+        desk.comment(sha, "On the new one")
+        desk.world.put(sha, re.sub(r"(?s)\nthreads:.*", "\n", desk.world.text(sha)))
+    desk.git.commit({"c.py": "c\n"}, "Above")
+    if lands == "picked":
+        desk.git.checkout("main")
+        desk.git.commit({"b.py": "b\n"}, "Beside")
+        desk.git.cherry_pick(sha)
+        desk.git.checkout("topic")
+        desk.git.git("rebase", "-q", "main")
+    else:
+        desk.git.git("branch", "-f", "main", sha)
+
+    assert [one.commit.subject for one in desk.listed().items] == ["Change", "Above"]
+    assert desk.listed().by_sha[sha].landed is not None
+    assert [body for body, _ in mine(desk, sha, me)] == ["Not yet"]
+    submit(sha, me, "comment")
+    assert mine(desk, sha, me) == []
+
+    submit(desk.listed().items[-1].commit.sha, me)  # judged without a word
+    desk.git.git("branch", "-f", "main", "topic")
+    desk.git.commit({"c.py": "c, too\n"}, "Next")
+    last = [one for one in desk.listed().items if one.commit.subject == "Above"]
+    assert [judged(desk, one.commit.sha) for one in last] == [[(me, "approve", False)]]
+
+
+def test_drafts_of_a_commit_that_is_gone_are_told_to_their_author_with_its_review(
+    desk: Desk, sha: str, me: str
+):
+    draft(sha, me)
+    desk.git.reset("main")
+    assert [one["drafted"] for one in details.repo_of("pay", "api")["orphaned"]] == [True]
+
+    def told(**asked: Any) -> list[list[tuple[str, str | None, bool]]]:
+        return [
+            [(one["comments"][0]["body"], one["path"], one["draft"]) for one in orphan["drafts"]]
+            for orphan in conversations.conversations("pay", **asked)["orphaned"]
+        ]
+
+    assert told(drafts_of=me) == [[("Not yet", "a.py", True)]]
+    assert told(drafts_of="ben") == [[]]
+    assert told() == [[]]
+    desk.git.path.rename(desk.git.path.with_name("away"))
+    caches.clear()
+    assert told(drafts_of=me) == [[("Not yet", "a.py", True)]]
 
 
 def test_submitting_sends_all_drafts_with_the_verdict_in_one_write(desk: Desk, sha: str, me: str):
