@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TypedDict
 
 from config.errors import NotFound
 from config.jsonio import clean
 from review.git import ancestry, objects
-from review.git.commits import Commit, shown_path
+from review.git.commits import Changed, Commit, shown_path
 from review.git.diffs import diff
+from review.git.log import history
 from review.git.repository import Repository
 from review.stacks import repo as repos
 from review.threads import commit_review, viewed
 from review.threads.target import Target
 
-Interdiff = TypedDict("Interdiff", {"from": str, "to": str, "text": str})
+Interdiff = TypedDict(
+    "Interdiff", {"from": str, "to": str, "text": str, "without_lines": list[str]}
+)
+Interdiff.__doc__ = (
+    "`without_lines`: the files that differ in what no line of the text tells: name, mode, content."
+)
 
 
 def interdiff(
@@ -35,7 +42,36 @@ def interdiff(
         gone = "commit this was reviewed on" if source is None else "reviewed commit itself"
         raise NotFound(f"The {gone} is no longer in the repository: nothing to compare with")
     text = diff.interdiff(target.repository, source, new.sha, paths)
-    return {"from": source, "to": new.sha, "text": clean(text)}
+    was = history.commit(target.repository, source)
+    now = history.commit(target.repository, new.sha)
+    return {
+        "from": source,
+        "to": new.sha,
+        "text": clean(text),
+        "without_lines": _without_lines(was, now, paths),
+    }
+
+
+def _without_lines(old: Commit, new: Commit, paths: Collection[str]) -> list[str]:
+    """Binary files, modes and names: the text has no line of these, or of a change none of them."""
+    was, now = ({file.path: file for file in one.files} for one in (old, new))
+    return [
+        shown_path(path)
+        for path in sorted(was.keys() | now.keys())
+        if (not paths or path in paths) and _differ(was.get(path), now.get(path))
+    ]
+
+
+def _differ(old: Changed | None, new: Changed | None) -> bool:
+    if old is None or new is None:
+        alone = old or new
+        return alone is not None and not (alone.additions or alone.deletions)
+    return _beside_lines(old) != _beside_lines(new)
+
+
+def _beside_lines(file: Changed) -> tuple[str | None, ...]:
+    contents = (file.old_oid, file.new_oid) if file.additions is None else ()
+    return (file.old_path, file.old_mode, file.new_mode, *contents)
 
 
 def _there(repository: Repository, name: str) -> str | None:

@@ -207,6 +207,28 @@ def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):
     assert api.get(pay.c(new, "/interdiff?from=--output=x")).status_code == 404
 
 
+def test_files_that_differ_without_a_line_are_named(api: Api, pay: Project):
+    pay.repo.commit({"run.sh": "echo a\n", "moved.txt": "m\n"}, "Base of it")
+    old = pay.repo.commit({"logo.bin": b"\0one", "run.sh": "echo b\n", "t.txt": "t\n"}, "Logo")
+    api.post(pay.c(old, "/threads"), {"body": "x"})
+    for path in ("logo.bin", "run.sh"):
+        api.put(pay.c(old, "/viewed"), {"path": path, "viewed": True})
+
+    def differ(sha: str, asked: str = "") -> list[str]:
+        found: list[str] = api.get(pay.c(sha, f"/interdiff{asked}")).json()["without_lines"]
+        return found
+
+    same = pay.repo.amend(subject="Logo, in other words")
+    assert differ(same) == []
+    (pay.repo.path / "run.sh").chmod(0o755)
+    new = pay.repo.amend({"logo.bin": b"\0two", "t.txt": "t, too\n", "more.txt": "more\n"})
+
+    assert differ(new, f"?from={old}") == ["logo.bin", "run.sh"]
+    assert differ(new, "?path=logo.bin") == ["logo.bin"]
+    assert differ(new, "?path=run.sh") == ["run.sh"]
+    assert differ(new, f"?path=t.txt&from={old}") == []
+
+
 def test_a_pruned_commit_cannot_be_compared_with(api: Api, pay: Project):
     old = pay.shas[2]
     path = "README.md"
