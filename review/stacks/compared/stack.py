@@ -8,9 +8,10 @@ from typing import Any, TypedDict
 from config.errors import NotFound
 from config.jsonio import clean
 from review import projects
-from review.git import ancestry
+from review.git import ancestry, ranges
 from review.git.commits import Commit
 from review.git.log import history
+from review.git.ranges import Range
 from review.git.repository import Repository
 from review.stacks import repo as repos
 from review.stacks.compared import comparison
@@ -21,7 +22,8 @@ from review.stacks.values import Repo, Stack
 
 class StackDiff(TypedDict):
     """`base` is null where the stack begins with a root commit. `others`: commits of other stacks
-    that lie between its own, so that the diff holds them too."""
+    that lie between its own, so that the diff holds them too; `trunk`: so it does what a merge
+    between them brought of the trunk."""
 
     n: int
     title: str | None
@@ -30,6 +32,7 @@ class StackDiff(TypedDict):
     tip: str
     commits: list[str]
     others: list[str]
+    trunk: bool
     additions: int
     deletions: int
     truncated: bool
@@ -44,6 +47,7 @@ class Span:
     base: Commit | None
     tip: Commit
     others: tuple[str, ...]
+    trunk: bool = False
 
     @property
     def pair(self) -> Pair:
@@ -67,6 +71,7 @@ def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> StackDif
         "tip": found.tip.sha,
         "commits": list(found.commits),
         "others": list(found.others),
+        "trunk": found.trunk,
         "additions": sum(file.additions or 0 for file in listed),
         "deletions": sum(file.deletions or 0 for file in listed),
         "truncated": len(listed) > most,
@@ -105,7 +110,21 @@ def _span(found: Repo, stack: Stack) -> Span:
     if not mine:
         raise NotFound("No commit of this stack is in the range: there is no one diff of it")
     first, tip = found.by_sha[mine[0]].commit, found.by_sha[mine[-1]].commit
-    base = history.commit(found.repository, first.parent) if first.parent else None
-    between = order[order.index(mine[0]) : order.index(mine[-1])]
+    between = order[order.index(mine[0]) : order.index(mine[-1]) + 1]
     others = tuple(sha for sha in between if sha not in stack.commits and sha in found.by_sha)
-    return Span(found.repository, stack, tuple(mine), base, tip, others)
+    merged = any(len(found.by_sha[sha].commit.parents) > 1 for sha in between)
+    below, trunk = first.parent, False
+    if merged and below:
+        below, trunk = _above(found.repository, span, below, tip.sha)
+    base = history.commit(found.repository, below) if below else None
+    return Span(found.repository, stack, tuple(mine), base, tip, others, trunk)
+
+
+def _above(repository: Repository, span: Range, below: str, tip: str) -> tuple[str, bool]:
+    """What a stack with merges is compared with, and whether that leaves in what these brought of
+    the trunk: what of the trunk is in the tip, if that stands on `below`; else `below`."""
+    merged = ranges.merge_base(repository, span.base_sha, tip) if span.base_sha else None
+    common = ranges.merge_base(repository, merged, below) if merged else None
+    if merged is None or common == merged:  # nothing that is not below already
+        return below, False
+    return (merged, False) if common == below else (below, True)

@@ -52,6 +52,42 @@ def test_a_stack_is_one_diff_from_its_base_to_its_top(desk: Desk):
     assert (told["additions"], told["deletions"]) == (2, 1)
 
 
+def test_what_a_merge_brought_of_the_trunk_is_not_the_stacks(desk: Desk):
+    one = desk.git.commit({"t1": "t1\n"}, "One")
+    desk.git.checkout("main")
+    desk.git.commit({"m1": "secret\n"}, "Trunk")
+    merged = desk.git.sha("main")
+    desk.git.checkout("topic")
+    merge = desk.git.merge("main")
+    two = desk.git.commit({"t2": "t2\n"}, "Two")
+    desk.git.checkout("main")
+    desk.git.commit({"m2": "m2\n"}, "Trunk goes on")
+
+    told = stack.whole("pay", "api", "1")
+    assert (told["base"], told["tip"], told["trunk"]) == (merged, two, False)
+    assert [file["path"] for file in told["files"]] == ["t1", "t2"]
+    assert finding.in_stack("pay", "api", "1", "secret")["lines"] == []
+
+    stacks(desk, [one], [merge, two])
+    assert stack.whole("pay", "api", "1")["base"] == desk.git.sha("main~2")
+    upper = stack.whole("pay", "api", "2")
+    assert (upper["base"], upper["trunk"]) == (one, True)
+    assert [file["path"] for file in upper["files"]] == ["m1", "t2"]
+
+
+def test_a_merge_of_a_branch_of_its_own_leaves_the_base_as_it_is(desk: Desk):
+    base = desk.git.sha("main")
+    desk.git.branch("side")
+    desk.git.commit({"s": "s\n"}, "Side")
+    desk.git.checkout("topic")
+    desk.git.commit({"t1": "t1\n"}, "One")
+    desk.git.merge("side")
+
+    told = stack.whole("pay", "api", "1")
+    assert (told["base"], told["trunk"]) == (base, False)
+    assert [file["path"] for file in told["files"]] == ["s", "t1"]
+
+
 def test_commits_of_other_stacks_between_are_named(desk: Desk):
     one, two, three = (desk.git.commit({f"{n}.py": "x\n"}, n) for n in ("1", "2", "3"))
     stacks(desk, [one, three], [two])
