@@ -18,15 +18,24 @@ MERGES = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """`ref`: full name of the branch that is checked out, None when HEAD is detached."""
+    """`ref`: full name of the branch that is checked out, None when HEAD is detached. One that is
+    not `there` may come back, from a disk that is not mounted, with the files it had."""
 
     path: Path
     git_dir: Path
     ref: str | None
+    there: bool = True
+
+    @property
+    def named(self) -> str:
+        """Where it is, and what to do where it is not."""
+        if self.there:
+            return str(self.path)
+        return f"{self.path}, which is not there now (git worktree prune forgets what is gone)"
 
 
 def listed(repository: Repository) -> list[Worktree]:
-    """Every work tree of the repository that is there, its own and linked ones."""
+    """Every work tree that git knows of, the repository's own and linked ones."""
     told = os.fsdecode(command.run(repository.path, "worktree", "list", "--porcelain", "-z"))
     found = []
     for block in told.split("\0\0"):
@@ -36,9 +45,10 @@ def listed(repository: Repository) -> list[Worktree]:
         path = Path(facts["worktree"])
         if path == repository.common_dir:  # git knows no better of a submodule
             path = repository.path
-        git_dir = _git_dir(path)
+        here = _git_dir(path)
+        git_dir = here or _kept(repository.common_dir, path)
         if git_dir is not None:
-            found.append(Worktree(path, git_dir, facts.get("branch")))
+            found.append(Worktree(path, git_dir, facts.get("branch"), there=here is not None))
     return found
 
 
@@ -74,6 +84,15 @@ def _git_dir(path: Path) -> Path | None:
         return dot_git
     told = _text(dot_git).strip()
     return path / told.removeprefix("gitdir: ") if told.startswith("gitdir: ") else None
+
+
+def _kept(common_dir: Path, path: Path) -> Path | None:
+    """The git directory that a linked work tree has in the repository."""
+    for mark in (common_dir / "worktrees").glob("*/gitdir"):
+        told = os.path.normpath(mark.parent / _text(mark).strip())
+        if told == os.path.normpath(path / ".git"):
+            return mark.parent
+    return None
 
 
 def _text(path: Path) -> str:

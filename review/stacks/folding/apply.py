@@ -220,6 +220,9 @@ def _committed(ground: Ground, changes: Sequence[Change], subject: str) -> str:
     if len(out) > 1:
         raise Conflict(f"Branch {ground.branch} is checked out in {out[0].path} and in "
                        f"{out[1].path}; check it out once.", code="checked_out")  # fmt: skip
+    if out and not out[0].there:
+        raise Conflict(f"Branch {ground.branch} is checked out in {out[0].named}: its files could "
+                       "not follow.", code="checked_out")  # fmt: skip
     try:
         if out:
             Checkout(repository, out[0], changes).follow(move, "apply: a suggestion")

@@ -82,12 +82,12 @@ def check_moves(ground: Ground, moves: Sequence[Move]) -> None:
         raise Conflict(why, code="under_way")
     shas = {sha for move in moves for sha in (move.before, move.after)}
     trees = objects.roots(ground.repository, sorted(shas))
-    out = {tree.ref: tree.path for tree in ground.trees if tree.ref}
+    out = {tree.ref: tree for tree in ground.trees if tree.ref}
     for move in moves:
         if move.ref in out and trees.get(move.before) != trees.get(move.after):
             raise Conflict(
-                f"Branch {move.branch} is checked out in {out[move.ref]}, and its files would "
-                "change there; check out another branch in that directory first.",
+                f"Branch {move.branch} is checked out in {out[move.ref].named}, and its files "
+                "would change there; check out another branch in that directory first.",
                 code="checked_out",
             )
 

@@ -87,6 +87,30 @@ def test_a_commit_that_has_landed_gets_no_fixup(topic: Payments):
     assert repo.sha("topic") == tip
 
 
+@pytest.mark.parametrize("locked", [True, False])
+def test_a_branch_of_a_worktree_that_is_not_mounted_now_stays(
+    topic: Payments, tmp_path: Path, locked: bool
+):
+    repo, sha = topic.repo, topic.repo.sha("topic~1")
+    thread = suggest(topic, sha, "Y")
+    there, away = tmp_path / "there", tmp_path / "away"
+    repo.checkout("main")
+    repo.git("worktree", "add", "-q", str(there), "topic")
+    topic.describe(range="main..topic")
+    if locked:
+        repo.git("worktree", "lock", str(there))
+    there.rename(away)
+    tip = repo.sha("topic")
+
+    with pytest.raises(Conflict, match=r"checked out in .*there, which is not there now"):
+        take(sha, thread)
+
+    assert repo.sha("topic") == tip
+    away.rename(there)
+    take(sha, thread)
+    assert repo.git("-C", str(there), "status", "--short") == ""
+
+
 def test_several_are_one_commit(topic: Payments):
     sha = topic.repo.sha("topic~1")
     threads = [

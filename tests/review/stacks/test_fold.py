@@ -168,6 +168,37 @@ def test_a_lower_branch_that_is_checked_out_elsewhere_is_not_changed_under_its_f
     assert state(topic.repo) == before
 
 
+def test_a_lower_branch_of_a_worktree_that_is_not_mounted_now_holds_the_fold_up(
+    topic: Payments, tmp_path: Path
+):
+    there = tmp_path / "there"
+    topic.repo.git("worktree", "add", "-q", "-b", "lower", str(there), "topic~3")
+    there.rename(tmp_path / "away")
+    before = state(topic.repo)
+
+    with pytest.raises(Conflict, match=r"Branch lower is checked out in .*which is not there now"):
+        folding.fold("pay", "api", 1)
+
+    assert state(topic.repo) == before
+    topic.repo.git("worktree", "prune")
+    assert folding.fold("pay", "api", 1)["folded"] == 2
+
+
+def test_a_rebase_in_a_worktree_that_is_not_mounted_now_holds_its_branch(
+    topic: Payments, tmp_path: Path
+):
+    there = tmp_path / "there"
+    topic.describe(range="main..topic")
+    topic.repo.checkout("main")
+    topic.repo.git("worktree", "add", "-q", str(there), "topic")
+    edits = "sed -i 1s/pick/edit/"
+    topic.repo.git("-C", str(there), "rebase", "-q", "-i", "main", GIT_SEQUENCE_EDITOR=edits)
+    there.rename(tmp_path / "away")
+
+    with pytest.raises(Conflict, match=r"A rebase of topic is in progress in .*there"):
+        folding.fold("pay", "api", 1)
+
+
 def test_a_fold_is_undone_in_one_step(topic: Payments):
     tip = topic.repo.sha()
     topic.repo.git("branch", "lower", "topic~3")
