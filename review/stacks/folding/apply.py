@@ -127,12 +127,17 @@ def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str,
     meant = _meant(target, thread)
     tip = repos.target(ground.found, repos.find(ground.found, ground.tip))
     (there,) = placing.place(tip, [_standing(target, thread, here)])
-    if here.outdated or there.outdated or there.line is None or there.path is None:
+    if here.outdated or there.line is None or there.path is None:
+        raise _others(thread, here.path)
+    text = _text(tip, there.path)
+    if there.outdated and suggestions.stands(text.lines, lines, there.line):
+        raise _applied(thread)
+    if there.outdated:
         raise _others(thread, here.path)
     first, last = there.start_line or there.line, there.line
-    now = _text(tip, there.path).snippet(first, last).lines
-    if tuple(now) == lines:
-        raise Conflict(f"The suggestion of thread {thread.id} is applied already.", code="applied")
+    now = text.snippet(first, last).lines
+    if suggestions.plain(now) == suggestions.plain(lines):
+        raise _applied(thread)
     if now != meant:
         raise _others(thread, there.path)
     return there.path, Edit(first, last, lines, thread.id)
@@ -180,6 +185,10 @@ def _text(tip: Target, path: str) -> Text:
     if data is None:
         raise Conflict(f"{printable(path)} is no file on the branch that could be changed.")
     return Text(data)
+
+
+def _applied(thread: Thread) -> Conflict:
+    return Conflict(f"The suggestion of thread {thread.id} is applied already.", code="applied")
 
 
 def _others(thread: Thread, path: str) -> Conflict:

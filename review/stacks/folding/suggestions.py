@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +29,8 @@ def blocks(body: str) -> list[tuple[str, ...]]:
 
 def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
     """The file with all of them. Conflict when two meet, or its encoding cannot hold one."""
-    lines = _split(data)
+    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+    lines = _split(data.removeprefix(mark))
     encoding = _encoding(data, name)
     below = len(lines) + 1
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
@@ -36,7 +38,20 @@ def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
             raise Conflict(f"Two suggestions change line {edit.last} of {name}; apply one of them.")
         below = edit.first
         lines[edit.first - 1 : edit.last] = _lines(edit, lines, encoding, name)
-    return b"".join(lines)
+    return mark + b"".join(lines).removeprefix(mark)
+
+
+def plain(lines: Sequence[str]) -> list[str]:
+    """Lines as they are compared: without the ends and the mark of a file, which stay as they are
+    whatever a suggestion says."""
+    return [line.removeprefix("\ufeff").removesuffix("\r") for line in lines]
+
+
+def stands(lines: Sequence[str], wanted: Sequence[str], line: int) -> bool:
+    """Whether these lines hold the wanted ones where `line`, from 1, is one of them."""
+    held, count = plain(lines), len(wanted)
+    starts = range(max(0, line - count), line)
+    return count > 0 and any(held[at : at + count] == plain(wanted) for at in starts)
 
 
 def _split(data: bytes) -> list[bytes]:
@@ -46,8 +61,9 @@ def _split(data: bytes) -> list[bytes]:
 
 
 def _lines(edit: Edit, lines: Sequence[bytes], encoding: str, name: str) -> list[bytes]:
-    """The new lines, ended as the old ones are."""
-    end = b"\r\n" if lines[edit.first - 1].endswith(b"\r\n") else b"\n"
+    """The new lines, ended as the old ones are, or where those have no end, as the line above."""
+    ended = next((one for one in reversed(lines[: edit.first]) if one.endswith(b"\n")), b"\n")
+    end = b"\r\n" if ended.endswith(b"\r\n") else b"\n"
     try:
         made = [line.removesuffix("\r").encode(encoding) + end for line in edit.lines]
     except UnicodeEncodeError:

@@ -246,6 +246,22 @@ def test_what_is_applied_already_is_said(topic: Payments):
         take(sha, thread)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_what_is_applied_twice_or_changes_nothing_makes_no_commit(topic: Payments, end: str):
+    repo = topic.repo
+    sha = repo.commit({"src/a": text().replace("\n", end)}, "Ends")
+    same, other = suggest(topic, sha, "line 3", line=3), suggest(topic, sha, "A", "B", line=15)
+    with pytest.raises(Conflict, match="applied already"):
+        take(sha, same)
+    take(sha, other)
+    tip = repo.sha("topic")
+
+    with pytest.raises(Conflict, match="applied already"):
+        take(sha, other)
+
+    assert repo.sha("topic") == tip
+
+
 def test_a_thread_without_a_suggestion_has_none_to_apply(topic: Payments):
     sha = topic.repo.sha("topic~1")
     made = changes.start_thread("pay", "api", sha, me="ann", body="Why?", path="src/a", line=15)
@@ -360,7 +376,11 @@ def test_ends_of_lines_and_of_the_file_stay():
 
     assert replaced(b"a\r\nb\r\n", 2, 2, "c", "d") == b"a\r\nc\r\nd\r\n"
     assert replaced(b"a\nb", 2, 2, "c", "d") == b"a\nc\nd"
+    assert replaced(b"a\r\nb", 2, 2, "c", "d") == b"a\r\nc\r\nd"
     assert replaced(b"a\nb\n", 1, 2) == b""
+    for line in ("c", "\ufeffc"):
+        assert replaced(b"\xef\xbb\xbfa\nb\n", 1, 1, line) == b"\xef\xbb\xbfc\nb\n"
+    assert replaced(b"\xef\xbb\xbfa\nb\n", 1, 1) == b"\xef\xbb\xbfb\n"
     assert replaced("a\né\n".encode("cp1252"), 1, 1, "ü") == "ü\né\n".encode("cp1252")
     with pytest.raises(Conflict, match="no sign"):
         replaced("a\né\n".encode("cp1252"), 1, 1, "漢")
