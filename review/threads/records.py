@@ -20,6 +20,8 @@ Render = Callable[[str], str]
 
 
 class Comment(TypedDict):
+    """`suggestions`: how many blocks of it can be applied, where it has any."""
+
     id: str
     author: str | None
     author_name: str | None
@@ -28,6 +30,7 @@ class Comment(TypedDict):
     created_at: str | None
     updated_at: str | None
     own: bool
+    suggestions: NotRequired[int]
 
 
 class Asked(TypedDict):
@@ -252,7 +255,16 @@ def _comment(
     }
     if render:
         record["body_html"] = render(comment.body)
+    if found := _suggestions(comment.body):
+        record["suggestions"] = found
     return beside(comment.extra, record)
+
+
+def _suggestions(body: str) -> int:
+    """As *Apply* counts them: one that is only quoted, in a longer fence or a list, is none."""
+    if markdown.SUGGESTION not in body:  # Markdown costs more than all the rest of a record
+        return 0
+    return len(markdown.blocks(body, markdown.SUGGESTION))
 
 
 def _fingerprint(value: schema.Fingerprint | None) -> Fingerprint | None:

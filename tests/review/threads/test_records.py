@@ -373,3 +373,21 @@ def test_five_rebases_in_a_row_keep_every_id(world: World, base: str, old: str):
     assert ids(after) == before
     assert (after["threads"][0]["line"], after["threads"][0]["placement"]) == (10, "exact")
     assert commenting.reply(world.target(sha), tid, body="By the old id", author="me")
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("```suggestion\na\n```\n\nor\n\n~~~ suggestion\nb\n~~~", 2),
+        ("Write it like this:\n\n````markdown\n```suggestion\nx\n```\n````", None),
+        ("- in a list\n\n  ```suggestion\n  x\n  ```", None),
+        ("A suggestion in words", None),
+    ],
+)
+def test_a_comment_tells_how_many_suggestions_can_be_applied(
+    world: World, old: str, body: str, count: int | None
+):
+    commenting.create(world.target(old), body=body, author="ann", path="a.py", line=5)
+
+    (thread,) = records.review(world.target(old))["threads"]
+    assert thread["comments"][0].get("suggestions") == count
