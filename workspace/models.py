@@ -182,6 +182,7 @@ class Turn(models.Model):
     client = models.TextField(blank=True)
     # All it descends from: their scopes bound it. An older release writes rows without it.
     clients = models.JSONField(default=list, db_default=[])
+    chain = models.JSONField(default=list, db_default=[])  # trigger keys it descends from
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="turn_rows")
     tools = models.JSONField(null=True)  # null = all, [] = none, list = exactly those
     mode = models.CharField(max_length=32)

@@ -44,6 +44,11 @@ class Principal(operations.Principal, Protocol):
         ...
 
     @property
+    def chain(self) -> tuple[str, ...]:
+        """The triggers whose firings led to this call, so that none fires for what it caused."""
+        ...
+
+    @property
     def spawn_cap(self) -> int | None:
         """Upper bound of the spawn limit of anything this caller starts; None = no bound."""
         ...
@@ -70,6 +75,7 @@ class _Unbounded:
     __slots__ = ()
     client = ""
     clients = ()
+    chain = ()
     project: ClassVar[str | None] = None
     chat: ClassVar[str | None] = None
     bounds = Bounds()
@@ -134,6 +140,7 @@ class Client:
     kind: ClassVar[str] = "client"
     project: ClassVar[str | None] = None
     chat: ClassVar[str | None] = None
+    chain: ClassVar[tuple[str, ...]] = ()
     defaults: ClassVar[Mapping[str, str]] = NO_DEFAULTS
 
     @property
@@ -196,6 +203,7 @@ class Agent:
     plan: bool
     gates: Gates = field(repr=False)
     bounds: Bounds = field(default_factory=Bounds, repr=False)
+    chain: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "agent"
 

@@ -38,6 +38,8 @@ class Sender(Protocol):
     @property
     def clients(self) -> tuple[str, ...]: ...
     @property
+    def chain(self) -> tuple[str, ...]: ...
+    @property
     def spawn_cap(self) -> int | None: ...
     @property
     def mode_cap(self) -> str | None: ...
@@ -73,6 +75,7 @@ class Firing:
     sender: Mapping[str, Any]
     client: str = ""
     clients: tuple[str, ...] = ()  # whose scopes bound the turn
+    chain: tuple[str, ...] = ()  # the triggers whose firings led to it, its own last
     message: str | None = None  # with the event line in front
     spawn_limit: int | None = None
     tools: list[str] | None = None
@@ -218,6 +221,7 @@ def send(
         sender=principal.sender(),
         client=principal.client,
         clients=principal.clients,
+        chain=principal.chain,
         mode_cap=principal.mode_cap,
         waits=on_ask == "wait",
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
@@ -235,6 +239,7 @@ def again(*, principal: Sender, project: Project, session_id: str, turn: str) ->
         sender=principal.sender(),
         client=principal.client,
         clients=principal.clients,
+        chain=principal.chain,
         mode_cap=principal.mode_cap,
         spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
     )
@@ -253,6 +258,7 @@ def fire(
         sender=firing.sender,
         client=firing.client,
         clients=firing.clients,
+        chain=firing.chain,
         spawn_limit=firing.spawn_limit,
         tools=firing.tools,
         mode=firing.mode,

@@ -14,15 +14,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from config.errors import NotFound
 from config.storage import homes
 from workspace.access import clients
-from workspace.chats import files
 from workspace.chats.turns.states import BUSY
 from workspace.models import Run, Turn
-from workspace.projects import store
 
-ANCESTORS = 32  # a chat descends from fewer chats than this, or its provenance is not believed
 AFTER = timedelta(seconds=30)
 
 Chain = tuple[str, ...]
@@ -69,27 +65,6 @@ def _cause(turn: Turn, chain: Chain) -> Cause:
     return Cause(chain, names, left if names else None)
 
 
-def of_turn(turn: Turn) -> Chain:
-    """The triggers whose firings led here, directly or through chats they started."""
-    return of_run(turn.run) if turn.run is not None else of_chat(turn.project, turn.chat)
-
-
-def of_chat(project: str, chat: str) -> Chain:
-    """The chain of the newest run of this chat, or of the nearest ancestor that has one."""
-    for _ in range(ANCESTORS):
-        run = Run.objects.filter(session_id=chat).order_by("-id").first()
-        if run is not None:
-            return of_run(run)
-        try:
-            parent = files.read(store.get(project), chat).parent
-        except NotFound:
-            return ()
-        if not parent:
-            return ()
-        project, chat = str(parent.get("project")), str(parent.get("sessionId"))
-    return ()
-
-
 def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bool]) -> Cause:
     """The cause by what works now, or did a moment ago. Its chain: one that this trigger is in,
     wherever its turn works; else the longest of this project; () where no firing is behind any
@@ -98,8 +73,8 @@ def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bo
     key = f"{project}/{trigger}"
     busy = Q(state__in=BUSY) | Q(finished__gte=now - AFTER)
     found = Cause()
-    for turn in Turn.objects.filter(homes.mine(), busy).select_related("run"):
-        cause = _cause(turn, of_turn(turn))
+    for turn in Turn.objects.filter(homes.mine(), busy):
+        cause = _cause(turn, tuple(turn.chain))
         if key in cause.chain:
             return cause
         if turn.project == project:

@@ -227,6 +227,7 @@ def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
         client=principal.client,
         clients=principal.clients,
         spawn_cap=principal.spawn_cap,
+        chain=principal.chain,
     )
     started = firing.start(queued.id)
     if not started.run.session_id:

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from workspace.chats import actions, index
 from workspace.chats.files import ChatRecord
-from workspace.models import Turn
 from workspace.projects import store
-from workspace.triggers import causes, firing, runs
+from workspace.triggers import firing, runs
 from workspace.triggers.entries import files as trigger_files
 from workspace.triggers.entries.schema import Event
 
@@ -19,7 +18,6 @@ def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
     Called after the flag is committed, and only for a real change."""
     project = store.get(record.project)
     event = {"type": "onArchive", "sessionId": record.id, "name": _name(record)}
-    chain = _chain(principal)
     fired = []
     for trigger in trigger_files.read(project).triggers.values():
         if trigger.enabled and isinstance(trigger.when, Event) and trigger.when.on == "onArchive":
@@ -32,7 +30,7 @@ def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
                 clients=principal.clients,
                 spawn_cap=principal.spawn_cap if principal.clients else None,
                 event=event,
-                chain=chain,
+                chain=principal.chain,
             )
             fired.append(run)
     for run in fired:
@@ -49,14 +47,3 @@ def _actor(principal: actions.Sender) -> dict[str, str]:
     if principal.kind == "agent":
         return {"kind": "chat", "id": here["sessionId"]}
     return {key: here[key] for key in ("kind", "id") if key in here}
-
-
-def _chain(principal: actions.Sender) -> causes.Chain:
-    """The triggers whose firings led here, directly or through chats they started."""
-    if principal.kind != "agent":
-        return ()
-    turn = Turn.objects.filter(id=getattr(principal, "turn", "")).select_related("run").first()
-    if turn is not None and turn.run is not None:
-        return causes.of_run(turn.run)
-    here = principal.sender()
-    return causes.of_chat(here["project"], here["sessionId"])

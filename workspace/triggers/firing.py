@@ -24,7 +24,7 @@ from workspace.chats import files as chat_files
 from workspace.models import Run, TriggerState, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
-from workspace.triggers import admission, pausing, runs, telling
+from workspace.triggers import admission, causes, pausing, runs, telling
 from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
 
@@ -311,6 +311,7 @@ def _firing(run: Run, beginning: Beginning) -> actions.Firing:
         sender={"kind": "trigger", "name": trigger.name, "cause": run.cause, "runId": run.id},
         client=run.client,
         clients=behind,
+        chain=causes.of_run(run),
         message=_message(run, beginning),
         spawn_limit=limit if run.spawn_cap is None else min(limit, run.spawn_cap),
         tools=None if trigger.own_agent else list(trigger.run.tools),

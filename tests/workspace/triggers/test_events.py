@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.workspace.triggers.world import USER, hook
-from workspace.chats import actions
+from tests.workspace.chats.world import agent
+from tests.workspace.triggers.world import USER, hook, schedule
+from workspace.chats import actions, forks
 from workspace.chats import files as chat_files
+from workspace.chats.turns import tokens
 from workspace.models import Run, Turn
-from workspace.triggers import events, firing, render, runs
+from workspace.triggers import commands, events, firing, render, runs
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class TurnOf:
     kind: str = "agent"
     client: str = ""
     clients: tuple[str, ...] = ()
+    chain: tuple[str, ...] = ()
     spawn_cap: int = 1
     mode_cap: str | None = None
     depth: int = 0
@@ -46,10 +49,21 @@ def archive(world, chat: str, principal=USER) -> bool:
     ).changed
 
 
+def caller_of(turn: Turn) -> TurnOf:
+    return TurnOf(turn.id, turn.chat, chain=tuple(turn.chain))
+
+
 def fired_chat(run: Run) -> TurnOf:
     """The turn that a queued run becomes."""
-    started = firing.start(run.id).run
-    return TurnOf(Turn.objects.get(run=started).id, started.session_id)
+    return caller_of(Turn.objects.get(run=firing.start(run.id).run))
+
+
+def say(world, chat: str, principal) -> TurnOf:
+    """The turn that a message of this caller becomes."""
+    queued = actions.send(
+        principal=principal, project=world.project(), session_id=chat, prompt="Go"
+    )
+    return caller_of(queued.turn)
 
 
 def test_every_enabled_hook_fires_as_its_own_run_with_the_event_in_front(world):
@@ -136,9 +150,73 @@ def test_a_hook_that_archives_a_chat_it_created_does_not_fire_itself_again(world
     own = fired_chat(world.runs()[0])
     child = make_chat(world, own)
 
-    archive(world, child, TurnOf("msg_unknown", child))
+    archive(world, child, say(world, child, own))
 
     assert world.runs()[1].reason == "event loop"
+
+
+def test_a_hook_that_makes_the_chat_of_another_work_does_not_fire_itself_again(world):
+    world.put("a", hook())
+    theirs = make_chat(world)
+    archive(world, make_chat(world))
+    own = fired_chat(world.runs()[0])
+
+    asked = say(world, theirs, own)
+    again = say(world, make_chat(world), asked)
+    archive(world, make_chat(world), again)
+
+    assert world.runs()[1].reason == "event loop"
+
+
+def test_a_hook_that_forks_the_chat_of_another_does_not_fire_itself_again(world):
+    world.put("a", hook())
+    theirs = make_chat(world)
+    archive(world, make_chat(world))
+    own = fired_chat(world.runs()[0])
+
+    fork = forks.fork(principal=own, project=world.project(), session_id=theirs, prompt="Go")
+    assert fork.turn is not None
+    archive(world, make_chat(world), caller_of(fork.turn))
+
+    assert world.runs()[1].reason == "event loop"
+
+
+@pytest.mark.usefixtures("serving")
+def test_a_trigger_that_runs_another_by_hand_is_behind_what_that_causes(world):
+    world.put("a", hook())
+    world.put("check", schedule(interval="1d"))
+    archive(world, make_chat(world))
+    own = fired_chat(world.runs()[0])
+
+    caller = replace(agent(own.chat), chain=own.chain)
+    run = commands.run(world.project(), "check", principal=caller).run
+    archive(world, make_chat(world), caller_of(Turn.objects.get(run=run)))
+
+    assert (run.cause, run.chain) == ("manual", ["alpha/a"])
+    assert world.runs()[2].reason == "event loop"
+
+
+def test_what_a_person_asks_of_a_fired_chat_is_no_loop(world):
+    world.put("a", hook())
+    archive(world, make_chat(world))
+    own = fired_chat(world.runs()[0])
+
+    archive(world, make_chat(world), say(world, own.chat, USER))
+
+    assert [run.status for run in world.runs()] == ["queued", "queued"]
+
+
+def test_the_token_of_a_turn_names_the_triggers_behind_it(world):
+    world.put("a", hook())
+    archive(world, make_chat(world))
+    token, digest = tokens.new_token()
+    turn = fired_chat(world.runs()[0]).turn
+    Turn.objects.filter(id=turn).update(state="running", token_hash=digest, tools=None)
+
+    caller = tokens.caller(token)
+
+    assert caller is not None
+    assert caller.chain == ("alpha/a",)
 
 
 def test_a_person_who_archives_a_fired_chat_is_no_loop(world):

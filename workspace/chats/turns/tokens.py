@@ -68,6 +68,7 @@ def caller(token: str) -> Agent | None:
         plan=turn.mode == "plan",
         gates=gates(turn.project),
         bounds=bounds,
+        chain=tuple(turn.chain),
     )
 
 
