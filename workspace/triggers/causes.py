@@ -9,7 +9,7 @@ docs/design/workspace.md#what-a-chain-caused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Q
@@ -66,10 +66,9 @@ def _cause(turn: Turn, chain: Chain) -> Cause:
 
 
 def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bool]) -> Cause:
-    """The cause by what works now, or did a moment ago. Its chain: one that this trigger is in,
-    wherever its turn works; else the longest of this project; () where no firing is behind any
-    turn. Its clients: those behind each turn of this project, and of every other that works
-    `there`, where it happened."""
+    """The cause by what works now, or did a moment ago: one whose chain this trigger is in, wherever
+    its turn works; else the longest chain of this project and of those that work `there`, where it
+    happened, and all clients behind these turns."""
     key = f"{project}/{trigger}"
     busy = Q(state__in=BUSY) | Q(finished__gte=now - AFTER)
     found = Cause()
@@ -77,8 +76,7 @@ def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bo
         cause = _cause(turn, tuple(turn.chain))
         if key in cause.chain:
             return cause
-        if turn.project == project:
+        behind = cause.chain or cause.clients
+        if turn.project == project or (behind and there(turn.project)):
             found = found.beside(cause)
-        elif cause.clients and there(turn.project):
-            found = found.beside(replace(cause, chain=()))
     return found

@@ -400,6 +400,51 @@ def test_what_the_turn_of_another_trigger_does_fires_and_its_chain_goes_on(
     assert (run.status, run.chain) == ("queued", ["alpha/d"])
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_two_projects_at_one_repository_do_not_answer_each_other_for_ever(
+    world: World, repo: Path, tmp_path: Path, linked: bool
+):
+    there = tmp_path / "linked" if linked else repo
+    if linked:
+        git = ["git", "-C", f"{repo}", "-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+        subprocess.run([*git, "worktree", "add", "-q", f"{there}"], check=True)
+    world.write(f"name: Beta\npath: {there}\n", "beta")
+    world.put("c", on("onCommits"))
+    happenings.hear(moved(repo), at(0))
+    turn = started(world.runs()[0])
+    world.put("c", on("onCommits"), "beta")
+
+    Turn.objects.filter(id=turn.id).update(state="running", started=at(31))
+    happenings.hear(moved(repo, after="4" * 40), at(40))
+    Turn.objects.filter(id=turn.id).update(state="done", finished=at(41))
+    answer = started(Run.objects.get(project="beta"))
+    Turn.objects.filter(id=answer.id).update(state="running", started=at(80))
+    happenings.hear(moved(there, after="5" * 40), at(90))
+
+    found = world.runs()
+    assert [(run.project, run.reason, run.skips) for run in found] == [
+        ("alpha", "", None),
+        ("alpha", admission.LOOP, 2),
+        ("beta", "", None),
+        ("beta", admission.LOOP, 1),
+    ]
+    assert found[3].chain == ["alpha/c", "beta/c"]
+
+
+def test_a_turn_elsewhere_is_behind_nothing(world: World, repo: Path):
+    world.write("name: Beta\n", "beta")
+    world.put("d", on("onAppDown", match=["shop"]), "beta")
+    happenings.hear(app(None), at(0))
+    turn = started(world.runs()[0])
+    Turn.objects.filter(id=turn.id).update(state="running", started=at(31))
+    world.put("c", on("onCommits"))
+
+    happenings.hear(moved(repo), at(40))
+
+    assert world.runs("c")[0].chain == []
+
+
 def test_a_chain_of_three_ends(world: World, repo: Path):
     world.put("c", on("onCommits"))
     trigger = world.put("d", on("onAppDown")).seen.trigger
