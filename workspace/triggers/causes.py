@@ -66,9 +66,9 @@ def _cause(turn: Turn, chain: Chain) -> Cause:
 
 
 def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bool]) -> Cause:
-    """The cause by what works now, or did a moment ago: one whose chain this trigger is in, wherever
-    its turn works; else the longest chain of this project and of those that work `there`, where it
-    happened, and all clients behind these turns."""
+    """The cause by what works now, or did a moment ago: one whose chain this trigger is in,
+    wherever its turn works; else the longest chain of this project and of those that work `there`,
+    where it happened, and all clients behind these turns."""
     key = f"{project}/{trigger}"
     busy = Q(state__in=BUSY) | Q(finished__gte=now - AFTER)
     found = Cause()

@@ -26,10 +26,11 @@ from workspace.projects import store
 from workspace.projects.project import Project
 from workspace.triggers import admission, causes, pausing, runs, telling
 from workspace.triggers.entries import files, preflight, prompts
-from workspace.triggers.entries.schema import MAX_TURNS, Trigger, agent_name
+from workspace.triggers.entries.schema import MAX_TURNS, Event, Trigger, agent_name
 
 LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
+ASKED = ("manual", "api")  # the causes of what somebody asked for, whatever the trigger waits for
 FOLDED = (
     admission.BUSY, *admission.FULL.values(), admission.FAILING, admission.LOOP, admission.OFTEN,
     admission.OUTSIDE, *pausing.REASONS,
@@ -142,7 +143,7 @@ def fire(
 
 
 def _refusal(run: Run, project: Project, trigger: Trigger) -> str:
-    if run.cause in ("manual", "api"):
+    if run.cause in ASKED:
         return ""
     if held := pausing.of(project):
         return held.reason
@@ -206,8 +207,9 @@ def _check(run: Run) -> Beginning | None:
     """Everything that can refuse the start; None when the run must wait for something."""
     project = store.writable(run.project)
     trigger = files.read(project).find(run.trigger)
-    if trigger is None:
-        runs.finish(run.id, status="cancelled", reason=runs.REMOVED)
+    if given_up := _given_up(run, trigger):
+        runs.finish(run.id, status="cancelled", reason=given_up)
+    if trigger is None or given_up:
         raise Lost
     if _gathers(run) or admission.must_wait(run, trigger) or _subject_busy(run):
         return None
@@ -226,6 +228,19 @@ def _check(run: Run) -> Beginning | None:
     if refusal:
         raise NoChat(refusal)
     return Beginning(project, trigger, prompt)
+
+
+def _given_up(run: Run, trigger: Trigger | None) -> str:
+    """Why the trigger fires this no more; empty where it does, or where it was asked for."""
+    if trigger is None:
+        return runs.REMOVED
+    if run.cause in ASKED:
+        return ""
+    if not trigger.enabled:
+        return runs.OFF
+    on = trigger.when.on if isinstance(trigger.when, Event) else None
+    event = run.event["type"] if run.event else None
+    return "" if (trigger.type, on) == (run.trigger_type, event) else runs.CHANGED
 
 
 def _gathers(run: Run) -> bool:

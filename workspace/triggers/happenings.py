@@ -26,7 +26,7 @@ from workspace.chats.turns.delivery import TICKER
 from workspace.models import Run, TriggerState
 from workspace.projects.project import Project
 from workspace.signals import RunEnded
-from workspace.triggers import admission, causes, firing, places, runs, telling
+from workspace.triggers import admission, causes, firing, pausing, places, runs, telling
 from workspace.triggers.causes import Cause
 from workspace.triggers.entries import files
 from workspace.triggers.entries.schema import Event, Trigger
@@ -159,7 +159,8 @@ def _take(found: Happening, project: Project, trigger: Trigger) -> None:
         database.alone("trigger", project.slug, trigger.name)
         own = admission.loops(f"{project.slug}/{trigger.name}", list(cause.chain))
         outside = admission.OUTSIDE if clients.barred(cause.clients, project.slug) else ""
-        if not own and not outside and _joined(found, project, trigger, cause):
+        held = pausing.of(project)
+        if not (own or outside or held) and _joined(found, project, trigger, cause):
             return
         run = firing.fire(
             project=project,

@@ -34,6 +34,8 @@ STATUS = {
 }
 INTERRUPTED = "the server stopped while this run was in progress"
 REMOVED = "its trigger was removed"
+OFF = "its trigger was switched off"
+CHANGED = "its trigger waits for something else now"
 GATHERS = Q(cause="event", scheduled_for__isnull=False)  # what happens, until that moment
 SUMMARY = 300
 LOOKED = 2500  # runs that one page is looked for in: there is no index of their words

@@ -243,6 +243,16 @@ def test_a_queued_run_of_a_removed_trigger_is_cancelled_at_its_start(world):
     assert (outcome.run.status, outcome.run.reason) == ("cancelled", "its trigger was removed")
 
 
+def test_a_time_that_waits_behind_another_starts_nothing_once_the_schedule_is_off(world):
+    world.put("t", schedule(interval="1h", overlap="queue"))
+    run = queued(world, cause="interval")
+    world.put("t", schedule(interval="1h", overlap="queue", enabled=False))
+
+    outcome = firing.start(run.id)
+
+    assert (outcome.run.status, outcome.run.reason) == ("cancelled", "its trigger was switched off")
+
+
 def test_a_start_whose_lease_was_lost_queues_nothing(world, monkeypatch):
     world.put("t", schedule(interval="1h"))
     run = queued(world)

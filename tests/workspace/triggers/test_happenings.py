@@ -515,6 +515,50 @@ def test_a_trigger_that_goes_takes_what_it_gathered_along(world: World, repo: Pa
     assert [run.status for run in world.runs()] == ["cancelled"]
 
 
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (on("onCommits", enabled=False), "its trigger was switched off"),
+        (on("onThread"), "its trigger waits for something else now"),
+        (on("afterTurn"), "its trigger waits for something else now"),
+        (hook() | {"trigger": {"type": "webhook"}}, "its trigger waits for something else now"),
+        (schedule(interval="1d"), "its trigger waits for something else now"),
+    ],
+)
+def test_what_a_trigger_gathered_before_it_was_changed_starts_nothing(
+    world: World, repo: Path, entry: dict[str, Any], reason: str
+):
+    world.put("c", on("onCommits"))
+    happenings.hear(moved(repo), at(0))
+    world.put("c", entry)
+    happenings.release_due(at(30))
+
+    run = firing.start(world.runs()[0].id).run
+
+    assert (run.status, run.reason, run.session_id) == ("cancelled", reason, "")
+
+
+def test_a_trigger_that_is_off_may_be_run_by_hand(world: World, repo: Path):
+    trigger = world.put("c", on("onCommits", enabled=False)).seen.trigger
+    run = firing.fire(project=world.project(), trigger=trigger, cause="manual", actor={})
+
+    assert firing.start(run.id).run.session_id
+
+
+def test_what_happens_while_triggers_are_paused_is_not_gathered(world: World, repo: Path):
+    world.put("c", on("onCommits"))
+    happenings.hear(moved(repo), at(0))
+    pausing.pause(world.project(), paused=True)
+
+    happenings.hear(moved(repo, "x"), at(1))
+    happenings.release_due(at(30))
+
+    first, second = world.runs()
+    assert firing.start(first.id).run.session_id != ""
+    assert [one["branch"] for one in told(first)] == ["feature"]
+    assert (second.status, second.reason) == ("skipped", pausing.PAUSED)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_signals_of_the_parts_are_heard(world: World, repo: Path):
     world.put("t", on("onThread"))
