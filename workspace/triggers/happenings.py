@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from config.process import wakeup
 from config.signals import AppChanged, BranchMoved, ThreadWritten
@@ -30,6 +31,7 @@ from workspace.triggers import admission, causes, firing, pausing, places, runs,
 from workspace.triggers.causes import Cause
 from workspace.triggers.entries import files
 from workspace.triggers.entries.schema import Event, Trigger
+from workspace.triggers.entries.validate import LONGEST_DEBOUNCE
 
 ACTOR = {"kind": "system"}
 AGENT = re.compile(r"agent(:|$)")  # how agents sign what they write in a review
@@ -226,8 +228,10 @@ def _gathering() -> Any:
 
 
 def release_due(now: datetime) -> None:
-    """Hand over the firings that have gathered long enough; the ticker calls it."""
-    for run in _gathering().filter(scheduled_for__lte=now).order_by("id"):
+    """Hand over the firings that have gathered long enough; the ticker calls it. What would gather
+    for longer than any may began while the clock was ahead."""
+    over = Q(scheduled_for__lte=now) | Q(scheduled_for__gt=now + LONGEST_DEBOUNCE)
+    for run in _gathering().filter(over).order_by("id"):
         with transaction.atomic():
             if _gathering().filter(id=run.id).update(scheduled_for=None):
                 runs.deliver(run)

@@ -481,6 +481,19 @@ def test_it_starts_when_it_has_gathered_also_after_a_restart(world: World, repo:
     assert firing.start(run.id).run.session_id != ""
 
 
+def test_what_gathered_while_the_clock_was_ahead_starts_once_it_is_right(world: World, repo: Path):
+    world.put("c", on("onCommits", debounce="1h"))
+    happenings.hear(moved(repo), at(86400))
+
+    happenings.release_due(at(0))
+    happenings.hear(moved(repo, after="4" * 40), at(0))
+    happenings.release_due(at(1))
+
+    first, second = world.runs()
+    assert firing.start(first.id).run.session_id != ""
+    assert firing.start(second.id).run.session_id == ""
+
+
 def test_a_debounce_of_nothing_starts_at_the_next_step(world: World, repo: Path):
     world.put("c", on("onCommits", debounce="0s"))
     happenings.hear(moved(repo), at(0))

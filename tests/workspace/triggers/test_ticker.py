@@ -15,7 +15,7 @@ from workspace.notify import delivery
 from workspace.notify.tables import NotifyCause, NotifyDelivery, NotifyMessage
 from workspace.triggers import admission, commands, firing, runs
 from workspace.triggers.entries import files
-from workspace.triggers.schedule import claims
+from workspace.triggers.schedule import arming, claims
 
 MINUTE = timedelta(minutes=1)
 
@@ -338,6 +338,51 @@ def test_a_clock_set_back_repeats_nothing(world):
     minutes = [minute for _, _, minute in told(world)]
     assert len(minutes) == len(set(minutes))
     assert minutes[:3] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("when", ['cron: "* * * * *"', "interval: 1m"])
+def test_a_clock_that_was_a_day_ahead_silences_nothing_once_it_is_right(world, when, restart):
+    world.clock.step(days=1)
+    ticker = serve(world, entry("t", when, run="prompt: hi, overlap: parallel"))
+    for _ in range(3):
+        advance(world, ticker, seconds=60)
+
+    world.clock.set(NOON)
+    ticker = world.ticker() if restart else ticker
+    ticker.step()
+    for _ in range(5):
+        advance(world, ticker, seconds=60)
+
+    assert [minute for _, _, minute in told(world)] == [1441, 1442, 1443, 1, 2, 3, 4, 5]
+    assert world.state("t").armed_at <= NOON
+
+
+def test_failures_of_a_clock_that_was_ahead_do_not_hold_a_schedule_back(world):
+    world.clock.step(days=1)
+    ticker = serve(world, entry("t"))
+    assert fail(world, ticker, 3) == ["failed"] * 3
+
+    world.clock.set(NOON)
+    ticker.step()
+    advance(world, ticker, seconds=60)
+
+    assert [run.status for run in world.runs()] == ["failed"] * 3 + ["queued"]
+
+
+def test_a_clock_that_steps_back_by_a_little_leaves_the_files_alone(world, monkeypatch):
+    ticker = serve(world, entry("t"))
+    synced: list[str] = []
+    monkeypatch.setattr(arming, "sync", lambda slug, **_: synced.append(slug))
+
+    world.clock.step(seconds=3)
+    ticker.step()
+    world.clock.step(milliseconds=-20)
+    ticker.step()
+    world.clock.step(seconds=3)
+    ticker.step()
+
+    assert synced == []
 
 
 def test_a_trigger_that_cannot_be_evaluated_is_disarmed_alone(world, monkeypatch):

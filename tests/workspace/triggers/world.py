@@ -30,6 +30,9 @@ class Stepped(Clock):
     def now(self) -> datetime:
         return self.moment
 
+    def set(self, moment: datetime) -> None:
+        self.moment = moment
+
     def step(self, **by: float) -> datetime:
         self.moment += timedelta(**by)
         return self.moment

@@ -110,9 +110,19 @@ def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
     elif fresh:
         row.armed_at, row.last_error = _whole_ms(now), ""
         row.next_at = clock.next_time(row.when, armed_at=row.armed_at, after=row.armed_at)
-    elif row.next_at is None and row.armed_at is not None:  # the file can be read again
+    elif row.armed_at is not None:
+        _go_on(row, row.armed_at, now)
+
+
+def _go_on(row: TriggerState, armed_at: datetime, now: datetime) -> None:
+    """The grid as it was. It is looked for again where the file could not be read, and where it
+    lies further ahead than it can: the clock was ahead when it was armed or claimed."""
+    armed_at = min(armed_at, _whole_ms(now))
+    following = clock.next_time(row.when, armed_at=armed_at, after=now)
+    if row.next_at is None:
         row.last_error = ""
-        row.next_at = clock.next_time(row.when, armed_at=row.armed_at, after=now)
+    if row.next_at is None or row.next_at > following:
+        row.armed_at, row.next_at = armed_at, following
 
 
 def _whole_ms(moment: datetime) -> datetime:

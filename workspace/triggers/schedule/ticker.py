@@ -89,6 +89,8 @@ class Ticker:
         now = self.clock.now()
         if abs(now - self.seen) > STALLED:
             self.serving_since = now
+        if self.seen - now > LOOK:  # the clock was ahead, and so may be what it armed
+            self.stats = {}
         if abs(now - self.looked) >= LOOK:
             self.look(now)
         chores = abs(now - self.chored) >= CHORES
