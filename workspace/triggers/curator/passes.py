@@ -21,7 +21,7 @@ from workspace.projects import store
 from workspace.projects.project import CHANGELOG, DOCUMENTS, OVERVIEW, Project
 from workspace.triggers import causes, pausing, runs
 from workspace.triggers.curator import answer, briefing, documents
-from workspace.triggers.entries import files, prompts
+from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import Trigger, agent_name
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,9 @@ def enabled(project: Project) -> bool:
 
 
 def _customised(project: Project) -> Trigger | None:
-    return files.read(project).curator
+    """The words of a client that is gone, or may not act here any more, are left out."""
+    found = files.read(project).curator
+    return None if found is None or preflight.outside(project, found) else found
 
 
 def consider(slug: str, now: datetime | None = None) -> Run | None:
@@ -86,6 +88,7 @@ def _last(slug: str, **wanted: str) -> Run | None:
 
 def _new(project: Project, now: datetime) -> Run:
     trigger = _customised(project)
+    behind = [*trigger.clients] if trigger else []
     run = Run(
         id=ids.run_id(),
         project=project.slug,
@@ -94,7 +97,8 @@ def _new(project: Project, now: datetime) -> Run:
         kind=KIND,
         cause="event",
         actor={"kind": "system"},
-        clients=causes.clients_of(_news(project)),  # behind its failure; it has no tools itself
+        client=next(iter(behind), ""),
+        clients=[*dict.fromkeys((*behind, *causes.clients_of(_news(project))))],
         queued_at=now,
         lease_until=now + LEASE,
         status="queued",
@@ -122,7 +126,7 @@ def _queue(project: Project, run: Run) -> None:
     seen = {name: store.document(project, name) for name in DOCUMENTS}
     prompt = briefing.prompt(project, extra, seen, _news(project))
     model = (trigger.run.model if trigger else None) or ""
-    firing = _firing(project, run, documents.digest(seen[OVERVIEW]))
+    firing = _firing(project, run, trigger, documents.digest(seen[OVERVIEW]))
     chat = actions.open_for(firing, project=project, prompt=prompt, model=model).id
     with transaction.atomic():
         mine = Run.objects.filter(id=run.id, status="queued", session_id="")
@@ -137,13 +141,15 @@ def _news(project: Project) -> list[Turn]:
     return briefing.turns_since(project.slug, completed.queued_at if completed else None)
 
 
-def _firing(project: Project, run: Run, seen: str) -> actions.Firing:
+def _firing(project: Project, run: Run, trigger: Trigger | None, seen: str) -> actions.Firing:
     """No tool, no person, no chats of its own; archived from the start, which fires nothing."""
     sender = {"kind": "trigger", "name": run.trigger or "curator", "cause": "event"}
     return actions.Firing(
         trigger=run.trigger or "curator",
         origin="hook",
         sender=sender | {"runId": run.id},
+        client=run.client,
+        clients=trigger.clients if trigger else (),
         spawn_limit=0,
         tools=[],
         mode="default",

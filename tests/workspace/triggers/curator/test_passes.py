@@ -59,10 +59,10 @@ class Curated(World):
     def put(self, name: str, text: str) -> None:
         (self.folder / "alpha" / name).write_text(text)
 
-    def customise(self, name: str = "mine", **run: Any) -> None:
+    def customise(self, name: str = "mine", by: str = "", **run: Any) -> None:
         body = {"trigger": {"type": "event", "on": "afterTurn"},
                 "run": {"prompt": "Write in French."} | run, "enabled": True}  # fmt: skip
-        commands.put(self.project, name, body)
+        commands.put(self.project, name, body | ({"clients": [by]} if by else {}))
 
 
 @pytest.fixture
@@ -160,6 +160,35 @@ def test_many_ends_at_once_begin_one_pass(world):
         thread.join()
 
     assert len(world.passes()) == 1
+
+
+def test_what_a_client_customised_stays_with_that_client(world, monkeypatch):
+    configure(monkeypatch, ci=Scope(("alpha",), ("*",)))
+    world.write("name: Alpha\n")
+    world.customise(by="ci")
+    world.user_turn()
+
+    (run,) = world.passes()
+    turn = world.turn_of(run)
+    assert (run.client, run.clients) == ("ci", ["ci"])
+    assert (turn.client, turn.clients) == ("ci", ["ci"])
+    assert "Write in French." in turn.message
+
+
+@pytest.mark.parametrize("scopes", [{}, {"ci": Scope(("beta",), ("*",))}])
+def test_the_words_of_a_client_that_is_gone_or_left_the_project_are_not_used(
+    world, monkeypatch, scopes
+):
+    configure(monkeypatch, **scopes)
+    world.customise(by="ci")
+    world.user_turn()
+    (run,) = world.passes()
+    assert (run.trigger, run.clients) == ("", [])
+    assert "Write in French." not in world.turn_of(run).message
+
+    world.write("name: Alpha\n")
+    world.customise(by="ci")
+    assert not passes.enabled(world.project)
 
 
 def test_nothing_is_curated_while_the_project_is_paused(world):
