@@ -184,6 +184,7 @@ MIRROR = Mirror(
     keys=slugs,
     locate=_locate,
     within=lambda slug: settings.PROJECTS_DIR / slug,
+    grace_s=files.SETTLE_S,
 )
 
 

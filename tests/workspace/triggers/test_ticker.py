@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.db import OperationalError, connection
@@ -10,7 +11,7 @@ from django_q.models import OrmQ
 
 from config.storage import homes
 from tests.workspace.triggers.world import NOON, schedule
-from workspace.models import Run, Turn
+from workspace.models import Run, TriggerState, Turn
 from workspace.notify import delivery
 from workspace.notify.tables import NotifyCause, NotifyDelivery, NotifyMessage
 from workspace.triggers import admission, commands, firing, runs
@@ -30,6 +31,14 @@ def entry(name: str, when: str = "interval: 1m", run: str = "prompt: hi", more: 
 def serve(world, *entries: str):
     world.write("triggers:\n" + "".join(entries))
     return world.ticker()
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
 
 
 def advance(world, ticker, **by: float) -> None:
@@ -139,6 +148,38 @@ def test_a_hand_edit_is_armed_at_the_next_look(world):
     advance(world, ticker, seconds=2)
 
     assert world.state("u").next_at == NOON + timedelta(seconds=2, minutes=5)
+
+
+@pytest.mark.parametrize("half", [truncate, remove])
+@pytest.mark.parametrize("due", [False, True])
+def test_a_file_that_is_gone_or_empty_for_a_moment_keeps_its_grid_and_chat(world, half, due):
+    ticker = serve(world, entry("t"), entry("u", "interval: 5m"))
+    TriggerState.objects.update(owned_chat="x")
+    before = world.state("u")
+    path = world.folder / "alpha" / "project.yaml"
+    text = path.read_bytes()
+
+    world.clock.step(seconds=59)
+    ticker.step()
+    half(path)
+    advance(world, ticker, seconds=1 if due else 2)
+    path.write_bytes(text)
+    advance(world, ticker, seconds=2)
+
+    now = world.state("u")
+    assert (now.pk, now.armed_at, now.owned_chat) == (before.pk, before.armed_at, "x")
+
+
+@pytest.mark.parametrize("half", [truncate, remove])
+def test_a_file_that_stays_gone_or_empty_takes_its_triggers_along(world, half):
+    ticker = serve(world, entry("t"))
+    half(world.folder / "alpha" / "project.yaml")
+
+    advance(world, ticker, seconds=2)
+    assert TriggerState.objects.exists()
+    advance(world, ticker, seconds=2)
+
+    assert not TriggerState.objects.exists()
 
 
 def test_an_edit_just_before_the_due_time_still_counts(world):

@@ -40,6 +40,7 @@ def sync(slug: str, *, now: datetime) -> TriggerSet:
 
     projects.Taken, and nothing changes, when another home has the project.
     """
+    _current(slug)  # half of a save is waited for while nobody waits for the database
     with transaction.atomic():
         database.alone("arming", slug)
         project = _current(slug)

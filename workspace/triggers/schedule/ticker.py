@@ -49,6 +49,7 @@ class Ticker:
         self.clock = time
         self.entries: dict[str, TriggerSet] = {}
         self.stats: dict[str, str] = {}
+        self.halves: dict[str, datetime] = {}  # since when a file that said something says nothing
         self.taken: set[str] = set()  # projects that another home has: asked for at every look
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
@@ -129,6 +130,7 @@ class Ticker:
         if self.zone != (zone := default_zone()):
             self.zone, self.stats = zone, {}  # the machine has moved: everything is armed again
         stats = self._stats()
+        stats |= self._halves(stats, now)
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):
                 self._sync(slug, now)
@@ -142,6 +144,17 @@ class Ticker:
             if stat is not None:
                 found[entry.name] = stat
         return found
+
+    def _halves(self, stats: dict[str, str], now: datetime) -> dict[str, str]:
+        """What is gone or empty since this look counts as it was until the next one: it may be in
+        the middle of a save, and losing a trigger loses its grid, its chat and what it gathered."""
+        halves = {slug for slug in self.stats if self._is_half(slug, stats.get(slug))}
+        self.halves = {slug: self.halves.get(slug, now) for slug in halves}
+        young = [slug for slug, since in self.halves.items() if abs(now - since) < LOOK]
+        return {slug: self.stats[slug] for slug in young}
+
+    def _is_half(self, slug: str, stat: str | None) -> bool:
+        return _says_nothing(stat) and not _says_nothing(self.stats.get(slug))
 
     def _forget_vanished(self, slugs: set[str], now: datetime) -> None:
         """Rows of projects that went while no ticker ran; only the first look can find any."""
@@ -200,6 +213,8 @@ class Ticker:
         due = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__lte=now)
         for slug in due.order_by().values_list("project", flat=True).distinct():
             stat = files.stat_of(settings.PROJECTS_DIR / slug / FILE)
+            if self._is_half(slug, stat):
+                continue  # the start reads it again, the next look decides
             if stat is None or stat != self.stats.get(slug):
                 self._sync(slug, now)
                 self.stats[slug] = stat or ""
@@ -213,3 +228,8 @@ class Ticker:
             self.pruned = now
             runs.hand_over("prune")
         return interrupted
+
+
+def _says_nothing(stat: str | None) -> bool:
+    """Whether a file is gone or empty, by its stat."""
+    return not stat or stat.split(":")[1] == "0"
