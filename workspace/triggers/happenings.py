@@ -7,6 +7,7 @@ lost in a restart, and it is seen and can be cancelled. See docs/design/workspac
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -146,9 +147,14 @@ def _is_for(found: Happening, project: Project, trigger: Trigger) -> bool:
 
 def _named(found: Happening, trigger: Trigger) -> bool:
     """Whether `run.match` names it, in any case; everything where there is none."""
-    wanted = [pattern.casefold() for pattern in trigger.run.match]
+    wanted = [_but_for_stars(pattern.casefold()) for pattern in trigger.run.match]
     names = [name.casefold() for name in found.names]
     return not wanted or any(fnmatchcase(name, one) for name in names for one in wanted)
+
+
+def _but_for_stars(pattern: str) -> str:
+    """The pattern of a name in which `*` alone is special: `pages/[id].tsx` is a file."""
+    return "*".join(map(glob.escape, pattern.split("*")))
 
 
 def _take(found: Happening, project: Project, trigger: Trigger) -> None:

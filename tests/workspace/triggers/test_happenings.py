@@ -242,6 +242,31 @@ def test_a_repository_below_the_directory_is_the_projects_too(world: World):
     assert len(world.runs()) == 1
 
 
+@pytest.mark.parametrize(
+    ("match", "file", "fires"),
+    [
+        ("pages/[id].tsx", "pages/[id].tsx", True),
+        ("pages/[id].tsx", "pages/i.tsx", False),
+        ("Pages/[ID]*", "pages/[id].tsx", True),
+        ("*[[]...slug]]*", "pages/[[...slug]].tsx", False),
+        ("*[[...slug]]*", "pages/[[...slug]].tsx", True),
+        ("who?.md", "who?.md", True),
+        ("who?.md", "whom.md", False),
+        ("*.py", "src/a.py", True),
+        ("*.py", "src/a\nb.py", True),
+        ("a.py", "abpy", False),
+    ],
+)
+def test_a_name_matches_as_it_is_written_but_for_the_star(
+    world: World, repo: Path, match: str, file: str, fires: bool
+):
+    world.put("t", on("onThread", match=[match]))
+
+    happenings.hear(thread(repo, file=file), at(0))
+
+    assert bool(world.runs()) == fires
+
+
 def test_commits_tell_of_each_branch(world: World, repo: Path):
     world.put("c", on("onCommits", match=["feature*"]))
 
