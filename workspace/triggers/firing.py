@@ -205,8 +205,13 @@ def _claim(run_id: str) -> Run | None:
 
 def _check(run: Run) -> Beginning | None:
     """Everything that can refuse the start; None when the run must wait for something."""
-    project = store.writable(run.project)
-    trigger = files.read(project).find(run.trigger)
+    project = store.get(run.project)
+    entries = files.read(project)
+    trigger = entries.find(run.trigger)
+    unreadable = project.error or (trigger is None and entries.broken(run.trigger))
+    if unreadable and run.cause not in ASKED:
+        return None  # recover tries again, until a person has mended it
+    store.sound(project)
     if given_up := _given_up(run, trigger):
         runs.finish(run.id, status="cancelled", reason=given_up)
     if trigger is None or given_up:

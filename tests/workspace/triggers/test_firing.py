@@ -7,8 +7,10 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django_q.models import OrmQ
 
 from config.errors import Conflict, Unavailable
+from config.storage import homes
 from tests.workspace.triggers.world import USER, World, hook, schedule
 from workspace.chats import files as chat_files
 from workspace.chats import index
@@ -278,6 +280,25 @@ def test_a_broken_project_file_fails_the_start_with_its_sentence(world):
 
     assert outcome.run.status == "failed"
     assert outcome.run.reason.startswith("project.yaml of alpha cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    "typo", [("1h", "soon"), ("triggers:", "triggers: ["), ("t:", "t: [")]
+)
+def test_a_firing_of_nobody_waits_until_its_entry_can_be_read_again(world, typo):
+    world.put("t", schedule(interval="1h", overlap="queue"))
+    run = queued(world, cause="interval")
+    text = world.text()
+
+    world.write(text.replace(*typo))
+    world.arm()
+    assert firing.start(run.id).run.status == "queued"
+    world.write(text)
+    world.arm()
+    runs.recover(datetime.now(UTC))
+
+    assert homes.queue("svc") in {row.key for row in OrmQ.objects.all()}
+    assert firing.start(run.id).run.session_id != ""
 
 
 def test_a_waiting_run_starts_when_the_one_before_it_ends(world):
