@@ -25,6 +25,7 @@ from django.utils.module_loading import import_string
 
 from config import __version__, zones
 from config.options import OptionError
+from config.process import singleton
 from config.process.singleton import Instance
 from config.storage import database
 from config.storage.sqlite.base import uri
@@ -80,6 +81,10 @@ def data_directory() -> Iterator[Finding]:
     for path in (root, settings.PROJECTS_DIR):
         if not os.access(path, os.W_OK | os.X_OK):
             yield Finding(FAULT, "data directory", f"{path} cannot be written by this user")
+    try:
+        singleton.refuse_projects()
+    except OptionError as error:
+        yield Finding(FAULT, "data directory", str(error))
     free = shutil.disk_usage(root).free
     level = OK if free >= LEAST_DISK else FAULT
     yield Finding(level, "data directory", f"{root}, {free // 1024**2} MB free")

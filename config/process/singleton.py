@@ -1,4 +1,5 @@
-"""One server process per data directory: a second start names the first.
+"""One server process per data directory, one data directory per projects directory on SQLite: a
+second start names the first.
 
 The lock is an open file's, so it is gone with its process, whatever ended it.
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from django.conf import settings
 
 from config.options import OptionError
 from config.storage import opening
@@ -98,6 +100,50 @@ class Instance:
             f"(pid {facts.get('pid', 'unknown')}{where}); "
             "stop it, or set SVC_DATA_DIR to another directory"
         )
+
+
+def hold_projects() -> int | None:
+    """Have the projects directory, as the one of its data directory, or OptionError naming who has
+    it: on SQLite each has a ledger of its own, and by each of them every time would fire.
+
+    The lock is that of the directory itself, so nothing is written into it. None where it is of no
+    use: a database for many hosts, a disk without locks."""
+    if settings.SVC.database_url:
+        return None
+    descriptor = os.open(settings.PROJECTS_DIR, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if any(_lock(descriptor, pause) for pause in TRIES_S):
+            return descriptor
+    except OptionError:
+        os.close(descriptor)
+        return None
+    os.close(descriptor)
+    who = _served_by(settings.PROJECTS_DIR)
+    raise OptionError(
+        f"another svc serves the projects in {settings.PROJECTS_DIR} already{who}; "
+        "stop it, or set SVC_PROJECTS_DIR to another directory"
+    )
+
+
+def refuse_projects() -> None:
+    """OptionError where another data directory has the projects; holds nothing."""
+    ours = (Instance(settings.DATA_DIR, name).holder() for name in ("up", "server"))
+    descriptor = None if any(one is not None for one in ours) else hold_projects()
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def _served_by(projects_dir: Path) -> str:
+    """Whose lock it is, where the system tells: its data directory is that of its other locks."""
+    try:
+        locks = map(str.split, Path("/proc/locks").read_text().splitlines())
+        end = f":{projects_dir.stat().st_ino}"
+        pid = next(words[4] for words in locks if words[1] == "FLOCK" and words[5].endswith(end))
+        opened = [link.readlink() for link in Path(f"/proc/{pid}/fd").iterdir()]
+        state = next(path.parent for path in opened if path.name in ("up.lock", "server.lock"))
+    except (OSError, StopIteration):
+        return ""
+    return f" (data directory {state.parent}, pid {pid})"
 
 
 def _lock(descriptor: int, pause: float) -> bool:

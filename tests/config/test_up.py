@@ -249,6 +249,28 @@ def test_a_directory_that_cannot_be_made_is_one_line_and_exit_2(stopped, tmp_pat
     )
 
 
+def test_a_second_data_directory_on_the_same_projects_is_told_who_has_them(stopped, tmp_path):
+    if "SVC_DATABASE_URL" in stopped.env:
+        pytest.skip("the store is PostgreSQL")
+    second = Service(tmp_path / "second", env={"SVC_PROJECTS_DIR": str(stopped.projects)})
+    stopped.start()
+    sentence = f"another svc serves the projects in {stopped.projects} already"
+
+    for command in ("up", "qcluster", "runserver"):
+        ended = second.run(command)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert f"not starting: {sentence} (data directory {stopped.data}, pid " in ended.stderr
+        assert ended.stderr.endswith("stop it, or set SVC_PROJECTS_DIR to another directory\n")
+    assert sentence in second.run("doctor").stdout
+    assert sentence not in stopped.run("doctor").stdout
+    assert list(stopped.projects.iterdir()) == []
+
+    stopped.restart()
+    stopped.stop()
+    second.start()
+    second.stop()
+
+
 @pytest.mark.slow
 def test_a_relative_path_means_the_same_to_every_process(stopped):
     stopped.env["SVC_PROJECTS_DIR"] = "mine"  # it is started in its data directory

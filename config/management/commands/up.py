@@ -15,7 +15,7 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from config import __version__
-from config.process import fork, heap
+from config.process import fork, heap, singleton
 from config.process.singleton import Instance
 from config.process.supervise import Child, Supervisor
 from config.storage import database, release
@@ -29,6 +29,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         Instance(settings.DATA_DIR, "server").refuse_second()
         Instance(settings.DATA_DIR, "up").acquire()  # its children hold the lock with it
+        singleton.hold_projects()
         release.refuse_newer(settings.DATA_DIR)
         database.make()
         state = database.look()

@@ -21,7 +21,7 @@ from django.urls import get_resolver
 from django.utils.module_loading import import_string
 
 from config import __version__
-from config.process import heap
+from config.process import heap, singleton
 from config.process.singleton import Instance
 from config.storage import database
 from config.web import surfaces
@@ -93,7 +93,10 @@ class Serving:
     def run(self, *, signal_handlers: bool = True) -> None:
         """Serve until told to stop. OptionError when another serves, or a port cannot be had."""
         self.instance.acquire()
+        projects = None
         try:
+            if Instance(settings.DATA_DIR, "up").holder() is None:  # which has them
+                projects = singleton.hold_projects()
             heap.give_back()
             _raise_file_limit()
             sys.setswitchinterval(SWITCH_S)
@@ -111,6 +114,8 @@ class Serving:
             server.run(signal_handlers=signal_handlers)
         finally:
             self.instance.release()
+            if projects is not None:
+                os.close(projects)
 
     def _listen(self, factory: Any) -> None:
         self.ports = open_ports(listeners(self.options), factory)

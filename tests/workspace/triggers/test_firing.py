@@ -282,9 +282,7 @@ def test_a_broken_project_file_fails_the_start_with_its_sentence(world):
     assert outcome.run.reason.startswith("project.yaml of alpha cannot be read: ")
 
 
-@pytest.mark.parametrize(
-    "typo", [("1h", "soon"), ("triggers:", "triggers: ["), ("t:", "t: [")]
-)
+@pytest.mark.parametrize("typo", [("1h", "soon"), ("triggers:", "triggers: ["), ("t:", "t: [")])
 def test_a_firing_of_nobody_waits_until_its_entry_can_be_read_again(world, typo):
     world.put("t", schedule(interval="1h", overlap="queue"))
     run = queued(world, cause="interval")

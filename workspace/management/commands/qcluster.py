@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django_q.management.commands.qcluster import Command as Stock
 
-from config.process import heap
+from config.process import heap, singleton
 from config.storage import database, release
 from workspace.triggers.schedule import qcluster
 
@@ -21,6 +21,7 @@ class Command(Stock):  # type: ignore[misc]
             heap.loaded()
             super().handle(*args, **options)
         else:
+            singleton.refuse_projects()
             release.refuse_newer(settings.DATA_DIR)
             database.reach()
             qcluster.warm()
