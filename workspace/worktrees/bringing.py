@@ -112,6 +112,7 @@ class _Bringing:
         try:
             if commit:
                 self._commit(commit)
+            self._refuse_losing()
             self._joined(how)
             new = self._tip(tree.branch)
             count = self._read("rev-list", "--count", f"{self.target}..{new}").decode().strip()
@@ -144,6 +145,19 @@ class _Bringing:
             self._act("add", "--all")
             self._act("commit", "-q", "--no-verify", "--cleanup=strip", "-m", message)
             self.committed = self._tip(self.tree.branch)
+
+    def _refuse_losing(self) -> None:
+        """Files of the worktree that git ignores and would overwrite by those of the target."""
+        asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames")
+        coming = repository.names(self._read(*asked, self.committed, self.target))
+        tracked = {*repository.names(self._read("ls-files", "-z"))}
+        names = [n for n in coming if n not in tracked and _is_file(self.tree.top / n)]
+        if names:
+            text = (
+                f"The worktree has ignored files where {self.onto} has files of its own: "
+                f"{_listed(names)}; move them away first"
+            )
+            raise _in_the_way(text, names)
 
     def _joined(self, how: How) -> None:
         """The branch with the target in it; Conflict with the names where lines meet."""

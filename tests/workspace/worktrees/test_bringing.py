@@ -86,6 +86,27 @@ def test_a_conflict_names_the_files_and_leaves_both_as_they_were(shop: Shop, how
     assert shop.stands(tree)["problem"] is None
 
 
+@pytest.mark.parametrize("how", ["rebase", "merge"])
+@pytest.mark.parametrize("meets", [True, False])
+def test_an_ignored_file_of_the_worktree_is_not_overwritten(shop: Shop, how, meets):
+    shop.repo.commit({".gitignore": "local.env\n"}, "Ignore it")
+    tree = shop.chat()
+    shop.work(tree, {"a.txt": "one\nMINE\nthree\n"})
+    put(tree.top, {"local.env": "the only copy\n"})
+    theirs = {"a.txt": "one\nTHEIRS\nthree\n"} if meets else {}
+    shop.repo.write({**theirs, "local.env": "of the target\n"})
+    shop.repo.git("add", "-f", ".")
+    shop.repo.git("commit", "-qm", "Meanwhile")
+    before = shop.users()
+
+    with pytest.raises(Conflict, match="The worktree has ignored files where main") as refused:
+        shop.bring(tree, how=how)
+
+    assert refused.value.extra == {"files": ["local.env"]}
+    assert (tree.top / "local.env").read_text() == "the only copy\n"
+    assert shop.users() == before
+
+
 @pytest.mark.parametrize(
     ("theirs", "staged"),
     [
