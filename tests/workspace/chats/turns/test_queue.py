@@ -266,7 +266,7 @@ def test_a_message_is_run_again_with_the_model_that_it_named(world: World):
 
 def test_a_firing_is_run_again_by_whom_asks_within_the_bounds_of_its_trigger(world: World):
     prompt = f"{FAILS}{'x' * queue.PROMPT_MAX}"
-    event = {"happenings": []}
+    event: dict[str, object] = {"happenings": []}
     fired = world.fired(
         prompt, message=f"Event line\n\n{prompt}", tools=[], mode="plan", network="off",
         max_turns=7, event=event,
