@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
 from config.errors import Conflict, Invalid, Problem
-from config.git import shadow
+from config.git import owning, shadow
 from config.git.command import GitError
 from config.storage import files as storage
 from config.storage import opening
@@ -273,7 +273,7 @@ def _underway(common: Path) -> set[str]:
     for place_of in (common, *sorted((common / "worktrees").glob("*"))):
         for name in ("rebase-merge/head-name", "rebase-apply/head-name"):
             with suppress(OSError):
-                told = opening.contents(place_of / name, limit=ties.LONGEST)
+                told = opening.contents(place_of / name, limit=owning.LONGEST)
                 found.add(os.fsdecode(told).strip().removeprefix(HEADS))
     return found
 

@@ -20,14 +20,11 @@ from workspace.worktrees import linked as commits
 from workspace.worktrees import owned, ties
 
 TIMEOUT_S = 120.0
-UNTIED = "{} is in no git repository that names it"
-LINK = "the repository has a link where none belongs: {}"
 BORROWED = (
     "The repository borrows objects of one that turns do not see (objects/info/alternates): run "
     "git repack -a -d in it, and take that file away"
 )
 ALTERNATES = (b"alternate object path: ", b"check .git/objects/info/alternates")
-PLAIN = ("HEAD", "index", "logs", "logs/HEAD", "objects", "refs", "packed-refs")
 OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in the directory of its project
 OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by everybody's git
 
@@ -37,7 +34,7 @@ def read(
 ) -> bytes:
     """What a git prints that looks at refs, objects or the index alone: it runs nothing and writes
     nothing, so it needs no sandbox. GitError."""
-    tree = _tied(at)
+    tree = ties.tied(at)
     return command.run(
         at, *args, stdin=stdin, timeout=TIMEOUT_S, environ=_leading(tree), accepted=accepted
     )
@@ -56,17 +53,8 @@ def run(
 
     `folder`: another one that it writes; `kept`: what at the top of the work tree it does not.
     """
-    git = _Git(_tied(at), args, writes, folder, kept)
-    if writes:
-        _refuse_links(git.tree)
+    git = _Git(ties.tied(at), args, writes, folder, kept)
     return _run(git, _leading(git.tree) | dict(environ or {}))
-
-
-def _tied(at: Path) -> Linked:
-    tree = ties.of(at)
-    if tree is None:
-        raise GitError("not_git", UNTIED.format(at))
-    return tree
 
 
 def _leading(tree: Linked) -> dict[str, str]:
@@ -153,11 +141,3 @@ def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
         )
     except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
         raise GitError("failed", f"git could not be started: {error}") from None
-
-
-def _refuse_links(tree: Linked) -> None:
-    """Where git would write through one, it may lead anywhere."""
-    for folder in dict.fromkeys([tree.own, tree.common]):
-        linked = next((name for name in PLAIN if Path(folder, name).is_symlink()), None)
-        if linked is not None:
-            raise GitError("failed", LINK.format(linked))

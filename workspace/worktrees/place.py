@@ -16,6 +16,7 @@ from typing import Any
 from django.conf import settings
 
 from config.errors import Conflict
+from config.git.command import GitError
 from workspace.chats.files import ChatRecord
 from workspace.engines.base import Linked
 from workspace.projects import store
@@ -121,7 +122,10 @@ def linked(tree: Tree) -> Linked:
     or when it and its repository do not name each other."""
     if not os.path.lexists(tree.top / ".git"):
         raise Conflict(GONE, code="no_worktree")
-    found, users = ties.of(tree.top), ties.of(tree.repository)
-    if found is None or users is None or found.own == found.common or found.common != users.common:
+    try:
+        found, users = ties.tied(tree.top), ties.tied(tree.repository)
+    except GitError as error:
+        raise Conflict(f"{ASTRAY} ({error.text})", code="no_worktree") from None
+    if found.own == found.common or found.common != users.common:
         raise Conflict(ASTRAY, code="no_worktree")
     return found
