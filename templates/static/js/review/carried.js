@@ -119,7 +119,7 @@ function show(label, heading, asked, /** @type {(answer: any) => unknown} */ fou
   get(`${at("interdiff")}?${new URLSearchParams(asked)}`)
     .then((answer) => {
       found(answer);
-      fill(body, interdiffTable(answer.text, { files: "path" in asked }));
+      fill(body, interdiffTable(answer.text, answer.without_lines, { files: "path" in asked }));
     })
     .catch((error) => fill(body, problem(error.message)))
     .finally(stop);

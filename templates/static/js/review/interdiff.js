@@ -61,12 +61,15 @@ function row(line) {
   return { kind, sign, inner, text: rest.slice(1) };
 }
 
-/** The table, or the sentence that nothing changed. */
-export function interdiffTable(text, options) {
+/** The table, or the sentence that nothing changed; `without`: files of which no line tells it. */
+export function interdiffTable(text, without, options) {
   const rows = rowsOf(text, options);
+  const what = `Other than before, in what no line tells (mode, or what is no text): ${without.join(", ")}.`;
+  const told = without.length > 0 && h("p", { class: "soft wrap-anywhere" }, what);
   if (!rows.some(({ kind }) => OUTER_KINDS.has(kind)))
-    return h("p", { class: "soft" }, "Nothing: both commits make the same change.");
+    return told || h("p", { class: "soft" }, "Nothing: both commits make the same change.");
   return [
+    told,
     h(
       "p",
       { class: "tiny quiet" },

@@ -18,6 +18,7 @@ const { project, repo, stack } = document.body.dataset;
 const node = (id) => document.getElementById(id);
 const at = (...below) => route("projects", project, "repos", repo, "stacks", stack, ...below);
 const FIRST = 8; // files whose contents come with the stack
+const TRUNK = "A merge between these brought work of the trunk: the diff holds it too.";
 let tip = "";
 
 function address(what, query) {
@@ -38,7 +39,7 @@ async function load() {
   }
 }
 
-function tell({ title, commits, others, additions, deletions, files }) {
+function tell({ title, commits, others, trunk, additions, deletions, files }) {
   node("title").textContent = title ?? `Stack ${stack}`;
   node("here").textContent = title ?? `Stack ${stack}`;
   fill(
@@ -53,6 +54,7 @@ function tell({ title, commits, others, additions, deletions, files }) {
   fill(
     node("notices"),
     others.length > 0 && h("div", { class: "banner warn" }, icon("alert"), words),
+    trunk && h("div", { class: "banner warn" }, icon("alert"), TRUNK),
   );
 }
 

@@ -8,14 +8,12 @@ import { viewOf } from "./places.js";
 import { apply } from "./review.js";
 import { isOld, short } from "./words.js";
 
-const BLOCK = /^ {0,3}(?:`{3,}|~{3,})[ \t]*suggestion[ \t]*$/m;
-
 /** Whether there are lines of the new text that a suggestion would replace. */
 export const appliable = ({ line, side, outdated, resolved }) =>
   Boolean(line) && !isOld(side) && !outdated && !resolved;
 
 const suggested = (thread) =>
-  appliable(thread) && thread.comments.some(({ body }) => BLOCK.test(body));
+  appliable(thread) && thread.comments.some((comment) => comment.suggestions);
 
 /**
  * The lines of the new text from `start` to `line`, as they are shown, with the ends of lines that a
