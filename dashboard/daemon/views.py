@@ -15,7 +15,7 @@ from typing import Any, TypedDict, cast
 import orjson
 from django.conf import settings
 
-from config import __version__
+from config import __version__, jsonio
 from config.logs import timestamp
 from dashboard.daemon import ownport, state
 from dashboard.daemon.state import Cached
@@ -170,7 +170,7 @@ class Views:
         until = now + FRESH_S
         if not stale(record, app.policy, now):
             until = min(until, record.seen_at + 3 * app.policy.interval)
-        return Cached(app, orjson.dumps(made), record.state, max(until, now + 1.0))
+        return Cached(app, jsonio.dumps(made), record.state, max(until, now + 1.0))
 
     def _record(self, app: App, config: records.WithConfig) -> records.App:
         now, slug = self.now, app.slug

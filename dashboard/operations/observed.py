@@ -109,14 +109,16 @@ def _not_claimed(daemon: Daemon, id: str) -> None:  # noqa: A002
 
 
 def _rule(found: Sighting, by: str) -> dict[str, Any]:
-    """Invalid when the listener's process or directory is not known."""
+    """Invalid when the listener's process or directory is not known, or no file can hold it."""
     if by == "port":
         return {"port": found.listener.port}
     if by == "process":
         value = found.identity.process.name or found.listener.exe  # uvicorn rather than python
     else:
         value = glob.escape(found.identity.cwd)
+    word = "process" if by == "process" else "directory"
     if not value:
-        word = "process" if by == "process" else "directory"
         raise invalid("by", f"cannot be {by}: the {word} of this listener is not known")
+    if claims.unfit(value):
+        raise invalid("by", f"cannot be {by}: no file can hold the {word} of this listener")
     return {by: value}

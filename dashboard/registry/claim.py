@@ -49,14 +49,19 @@ def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | N
     return body + _suggestion(one)
 
 
+def unfit(value: str) -> bool:
+    """Whether no file can hold it: a name or directory that is not UTF-8."""
+    return _UNFIT.search(value) is not None
+
+
 def _suggestion(one: Sighting) -> str:
     argv, cwd, _ = one.identity.start
-    whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(_UNFIT.search, argv))
+    whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(unfit, argv))
     if not argv or not whole:
         return ""
     shown = masked_argv(argv)
     service: dict[str, Any] = {"command": shown}
-    if _cwd(one) and not _UNFIT.search(cwd):
+    if _cwd(one) and not unfit(cwd):
         service["cwd"] = cwd
     lines = yamlio.dump({"service": service}).decode().splitlines()
     hints = [HINT, LOST] if any(masks.MASK in argument for argument in shown) else [HINT]
@@ -72,8 +77,8 @@ def _name(one: Sighting, slug: str) -> str:
 def _cwd(one: Sighting) -> str | None:
     """The directory it is known by: none of a container's proxy, nor one that no file can hold."""
     cwd = one.identity.cwd
-    unfit = not cwd.startswith("/") or cwd == "/" or one.identity.container or _UNFIT.search(cwd)
-    return None if unfit else cwd
+    nowhere = not cwd.startswith("/") or cwd == "/" or one.identity.container
+    return None if nowhere or unfit(cwd) else cwd
 
 
 def _host(one: Sighting) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
+from config import jsonio
 from config.logs import timestamp
 from config.storage import files, opening
 from dashboard.services import layout
@@ -122,7 +123,7 @@ def _text(record: Record) -> bytes:
         "logStart": record.log_start,
         "message": record.message,
     }
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return jsonio.dumps(value, indent=True) + b"\n"
 
 
 def _stored(last: Exit) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -94,7 +95,7 @@ class Served(Service):
         """A web server that a person has started in a directory of its own."""
         cwd = self.tmp / "src" / name
         cwd.mkdir(parents=True, exist_ok=True)
-        (cwd / "index.html").write_text(f"<title>{name}</title><h1>{name}</h1>")
+        (cwd / "index.html").write_bytes(os.fsencode(f"<title>{name}</title><h1>{name}</h1>"))
         port = port or free_port()
         argv = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

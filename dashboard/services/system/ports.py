@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from config.process.listening import listening
+from dashboard.listeners.printable import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,13 @@ def _accepts(port: int) -> bool:
 
 
 def _described(pid: int) -> Holder:
+    """Its name and directory are data of a stranger, and need not even be text."""
     try:
         process = psutil.Process(pid)
-        name = process.name()
+        name = plain(process.name())
     except psutil.Error:
         return Holder(name="a process", pid=pid)
     try:
-        return Holder(name=name, pid=pid, cwd=process.cwd())
+        return Holder(name=name, pid=pid, cwd=plain(process.cwd()))
     except psutil.Error:
         return Holder(name=name, pid=pid)

@@ -191,6 +191,17 @@ def test_a_directory_with_signs_of_a_pattern_is_ignored_alone(served, api, slug)
     (served.data / "dashboard" / "ignore.yaml").unlink()
 
 
+def test_a_directory_that_no_file_can_hold_cannot_be_ignored_by_name(served, api, slug):
+    odd = served.seen(served.dev_server(f"{slug}-\udce9"))
+    address = f"/api/observed/{odd['id']}/ignore"
+    before = rules(served)
+
+    told = refused(api.post(address, {"by": "dir"}), 400, "invalid")
+
+    assert "no file can hold the directory of this listener" in told["error"]
+    assert rules(served) == before
+
+
 def test_a_rule_is_bound_to_the_file_that_was_read(served, api, slug):
     one = served.seen(served.dev_server(slug))
     address = f"/api/observed/{one['id']}/ignore"

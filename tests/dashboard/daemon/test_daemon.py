@@ -6,7 +6,9 @@ import asyncio
 import time
 from pathlib import Path
 from threading import Event
+from typing import Any
 
+import orjson
 import pytest
 
 from config.errors import Unavailable
@@ -14,6 +16,8 @@ from dashboard import daemon as daemons
 from dashboard.daemon import Daemon, current
 from dashboard.health.record import Port
 from dashboard.listeners import scan
+from dashboard.registry import records
+from dashboard.registry.app import App
 from tests.service import free_port, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -170,3 +174,24 @@ def test_the_tag_of_the_state_stays_until_something_changes(daemon: Daemon, home
     assert tags == [before] * 20
     assert before != after
     assert b'"name":"Store"' in data
+
+
+def test_a_record_that_is_no_text_does_not_take_the_whole_state_with_it(
+    daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for slug in ("odd", "shop"):
+        (home / "apps" / f"{slug}.yaml").write_text("port: 9\n")
+    made = records.app
+
+    def odd(app: App, **more: Any) -> records.App:
+        found = made(app, **more)
+        return {**found, "message": "in caf\udce9"} if app.slug == "odd" else found
+
+    monkeypatch.setattr(records, "app", odd)
+    loaded(daemon)
+
+    body, _ = daemon.ask(daemon.views.state)
+
+    shown = {one["slug"]: one["message"] for one in orjson.loads(body)["apps"]}
+    assert shown.keys() == {"odd", "shop"}
+    assert shown["odd"] == "in caf\ufffd"

@@ -20,9 +20,10 @@ from dashboard.services import record
 from dashboard.services.actions import Outcome, Queue
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
+from dashboard.services.system import ports
 from tests.dashboard.health.servers import Server
 from tests.dashboard.itself import itself  # noqa: F401 - fixture
-from tests.dashboard.services.world import Scene, alive, log_of, python, server
+from tests.dashboard.services.world import SERVER, Scene, alive, log_of, python, server
 from tests.service import free_port
 
 
@@ -126,6 +127,26 @@ async def test_a_port_that_stays_taken_is_tried_ever_later_and_no_more_often_tha
         await turned.until(given_up)
     assert len(tries - {None}) == 3
     assert "is held by" in turned.view()["message"]
+
+
+async def test_a_holder_in_a_directory_that_is_no_text_is_named_all_the_same(
+    scene: Scene, tmp_path: Path
+):
+    port, odd = free_port(), Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    with subprocess.Popen([*python(SERVER)], cwd=odd, env={"PORT": str(port)}) as stranger:
+        await scene.until(lambda: ports.holder(port))
+
+        await scene.begin(shop=server(port, autostart=True))
+        await scene.becomes("backoff")
+        with pytest.raises(Conflict) as refused:
+            await scene.supervisor.act("shop", "start")
+        stranger.kill()
+
+    known = record.load("shop")
+    told = (refused.value.text, refused.value.extra["holder"]["cwd"], known and known.message)
+    assert all(text and "/caf\ufffd" in text for text in told)
+    assert refused.value.code == "port_in_use"
 
 
 async def test_a_command_that_dies_answers_with_its_last_lines(scene: Scene):
