@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import namedtuple
 
 TYPE_CHECKING = False  # `typing` is not loaded for annotations alone
@@ -56,6 +57,14 @@ def same(pid: int, started: int) -> bool:
     """Whether this very process still lives."""
     found = living(pid)
     return found is not None and found.started == started
+
+
+def age(started: int) -> float:
+    """Seconds since such a start, by the clock it is counted in: on Linux one that nobody sets."""
+    if not PROC:
+        return max(0.0, time.time() - started)
+    since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
+    return max(0.0, since_boot - started / os.sysconf("SC_CLK_TCK"))
 
 
 def environ(pid: int) -> list[bytes]:

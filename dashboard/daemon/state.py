@@ -189,7 +189,7 @@ class DaemonState:
             self.loaded,
             self.seen if scanning else CompletedScan(),
             pids=translation.pids(self.services.families(), self.members, self.loaded.apps),
-            processes=translation.processes(self.services.running()),
+            processes=self.services.running(),
             local_scan=scanning,
             own_ports=self.own_ports,
             before=before,

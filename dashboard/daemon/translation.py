@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from operator import is_not
-
-import psutil
 
 from dashboard.daemon.sightings import Pids
 from dashboard.files.schema.app import Thumb
@@ -67,21 +64,6 @@ def pids(
     that no file declares is told by them alone: it stays until a scan has seen it gone."""
     living = {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
     return {slug: found for slug, found in members.items() if slug not in declared} | living
-
-
-def processes(running: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, float]]:
-    """(pid, start in Unix seconds) of each living service, from pid and the system's own start."""
-    found = ((slug, _started(pid, started)) for slug, (pid, started) in running.items())
-    return {slug: one for slug, one in found if one is not None}
-
-
-@lru_cache(maxsize=4096)
-def _started(pid: int, _started: int) -> tuple[int, float] | None:
-    """Asked once for each process, told apart by its start."""
-    try:
-        return pid, psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
 
 
 def _seconds(state: ServiceState) -> float | None:

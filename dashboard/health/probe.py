@@ -15,8 +15,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 
-import psutil
-
+from config.process import table
 from dashboard.health import clock, http
 from dashboard.health.address import Forbidden, Itself, Unresolved, addresses
 from dashboard.health.connect import CONNECT_S, connect, streams
@@ -28,7 +27,6 @@ DRAIN_S = 0.1
 BAD_REQUEST = 400
 # Out of descriptors or buffers: that says nothing about the app.
 _OURS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
-START_SLACK_S = 0.05  # psutil derives start times from clock ticks of 10 ms
 
 
 async def probe(
@@ -165,21 +163,16 @@ async def _with_body(
 
 
 def _alive(target: Target) -> Result:
-    """Scheme `process`: the very process, by pid and start time, still runs."""
+    """Scheme `process`: the very process, by pid and start, still runs."""
     began = clock.now()
     gone = Result(began=began.mono, at=began.wall, kind=Kind.EXITED, error="not running")
     if target.process is None:
         return gone
     pid, started = target.process
-    try:
-        process = psutil.Process(pid)
-        same = abs(process.create_time() - started) <= START_SLACK_S
-        if same and process.status() != psutil.STATUS_ZOMBIE:
-            lived = max(0.0, began.wall - started)
-            return replace(gone, kind=Kind.OK, ms=_since(began.mono), error=None, lived=lived)
-    except psutil.Error:
-        pass
-    return replace(gone, error=f"process {pid} has ended")
+    if not table.same(pid, started):
+        return replace(gone, error=f"process {pid} has ended")
+    lived = table.age(started)
+    return replace(gone, kind=Kind.OK, ms=_since(began.mono), error=None, lived=lived)
 
 
 def _since(began: float) -> float:

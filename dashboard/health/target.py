@@ -29,8 +29,9 @@ class Target:
     """One thing to ask. ValueError when a value could not be sent as it is.
 
     `scheme`: `auto` is an unknown listener: plain HTTP, TLS when that is what it speaks, and not a
-    byte on SILENT_PORTS. `process` is (pid, start time in Unix seconds), asked for by scheme
-    `process`; None there means that no process is known. `timeout` is in seconds.
+    byte on SILENT_PORTS. `process` is (pid, start), asked for by scheme `process`, the
+    start as config.process.table tells it, which no clock that is set moves; None there means that
+    no process is known. `timeout` is in seconds.
     """
 
     scheme: Scheme = "http"
@@ -43,7 +44,7 @@ class Target:
     body: str | None = None
     timeout: float = 5.0
     insecure: bool = False
-    process: tuple[int, float] | None = None
+    process: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.port <= 65535:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import psutil
 
+from config.process import table
 from dashboard.listeners import procfs
 
 T = TypeVar("T")
@@ -36,9 +37,10 @@ class Parent:
 class Process:
     """Facts as the system tells them, unmasked; None, "" or () where it does not.
 
-    `parents` go from the nearest up, without pid 1. `titled`: it has written a title over its
-    arguments, so that `argv` starts nothing. `whole` is false when arguments were cut or something
-    was refused.
+    `started` tells it from another with its number, as config.process.table has it; `started_at`
+    moves when the clock is set. `parents` go from the nearest up, without pid 1. `titled`: it has
+    written a title over its arguments, so that `argv` starts nothing. `whole` is false when
+    arguments were cut or something was refused.
     """
 
     pid: int | None
@@ -48,6 +50,7 @@ class Process:
     argv: tuple[str, ...] = ()
     user: str = ""
     started_at: datetime | None = None
+    started: int | None = None
     cwd: str = ""
     parents: tuple[Parent, ...] = ()
     titled: bool = False
@@ -77,6 +80,7 @@ def _read(process: psutil.Process) -> Process:
             return otherwise
 
     with process.oneshot():
+        known = table.find(process.pid)
         said = asked(lambda: arguments(process.pid), nothing)
         exe, cwd = asked(process.exe, ""), asked(process.cwd, "")
         return Process(
@@ -87,6 +91,7 @@ def _read(process: psutil.Process) -> Process:
             argv=said.argv,
             user=user(process.uids().real),
             started_at=datetime.fromtimestamp(process.create_time(), UTC),
+            started=known.started if known else None,
             cwd=cwd,
             parents=_parents(process),
             titled=said.titled,

@@ -18,14 +18,14 @@ from dashboard.services.definition import Service
 
 Source = Literal["declared", "discovered"]
 Silence = Literal[Reason.PAUSED, Reason.INVALID_FILE]
-Process = tuple[int, float]
+Process = tuple[int, int]  # pid, and its start as config.process.table tells it
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """All that an app depends on. `scanned`: the ports that are looked at, () for none.
 
-    `living`: its service runs, `process` being its pid and start in Unix seconds.
+    `living`: its service runs, `process` being it.
     """
 
     entry: Entry | None

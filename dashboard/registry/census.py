@@ -85,10 +85,10 @@ def census(
     own_ports: frozenset[int] = frozenset(),
     before: Census | None = None,
 ) -> Census:
-    """`pids`: slug -> all of its living service's processes. `processes`: slug -> (pid, start in
-    Unix seconds) of the service itself, what health type `process` asks for. `local_scan`: whether
-    the machine's listeners are looked at (scan.enabled). `own_ports`: those of this server, whose
-    listeners no scan tells. `before` only saves time.
+    """`pids`: slug -> all of its living service's processes. `processes`: slug -> the service
+    itself, what health type `process` asks for. `local_scan`: whether the machine's listeners are
+    looked at (scan.enabled). `own_ports`: those of this server, whose listeners no scan tells.
+    `before` only saves time.
     """
     made = _Made(files, seen, pids, processes or {}, local_scan, own_ports, {})
     if before is not None and before.made is not None and _unchanged(made, before.made):

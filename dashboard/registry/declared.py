@@ -111,9 +111,9 @@ def _own_process(facts: Facts) -> Process | None:
     if own is None or not own.present:
         return None
     process = own.identity.process
-    if process.pid is None or process.started_at is None:
+    if process.pid is None or process.started is None:
         return None
-    return process.pid, process.started_at.timestamp()
+    return process.pid, process.started
 
 
 def _within(port: int, ranges: Ranges) -> bool:

@@ -9,12 +9,14 @@ from threading import Event
 from typing import Any
 
 import orjson
+import psutil
 import pytest
 
 from config.errors import Unavailable
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon, current
 from dashboard.health.record import Port
+from dashboard.health.result import Kind, Result
 from dashboard.listeners import scan
 from dashboard.registry import records
 from dashboard.registry.app import App
@@ -158,6 +160,36 @@ def test_a_room_that_does_not_end_holds_up_neither_the_others_nor_the_end(
     [late] = [one for one in caplog.records if one.name == "dashboard.daemon.tasks"]
     assert (late.levelname, late.exc_info) == ("WARNING", None)
     assert late.getMessage() == "the history did not end in time"
+
+
+@pytest.mark.parametrize("seconds", [3, -1])
+def test_a_running_service_is_up_whatever_the_clock_is_set_to(
+    daemon: Daemon, home: Path, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    """The system tells starts by the clock on the wall, and another once that is set."""
+    text = "service: {command: sleep 600}\nhealth: {interval: 1s}\n"
+    (home / "apps" / "worker.yaml").write_text(text)
+    loaded(daemon)
+
+    def asked(since: float) -> Result | None:
+        found = daemon.ask(daemon.state.results.get, "worker")
+        return found if found and found.began > since else None
+
+    def shown() -> str:
+        app = daemon.ask(daemon.views.app, "worker", None)
+        return str(app["state"]) if app else ""
+
+    until(lambda: daemon.ask(daemon.state.services.declared, "worker"), what="the service")
+    assert daemon.wait(daemon.state.services.act, "worker", "start").ok
+    until(lambda: shown() == "up", seconds=15, what="up")
+    started, at = psutil.Process.create_time, time.monotonic()
+    monkeypatch.setattr(psutil.Process, "create_time", lambda self: started(self) + seconds)
+
+    told = until(lambda: asked(at), seconds=10, what="asked")
+
+    assert told is not None
+    assert (told.kind, shown()) == (Kind.OK, "up")
+    assert daemon.wait(daemon.state.services.act, "worker", "stop").ok
 
 
 def test_the_tag_of_the_state_stays_until_something_changes(daemon: Daemon, home: Path) -> None:

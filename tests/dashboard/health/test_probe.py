@@ -21,6 +21,7 @@ import psutil
 import pytest
 
 from config import __version__
+from config.process import table
 from dashboard.files.schema import SILENT_PORTS
 from dashboard.health import address, connect, http
 from dashboard.health.probe import probe
@@ -599,9 +600,11 @@ async def test_running_out_of_descriptors_is_told_and_not_taken_for_a_dead_app(m
 
 def test_a_process_is_known_by_pid_and_start_time():
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    started = psutil.Process(child.pid).create_time()
+    known = table.find(child.pid)
+    assert known is not None
+    started = known.started
 
-    async def alive(pid: int, at: float) -> Kind:
+    async def alive(pid: int, at: int) -> Kind:
         return (await probe(Target(scheme="process", process=(pid, at)))).kind
 
     running = asyncio.run(alive(child.pid, started))
@@ -613,6 +616,23 @@ def test_a_process_is_known_by_pid_and_start_time():
     gone = asyncio.run(alive(child.pid, started))
 
     assert (running, reused, zombie, gone) == (Kind.OK, Kind.EXITED, Kind.EXITED, Kind.EXITED)
+
+
+def test_how_long_a_process_has_lived_is_no_matter_of_the_clock_on_the_wall(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    me = table.find(os.getpid())
+    assert me is not None
+    target = Target(scheme="process", process=(me.pid, me.started))
+    before = asyncio.run(probe(target)).lived
+
+    wall = time.time
+    monkeypatch.setattr(time, "time", lambda: wall() + 3600)
+    after = asyncio.run(probe(target)).lived
+
+    assert before is not None
+    assert after is not None
+    assert before <= after < before + 60
 
 
 @pytest.mark.parametrize(

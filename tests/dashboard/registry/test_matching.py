@@ -299,10 +299,10 @@ def test_while_nothing_is_scanned_it_is_not_said_to_be_stopped():
 
 def test_while_its_service_runs_it_is_not_missed_for_its_listener():
     app = shop(
-        "match: {cwd: /src/shop}\nservice: {command: x}\n", pids={5}, process=(5, 1000.0)
+        "match: {cwd: /src/shop}\nservice: {command: x}\n", pids={5}, process=(5, 1000)
     )  # fmt: skip
 
-    assert (app.evidence, app.target.process) == (Port.UNSEEN, (5, 1000.0))
+    assert (app.evidence, app.target.process) == (Port.UNSEEN, (5, 1000))
 
 
 PROXIED = "url: https://shop.localhost/\nmatch: {cwd: /src/shop}\n"

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.health.record import Policy
 from dashboard.health.target import Target
-from tests.dashboard.registry.world import START, listener, shop
+from tests.dashboard.registry.world import TICKS, listener, shop
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,16 @@ def test_health_type_none_is_not_probed():
 
 
 def test_a_service_without_a_port_is_asked_for_by_its_process():
-    app = shop("service: {command: work}\n", pids={5}, process=(5, 1000.5))
+    app = shop("service: {command: work}\n", pids={5}, process=(5, 1000))
 
-    assert (app.target.scheme, app.target.process) == ("process", (5, 1000.5))
+    assert (app.target.scheme, app.target.process) == ("process", (5, 1000))
     assert app.policy.probed
 
 
 def test_health_type_process_without_a_service_means_the_process_that_listens():
     app = shop("port: 3000\nhealth: {type: process}\n", listener(3000))
 
-    assert app.target.process == (7, START.timestamp())
+    assert app.target.process == (7, TICKS)
     gone = listener(3000, present=False)
     assert shop("port: 3000\nhealth: {type: process}\n", gone).target.process is None
 

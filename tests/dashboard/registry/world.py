@@ -23,6 +23,7 @@ from dashboard.registry.census import Census, census
 from dashboard.registry.look import CompletedScan, Files
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TICKS = 7000  # when its process began, as the system tells it
 NOW = Moment(100.0, START.timestamp())
 SHOP = "/src/shop"
 
@@ -50,8 +51,8 @@ def listener(
         observed_id(port, exe, cwd), addresses, port, scope(list(ips)), 0, pid, 1.0, exe, cwd
     )
     process = Process(
-        pid, name=exe, exe=f"/usr/bin/{exe}" if exe else "", argv=argv, started_at=at, cwd=cwd,
-        parents=parents, whole=True,
+        pid, name=exe, exe=f"/usr/bin/{exe}" if exe else "", argv=argv, started_at=at,
+        started=TICKS, cwd=cwd, parents=parents, whole=True,
     )  # fmt: skip
     git = Git(Path(cwd), Path(cwd).name, "main", None, None) if cwd and not container else None
     identity = Identity(process, cwd, git=git, container=container)
@@ -94,7 +95,7 @@ def look(
     ignore: str = "",
     config: str = "",
     pids: Mapping[str, Set[int]] | None = None,
-    processes: Mapping[str, tuple[int, float]] | None = None,
+    processes: Mapping[str, tuple[int, int]] | None = None,
     local_scan: bool = True,
 ) -> Census:
     """The census of a machine with these files and listeners."""
@@ -112,7 +113,7 @@ def shop(
     *sightings: Sighting,
     config: str = "",
     pids: Set[int] = frozenset(),
-    process: tuple[int, float] | None = None,
+    process: tuple[int, int] | None = None,
     local_scan: bool = True,
 ) -> App:
     """The app of a file shop.yaml on a machine with these listeners."""
