@@ -6,12 +6,16 @@ import asyncio
 import contextlib
 import logging
 import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from dashboard.health.address import Itself, addresses
 from dashboard.health.target import Target
-from dashboard.services import logs
+from dashboard.services import logs, searcher
 from dashboard.services.definition import Ready, Service
 from dashboard.services.system.clock import Clock
 
@@ -19,7 +23,11 @@ log = logging.getLogger(__name__)
 LOOK_S = 0.1
 ALIVE_S = 1.0  # what a command has to live when nothing else can be asked
 ANSWER_S = 5.0
-KEPT = 64 * 1024  # bytes of an unfinished line that are searched again with the next
+SEARCHER = Path(__file__).with_name("searcher.py")
+
+
+class CannotSearch(Exception):
+    """What comes of a pattern is not known; the text says why."""
 
 
 def wanted(service: Service) -> Ready | None:
@@ -37,39 +45,63 @@ async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None
     if ready is None or (ready.port is None and ready.log is None and ready.http is None):
         await clock.sleep(ALIVE_S)
         return
-    if ready.log is not None:
-        await _line(slug, ready.log, since, clock)
     try:
+        if ready.log is not None:
+            await _line(slug, ready.log, since, clock)
         while ready.port is not None and not await _accepts(ready.port):
             await clock.sleep(LOOK_S)
         while ready.http is not None and not await _answers(ready.http, service.port):
             await clock.sleep(LOOK_S)
-    except Itself as error:
+    except (Itself, CannotSearch) as error:
         log.warning("%s is never ready by its service.ready: %s", slug, error)
         await asyncio.Event().wait()
 
 
-async def _line(slug: str, text: str, since: int, clock: Clock) -> None:
-    pattern, rest = _pattern(text), b""
-    while True:
+async def _line(slug: str, pattern: str, since: int, clock: Clock) -> None:
+    async with _searching(pattern) as found:
         data, since = await asyncio.to_thread(logs.read, slug, since)
-        found = await asyncio.to_thread(_found, pattern, rest + data)
-        if found:
-            return
-        rest = (rest + data)[-KEPT:]
-        rest = rest[rest.rfind(b"\n") + 1 :]
-        await clock.sleep(LOOK_S)
+        while not await found(data):
+            data = b""
+            while not data:
+                await clock.sleep(LOOK_S)
+                data, since = await asyncio.to_thread(logs.read, slug, since)
 
 
-def _found(pattern: re.Pattern[bytes], data: bytes) -> bool:
-    return pattern.search(data) is not None
-
-
-def _pattern(text: str) -> re.Pattern[bytes]:
+@asynccontextmanager
+async def _searching(pattern: str) -> AsyncIterator[Callable[[bytes], Awaitable[bool]]]:
+    """Whether the pattern is in what comes next. By a process of its own, see searcher.py."""
     try:
-        return re.compile(text.encode(), re.MULTILINE)
-    except re.error:
-        return re.compile(re.escape(text).encode())
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-S", SEARCHER, env={}, cwd="/", start_new_session=True,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        raise CannotSearch(f"ready.log cannot be looked for: {error.strerror}") from None
+    assert child.stdin is not None
+    assert child.stdout is not None
+    told, answers = child.stdin, child.stdout
+
+    def tell(piece: bytes) -> None:
+        told.write(len(piece).to_bytes(searcher.LENGTH))
+        told.write(piece)
+
+    async def found(data: bytes) -> bool:
+        tell(data)
+        with contextlib.suppress(OSError):
+            await told.drain()
+        answer = await answers.read(1)
+        if not answer:
+            raise CannotSearch("ready.log takes too long to be looked for in what it printed")
+        return answer == b"1"
+
+    tell(pattern.encode())
+    try:
+        yield found
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        await asyncio.shield(child.wait())
 
 
 async def _accepts(port: int, host: str = "localhost") -> bool:

@@ -347,6 +347,48 @@ async def test_a_service_that_never_gets_ready_is_told_as_late(turned: Scene):
     assert (told.ok, told.reason) == (False, "start-timeout")
 
 
+async def test_a_pattern_that_takes_for_ever_holds_up_nothing_and_is_never_ready(
+    turned: Scene, caplog: pytest.LogCaptureFixture
+):
+    line = "listening on the address of this machine and then some more!"
+    wanted = Ready(log=r"^(\w+\s?)+ready$", timeout=40)
+    await turned.begin(
+        shop=Service(f"echo '{line}'; sleep 60", ready=wanted),
+        blog=Service("echo up; sleep 60", ready=Ready(log="up")),
+    )
+
+    starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
+    await turned.until(lambda: line in log_of("shop"), what="its line")
+    await turned.supervisor.act("blog", "start")
+    await turned.until(lambda: "takes too long" in caplog.text, what="the end of the search")
+    assert turned.view("shop")["status"] == "starting"
+    await turned.turned_until("running", "shop")
+    await turned.supervisor.settled("shop", 0)
+
+    assert turned.view("shop")["reason"] == "start-timeout"
+    await starting
+
+
+async def test_a_line_is_found_however_it_is_written(scene: Scene):
+    code = (
+        "import sys, time\n"
+        "for part in ('x' * 200_000, '\\n', 'is rea', 'dy now'):\n"
+        "    print(part, end='', flush=True); time.sleep(0.2)\n"
+        "time.sleep(60)\n"
+    )
+    await scene.begin(
+        parts=Service(python(code), ready=Ready(log="^is ready")),
+        silent=Service("sleep 60", ready=Ready(log="x*")),
+        odd=Service("echo 'a ✓ mark'; sleep 60", ready=Ready(log="✓ m")),
+    )
+
+    told = await asyncio.gather(
+        *(scene.supervisor.act(slug, "start") for slug in ("parts", "silent", "odd"))
+    )
+
+    assert [(one.ok, one.reason) for one in told] == [(True, "ok")] * 3
+
+
 @pytest.mark.parametrize("ready", ["port", "http"])
 async def test_the_service_itself_makes_nothing_ready_and_hears_nothing(
     turned: Scene,
