@@ -3,11 +3,15 @@
 The head is copied to an archive, then cut out of the file under the writer: COLLAPSE_RANGE moves
 the rest to the front, and O_APPEND writes on at the new end. Where the file system cannot do that
 the file is truncated, which can lose what is written between the last look and the cut.
+
+What is written faster than it can be kept, or onto a full disk, is left out instead, with a line
+in its place: docs/design/dashboard.md#logs
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,28 +24,39 @@ from dashboard.services import layout, logs
 COLLAPSE_RANGE = 0x08
 CHUNK = 1 << 20
 DRAFT = ".draft"
+TAIL = 8 << 20  # what is kept of a log that has to be emptied
+FULL = {errno.ENOSPC, errno.EDQUOT}
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
 COLLAPSES = hasattr(_libc, "fallocate64")
 
 
 def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
-    """Whether the log was large enough to be cut. Blocks while bytes are copied."""
-    path = layout.current(slug)
+    """Whether the log was large enough to be cut. Blocks while bytes are copied.
+
+    Archives and what is not archived yet are together `keep` + 1 times `max_bytes`, and what comes
+    between two looks."""
+    path, keep = layout.current(slug), max(1, keep)
     with logs.holding(slug):
         try:
-            if path.stat().st_size < max_bytes:
+            size = path.stat().st_size
+            if size < max_bytes:
                 return False
             fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return False
         try:
-            if not _cut(slug, fd, now):
+            if size > (room := max_bytes * (keep + 1)) and _shorten(slug, fd, room, now):
+                return True
+            if not _cut(slug, fd, max_bytes, now):
                 return False
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            return _shorten(slug, fd, max_bytes, now)
         finally:
             os.close(fd)
-        for part in logs.archives(slug)[: -max(1, keep)]:  # the newest tells where `current` begins
-            part.path.unlink(missing_ok=True)
+        _keep(slug, keep, max_bytes * keep)
     return True
 
 
@@ -56,21 +71,30 @@ def recover(slug: str) -> None:
                 draft.unlink()
 
 
-def _cut(slug: str, fd: int, now: datetime) -> bool:
-    """Whole blocks only, and never all of the file: less than two blocks are left alone."""
+def _keep(slug: str, most: int, room: int) -> None:
+    """The newest archives: so many, of so many bytes; the last tells where `current` begins."""
+    *older, newest = logs.archives(slug)
+    room -= newest.size
+    for nth, part in enumerate(reversed(older), 2):
+        room -= part.size
+        if nth > most or room < 0:
+            part.path.unlink(missing_ok=True)
+
+
+def _cut(slug: str, fd: int, most: int, now: datetime) -> bool:
+    """About `most` bytes, in whole blocks, and never all of the file: less than two blocks are left
+    alone."""
     size, block = os.fstat(fd).st_size, os.fstatvfs(fd).f_bsize
-    head = (size - 1) // block * block
+    head = min((size - 1) // block, max(1, most // block)) * block
     if head <= 0:
         return False
-    start = logs.kept(slug)[-1].start
-    name = f"@{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{start}.log"
-    draft = layout.logs(slug) / f"{name}{DRAFT}"
-    out = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    draft = _draft(slug, logs.kept(slug)[-1].start, now)
+    out = _new(draft)
     try:
-        done = _copy(fd, out, 0, head)
+        done, limit = _copy(fd, out, 0, head), size + most
         os.fsync(out)
         if not _collapse(fd, head):
-            while (size := os.fstat(fd).st_size) > done:
+            while (size := min(os.fstat(fd).st_size, limit)) > done:
                 done = _copy(fd, out, done, size)
             os.ftruncate(fd, 0)
             os.fsync(out)
@@ -81,6 +105,49 @@ def _cut(slug: str, fd: int, now: datetime) -> bool:
         os.close(out)
     draft.rename(draft.with_suffix(""))
     return True
+
+
+def _shorten(slug: str, fd: int, most: int, now: datetime) -> bool:
+    """Leave out all but the last `most` bytes. A full disk is no hindrance: nothing is copied, but
+    a tail where the file has to be emptied."""
+    *archives, current = logs.kept(slug)
+    size, block = os.fstat(fd).st_size, os.fstatvfs(fd).f_bsize
+    surplus, tail = max(0, size - most) // block * block, b""
+    gone = archives if surplus else archives[:-1]
+    for part in gone:
+        part.path.unlink(missing_ok=True)
+    if not surplus:
+        return bool(gone)
+    if not _collapse(fd, surplus):
+        surplus = size - min(most, TAIL)
+        tail = os.pread(fd, size - surplus, surplus)
+        os.ftruncate(fd, 0)
+    left = surplus + sum(part.size for part in gone)
+    line = b"[svc left out %d bytes here]\n" % left
+    _place(slug, line + tail, current.start + surplus + len(tail), now)
+    return True
+
+
+def _place(slug: str, data: bytes, end: int, now: datetime) -> None:
+    """An archive of the bytes before a position, which is where `current` begins from then on."""
+    draft = _draft(slug, end - len(data), now)
+    try:
+        with open(_new(draft), "wb") as file:
+            file.write(data)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+    draft.rename(draft.with_suffix(""))
+
+
+def _draft(slug: str, start: int, now: datetime) -> Path:
+    """Where an archive is written until it is whole."""
+    name = f"@{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{start}.log"
+    return layout.logs(slug) / f"{name}{DRAFT}"
+
+
+def _new(draft: Path) -> int:
+    return os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
 
 
 def _copy(source: int, target: int, start: int, end: int) -> int:
@@ -103,7 +170,7 @@ def _collapse(fd: int, size: int) -> bool:
     if _libc.fallocate64(fd, COLLAPSE_RANGE, ctypes.c_int64(0), ctypes.c_int64(size)) == 0:
         return True
     error = ctypes.get_errno()
-    if error in UNSUPPORTED:
+    if error in UNSUPPORTED | FULL:
         return False
     raise OSError(error, os.strerror(error))
 

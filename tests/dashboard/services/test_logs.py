@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +24,7 @@ from tests.dashboard.services.world import Scene
 
 NOW = datetime(2026, 11, 20, 11, 57, tzinfo=UTC)
 MOST = 64 * 1024
+BLOCK = 4096
 WRITER = """
 import sys, time
 count, pause = int(sys.argv[1]), float(sys.argv[2])
@@ -38,7 +41,7 @@ def write(text: str | bytes) -> None:
     os.close(fd)
 
 
-def cut(most: int = 1, keep: int = 5) -> bool:
+def cut(most: int = 2 * BLOCK, keep: int = 5) -> bool:
     return rotation.rotate("shop", max_bytes=most, keep=keep, now=NOW)
 
 
@@ -180,7 +183,7 @@ def test_following_over_rotations_has_no_gap_and_no_repeat(data: Path):
 def test_what_is_not_kept_any_more_is_said_to_be_missing(data: Path):
     for n in range(8):
         write(f"{n}" * 20_000 + "\n")
-        cut()
+        cut(most=20_000)
     first = logs.kept("shop")[0].start
 
     told = tail("shop", after=0)
@@ -283,6 +286,92 @@ def test_where_ranges_cannot_be_cut_the_log_is_copied_and_emptied(
     assert tail("shop", 3).lines == ["line 999", "two", "three"]
     assert everything().decode() == f"{text}two\nthree\n"
     assert layout.current("shop").read_text() == "\nthree\n"
+
+
+def test_an_archive_is_no_larger_than_a_log_may_be(data: Path):
+    written = b"".join(b"line %d\n" % n for n in range(30_000))
+    write(written)
+
+    rounds = [cut(most=MOST) for _ in range(6)]
+
+    assert len(written) < 6 * MOST
+    assert rounds[:2] == [True, True]
+    assert not rounds[-1]
+    assert max(part.size for part in logs.kept("shop")) <= MOST
+    assert everything() == written
+
+
+@pytest.mark.parametrize("collapses", [True, False])
+def test_what_is_written_faster_than_it_can_be_kept_is_left_out_with_a_line(
+    data: Path, monkeypatch: pytest.MonkeyPatch, collapses: bool
+):
+    monkeypatch.setattr(rotation, "COLLAPSES", rotation.COLLAPSES and collapses)
+    write("first\n" + "x" * MOST)
+    assert cut(most=MOST)
+    fd, _ = logs.append_to("shop")
+    with subprocess.Popen([sys.executable, "-c", WRITER, "100000", "0"], stdout=fd) as writer:
+        pass
+    os.close(fd)
+    assert writer.returncode == 0
+    end = logs.end("shop")
+
+    assert cut(most=MOST, keep=2)
+
+    told = tail("shop", 5000, after=0)
+    left = re.fullmatch(r"\[svc left out (\d+) bytes here\]", told.lines[0])
+    assert left is not None
+    assert int(left[1]) + told.end - told.start - len(left[0]) - 1 == end
+    assert (told.truncated, told.end) == (True, end)
+    while cut(most=MOST, keep=2):
+        assert sum(part.size for part in logs.kept("shop")) <= 3 * MOST + 2 * BLOCK
+    assert layout.current("shop").stat().st_size < MOST
+    assert logs.end("shop") == end
+    assert tail("shop", 1).lines[0].startswith(f"line {99_999:09d}")
+
+
+@pytest.mark.parametrize("collapses", [True, False])
+def test_a_full_disk_keeps_no_log_from_becoming_shorter(
+    data: Path, monkeypatch: pytest.MonkeyPatch, collapses: bool
+):
+    for n in range(3):
+        write(f"{n}" * MOST)
+        assert cut(most=MOST)
+    written = b"".join(b"line %d\n" % n for n in range(20_000))
+    write(written)
+    end = logs.end("shop")
+    monkeypatch.setattr(rotation, "COLLAPSES", rotation.COLLAPSES and collapses)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(rotation, "_copy", full)
+    assert cut(most=MOST)
+
+    assert sum(part.size for part in logs.kept("shop")) <= MOST + 2 * BLOCK
+    assert (logs.end("shop"), tail("shop", 1).lines) == (end, ["line 19999"])
+    assert tail("shop", after=0).lines[0].startswith("[svc left out ")
+    assert list(layout.logs("shop").glob("*.draft")) == []
+
+
+def test_a_writer_that_is_faster_than_the_copy_does_not_keep_it_busy_for_ever(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(rotation, "COLLAPSES", False)
+    write("x" * 2 * MOST)
+    copy, grown = rotation._copy, 0
+
+    def copied_while_it_grows(source: int, target: int, start: int, end: int) -> int:
+        nonlocal grown
+        grown += 1
+        assert grown < 20
+        with layout.current("shop").open("a") as log:
+            log.write("y" * 2 * (end - start))
+        return copy(source, target, start, end)
+
+    monkeypatch.setattr(rotation, "_copy", copied_while_it_grows)
+    assert cut(most=MOST)
+
+    assert sum(part.size for part in logs.kept("shop")) <= 3 * MOST
 
 
 @pytest.mark.parametrize("moment", ["copied", "cut"])
