@@ -21,17 +21,18 @@ class Listening(NamedTuple):
     pid: int | None
 
 
-def listening(among: Iterable[int] | None = None) -> tuple[list[Listening], bool]:
-    """Every listening socket that can be seen, and whether these are all. `among`: the processes
-    that are wanted, so that others need not be looked into."""
+def listening() -> tuple[list[Listening], bool]:
+    """Every listening socket that can be seen, and whether these are all. Of one that several
+    processes share one of them is told."""
     try:
         return list(_listening(psutil.net_connections("tcp"), None)), True
     except psutil.Error:
-        return list(_of_processes(among)), False
+        return list(of(psutil.pids())), False
 
 
-def _of_processes(among: Iterable[int] | None) -> Iterator[Listening]:
-    for pid in psutil.pids() if among is None else among:
+def of(pids: Iterable[int]) -> Iterator[Listening]:
+    """The listening sockets of these processes, of each all."""
+    for pid in pids:
         with contextlib.suppress(psutil.Error):
             yield from _listening(psutil.Process(pid).net_connections("tcp"), pid)
 

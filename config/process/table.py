@@ -33,6 +33,7 @@ else:
 
 PROC = os.path.isdir("/proc/self")
 PIDFDS = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
+PER_S = os.sysconf("SC_CLK_TCK") if PROC else 1  # of `started` in a second
 DEAD = "ZX"
 
 
@@ -64,7 +65,7 @@ def age(started: int) -> float:
     if not PROC:
         return max(0.0, time.time() - started)
     since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
-    return max(0.0, since_boot - started / os.sysconf("SC_CLK_TCK"))
+    return max(0.0, since_boot - started / PER_S)
 
 
 def environ(pid: int) -> list[bytes]:

@@ -46,6 +46,12 @@ def alive(known: Record) -> Record | None:
     )
 
 
+def remains(known: Record, port: int | None) -> list[Process]:
+    """What is left of a run, and of what may be: only a listener among that surely is."""
+    strays = processes.strays(known.family) if port is not None else []
+    return [*processes.members(known.family), *strays]
+
+
 def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | None:
     """What goes on as the service after its first process has ended.
 
@@ -54,9 +60,11 @@ def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | N
     """
     if ended is not None and not ended.clean:
         return None
-    left = processes.members(known.family)
+    left = remains(known, port)
     if not left:
         return None
     pid = ports.listener(port, [process.pid for process in left]) if port is not None else None
     listening = next((process for process in left if process.pid == pid), None)
-    return listening or (left[0] if ended is None else None)
+    if listening or ended is not None:
+        return listening
+    return next(iter(processes.members(known.family)), None)

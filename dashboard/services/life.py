@@ -188,7 +188,7 @@ class Life:
             found = await asyncio.to_thread(adopt.survivor, run, ended, port)
             if found or not coming:
                 return found
-            left = await asyncio.to_thread(processes.members, run.family)
+            left = await asyncio.to_thread(adopt.remains, run, port)
             if not left or state.world.clock.now() >= deadline:
                 return None
             await state.world.clock.sleep(ready.LOOK_S)

@@ -62,7 +62,8 @@ class Record:
 
     @property
     def family(self) -> Family:
-        return Family(self.run, self.leader, self.leader_started)
+        heir = (self.pid, self.started) if self.pid != self.leader else None
+        return Family(self.run, self.leader, self.leader_started, heir)
 
 
 def load(slug: str) -> Record | None:

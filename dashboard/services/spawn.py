@@ -93,8 +93,8 @@ def _launched(
         raise CannotStart(error.text) from None
     except OSError as error:
         raise CannotStart(f"service.command: {os.strerror(error.errno or 0)}") from None
-    process = table.living(pid)
-    started = process.started if process else 0  # 0: it has ended already, and told how
+    process = table.find(pid)  # also when it has ended already: nobody has collected it
+    started = process.started if process else 0
     done = replace(intent, pid=pid, started=started, leader=pid, leader_started=started)
     try:
         record.save(slug, done)

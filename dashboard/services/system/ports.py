@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from config.process.listening import listening
+from config.process.listening import Listening, listening, of
 from dashboard.listeners.printable import plain
 
 
@@ -44,15 +44,17 @@ def holder(port: int) -> Holder | None:
 
 def listener(port: int, among: Iterable[int]) -> int | None:
     """The first of the processes that listens there."""
-    wanted = list(among)
-    pids = set(_listening(port, wanted))
-    return next((pid for pid in wanted if pid in pids), None)
+    return next((one.pid for one in of(among) if _is(one, port)), None)
 
 
-def _listening(port: int, among: Iterable[int] | None = None) -> list[int | None]:
-    seen, whole = listening(among)
-    found = [one.pid for one in seen if one.port == port and _local(one.ip)]
+def _listening(port: int) -> list[int | None]:
+    seen, whole = listening()
+    found = [one.pid for one in seen if _is(one, port)]
     return found if found or whole or not _accepts(port) else [None]
+
+
+def _is(one: Listening, port: int) -> bool:
+    return one.port == port and _local(one.ip)
 
 
 def _local(address: str) -> bool:

@@ -1,6 +1,7 @@
 """Which processes belong to a run, and signals that reach no other.
 
-This process and its ancestors are never touched.
+This process and its ancestors are never touched. Why a process without a mark can belong to a run:
+docs/design/dashboard.md#adoption
 """
 
 from __future__ import annotations
@@ -10,21 +11,27 @@ import os
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
-from config.process import tree
+from config.process import table, tree
 from config.process.table import DEAD, Process, environ, scan, send
 
 MARK = "SVC_RUN"
 ROUNDS = 64
+YOUNG_S = 60.0  # of a run; who puts himself into the background does it as he starts
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What tells a run's processes: the mark in their environment, and their process group."""
+    """What tells a run's processes: the mark in their environment, and their process group.
+
+    `heir`: who goes on as the service since its first process ended, by pid and start.
+    """
 
     run: str
     leader: int  # pid of the wrapper, and the number of its group
     started: int
+    heir: tuple[int, int] | None = None
 
 
 def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
@@ -35,7 +42,8 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     processes = {pid: process for pid, process in scan().items() if process.state not in DEAD}
     entry = f"{MARK}={family.run}".encode()
     marked = {pid for pid in processes if family.run and entry in environ(pid)}
-    marked |= {p.pid for p in known if p.pid in processes and processes[p.pid].started == p.started}
+    before = {(process.pid, process.started) for process in known} | {family.heir}
+    marked |= {p.pid for p in processes.values() if (p.pid, p.started) in before}
     leader = processes.get(family.leader)
     ours = leader is not None and leader.started == family.started
     # a group's number is not given out again while a process is in it
@@ -44,6 +52,43 @@ def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
     parents = {process.pid: process.parent for process in processes.values()}
     found = (marked | tree.descendants(parents, marked)) - tree.ancestry(parents)
     return sorted((processes[pid] for pid in found), key=lambda p: (p.started, p.pid))
+
+
+def strays(family: Family) -> list[Process]:
+    """What may be of a young run though no mark tells, oldest first: a server that writes a title
+    writes over its environment. Begun with the run, left by its parent to one of ours, in our
+    control group, and without an environment. Only one that listens on its port surely is."""
+    if not (table.PROC and family.started):
+        return []
+    processes = scan()
+    above = tree.ancestry({process.pid: process.parent for process in processes.values()})
+    return sorted(
+        (
+            process
+            for process in processes.values()
+            if process.parent in above
+            and process.pid not in above
+            and process.state not in DEAD
+            and 0 <= process.started - family.started <= YOUNG_S * table.PER_S
+            and _blank(process.pid)
+            and _cgroup(process.pid) == _cgroup(os.getpid())
+        ),
+        key=lambda p: (p.started, p.pid),
+    )
+
+
+def _blank(pid: int) -> bool:
+    """Whether nothing is left of the environment it was started with."""
+    entries = environ(pid)
+    return bool(entries) and not any(e.startswith((b"PATH=", f"{MARK}=".encode())) for e in entries)
+
+
+def _cgroup(pid: int) -> bytes | None:
+    """Units of systemd have others than what is started here."""
+    try:
+        return Path(f"/proc/{pid}/cgroup").read_bytes()
+    except OSError:
+        return None
 
 
 def tell(family: Family, number: signal.Signals) -> list[Process]:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import orjson
+import psutil
 import pytest
 
 from config.process import table
 from dashboard.services import adopt, layout, record
 from dashboard.services.definition import Ready, Service
-from dashboard.services.system import boot
+from dashboard.services.state import Limits
+from dashboard.services.system import boot, ports, processes, waiting
 from tests.dashboard.services.world import Scene, alive, python, server
 from tests.service import ROOT, free_port, until
 
@@ -351,6 +356,106 @@ async def test_a_helper_left_by_a_command_that_ended_well_is_not_the_service(sce
     told = await scene.supervisor.act("shop", "start")
 
     assert (told.ok, told.status, told.reason) == (False, "stopped", "exited")
+
+
+NGINX = """
+pid nginx.pid; error_log error.log; worker_processes 2; events {{}}
+http {{
+  access_log off;
+  client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u;
+  scgi_temp_path s;
+  server {{ listen 127.0.0.1:{port}; return 200 fine; }}
+}}
+"""
+TITLED = {"nginx": "nginx -p . -c nginx.conf", "redis": "redis-server redis.conf"}
+
+
+@pytest.fixture(params=TITLED)
+def titled(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service]:
+    """A server that puts itself into the background and writes a title over its environment."""
+    command, port = TITLED[request.param], free_port()
+    if shutil.which(command.split()[0]) is None:
+        pytest.skip(f"{request.param} is not installed")
+    tmp_path.joinpath("nginx.conf").write_text(NGINX.format(port=port))
+    redis = (
+        f'bind 127.0.0.1\nport {port}\ndaemonize yes\nsave ""\ndir {tmp_path}\npidfile redis.pid\n'
+    )
+    tmp_path.joinpath("redis.conf").write_text(redis)
+    yield Service(command, cwd=tmp_path, port=port)
+    for path in tmp_path.glob("*.pid"):  # of a test that failed
+        with contextlib.suppress(psutil.Error):
+            left = psutil.Process(int(path.read_text()))
+            if Path(left.cwd()) == tmp_path:
+                left.terminate()
+
+
+async def test_a_server_without_an_environment_is_adopted_and_stopped(
+    scene: Scene, titled: Service
+):
+    assert titled.port is not None
+    await scene.begin(shop=titled)
+
+    for _ in range(2):
+        told = await scene.supervisor.act("shop", "start")
+        assert (told.ok, told.status) == (True, "running"), told
+        await scene.until(lambda: scene.record().pid != scene.record().leader)
+        await scene.again(shop=titled)
+        view = scene.view()
+        family = {process.pid for process in processes.members(scene.record().family)}
+        stopped = await scene.supervisor.act("shop", "stop")
+
+        assert view["status"] == "running"
+        assert view["pid"] in family
+        assert (stopped.ok, stopped.already, stopped.status) == (True, False, "stopped")
+        assert not any(map(alive, family))
+        assert ports.holder(titled.port) is None
+
+
+async def test_a_server_without_an_environment_that_does_not_end_is_not_told_as_stopped(
+    scene: Scene, titled: Service, monkeypatch: pytest.MonkeyPatch
+):
+    await scene.begin(shop=titled)
+    await scene.supervisor.act("shop", "start")
+    await scene.until(lambda: scene.record().pid != scene.record().leader)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "send", lambda *_: False)
+        patch.setattr(waiting, "KILLED_S", 0.2)
+        scene.limits = Limits(stop_timeout=0.2)
+        told = await scene.supervisor.act("shop", "stop")
+
+    assert (told.ok, told.status) == (False, "running")
+    assert alive(told.pid or 0)
+    assert (await scene.supervisor.act("shop", "stop")).ok
+
+
+@pytest.mark.parametrize(
+    ("env", "later", "ours"),
+    [({}, 0, True), ({"PATH": "/bin"}, 0, False), ({}, processes.YOUNG_S + 1, False),
+     ({}, -1, False)],
+    ids=["blank", "with an environment", "long after it", "before it"],
+)  # fmt: skip
+async def test_what_may_be_of_a_run_without_a_mark_began_with_it_and_has_no_environment(
+    scene: Scene, env: dict[str, str], later: float, ours: bool
+):
+    """Another's server on the port of a service that has left is nobody's to end."""
+    port = free_port()
+    command = python(server(port).command[2])
+    with subprocess.Popen(command, env={"PORT": str(port), **env}) as other:
+        await scene.until(lambda: ports.holder(port))
+        found = table.find(other.pid)
+        assert found is not None
+        began = found.started - int(later * table.PER_S)
+        known = record.Record(
+            run="0" * 32, boot=boot.boot_id(), pid=2**22, started=began, leader=2**22,
+            leader_started=began,
+        )  # fmt: skip
+        heir = adopt.survivor(known, None, port)
+        unheard = adopt.remains(known, None)
+        other.kill()
+
+    assert heir == (found if ours else None)
+    assert unheard == []
 
 
 @pytest.mark.parametrize("service", [UP, server(free_port())], ids=["no port", "port"])
