@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
@@ -29,6 +29,7 @@ from workspace.triggers.schedule import clock
 log = logging.getLogger(__name__)
 
 BELL = delivery.TICKER
+STEP = timedelta(hours=2)  # a clock that is set back by less leaves every grid as it was
 _COLUMNS = (
     "legacy", "type", "enabled", "when", "armed_at", "next_at", "catch_up", "last_error",
     "agent_name", "home",
@@ -116,10 +117,12 @@ def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
 
 
 def _go_on(row: TriggerState, armed_at: datetime, now: datetime) -> None:
-    """The grid as it was. It is looked for again where the file could not be read, and where it
-    lies further ahead than it can: the clock was ahead when it was armed or claimed."""
-    armed_at = min(armed_at, _whole_ms(now))
-    following = clock.next_time(row.when, armed_at=armed_at, after=now)
+    """The grid as it was. Its next time is looked for again where the file could not be read, and
+    where it lies further ahead than it can: the clock was ahead when it was claimed. What fired
+    already is not fired again. A grid that begins further ahead than a step begins anew."""
+    if armed_at > now + STEP:
+        armed_at = _whole_ms(now)
+    following = clock.next_time(row.when, armed_at=armed_at, after=max(now, armed_at))
     if row.next_at is None:
         row.last_error = ""
     if row.next_at is None or row.next_at > following:
