@@ -131,7 +131,7 @@ def title(headers: dict[str, str], body: bytes) -> str | None:
     charset = next(filter(None, map(_CHARSET.search, told)), None)
     try:
         text = body.decode(charset[1] if charset else "utf-8", errors="replace")
-    except LookupError:
+    except (LookupError, UnicodeError):  # no such charset; Python's "undefined" reads nothing
         text = body.decode("utf-8", errors="replace")
     begin = _TITLE.search(text)
     inner = text[begin.end() : begin.end() + _TITLE_SOURCE] if begin else ""

@@ -381,6 +381,12 @@ def test_a_page_made_of_titles_costs_no_time():
     assert time.process_time() - started < 0.2
 
 
+@pytest.mark.parametrize("charset", ["undefined", "idna", "base64", "utf_8_sig", "null"])
+def test_a_charset_of_no_page_leaves_its_title_readable(charset: str):
+    page = b"<title>Shop</title>" + b"." * 100
+    assert http.title({"content-type": f"text/html; charset={charset}"}, page) == "Shop"
+
+
 def test_a_title_without_an_end_goes_on_to_the_next_sign():
     assert http.title({}, b"<title>Orders\n<body>Welcome") == "Orders"
     assert http.title({}, b"<title>" + b"long " * 20_000) == ("long " * 40).strip() + " "
