@@ -101,7 +101,7 @@ def _string(argument: Argument, value: Any) -> Any:
     if word and argument.choices and not argument.judged and word not in argument.choices:
         reason = f'"{printable(word)}" is not one of {", ".join(argument.choices)}'
         raise Invalid([Problem(argument.name, reason)])
-    return word or _ABSENT
+    return word if word or argument.blank else _ABSENT
 
 
 def _name(argument: Argument, value: Any) -> Any:

@@ -62,6 +62,7 @@ class Argument:
     most: int | None = None
     clamp: bool = False  # out-of-range numbers are moved into range instead of refused
     nullable: bool = False  # null is a value of its own (set_trigger), not "absent"
+    blank: bool = False  # a blank is handed on: it must not pass for having been left out
     as_sent: bool = False  # what cannot be read is handed on; the noun refuses it in its own words
 
 

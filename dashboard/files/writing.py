@@ -92,7 +92,8 @@ def put(
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly the mapping; `new` refuses one that is there.
 
-    The entry, and whether the file was made.
+    The entry, and whether the file was made. What is replaced without a condition is kept among
+    the removed files: nobody has said that they had read it.
     """
     mapping = bodies.mapping(place, sent)
     bodies.refuse(entries.check(place, mapping))
@@ -100,7 +101,10 @@ def put(
     def change(now: Now) -> Now:
         if new and now is not None:
             raise errors.exists(place.file, tags.of(now))
-        return applied(place, now, lambda _old: mapping)
+        made = applied(place, now, lambda _old: mapping)
+        if now is not None and _is_unread(now, made, condition):
+            keep(place, now)
+        return made
 
     return _written(Write(place, change, condition, replaces=True))
 
@@ -127,7 +131,8 @@ def put_text(
 ) -> tuple[Entry, bool]:
     """Make the file hold exactly this text; with a matching If-Match even in place of a broken one.
 
-    A broken file is kept among the removed ones when no text could show all of it.
+    A broken file is kept among the removed ones when no text could show all of it, and any that is
+    replaced without a condition.
     """
     data = bodies.text(place, sent)
 
@@ -136,7 +141,7 @@ def put_text(
             raise errors.exists(place.file, tags.of(now))
         if now is not None and now != data and condition is None:
             _read(place, now)
-        if now is not None and not _is_text(now):
+        if now is not None and (not _is_text(now) or _is_unread(now, data, condition)):
             keep(place, now)
         return data
 
@@ -219,6 +224,10 @@ def merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
         else:
             result[key] = value
     return result
+
+
+def _is_unread(now: bytes, made: bytes, condition: tags.Condition | None) -> bool:
+    return condition is None and made != now
 
 
 def _is_text(data: bytes) -> bool:

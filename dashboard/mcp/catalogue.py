@@ -36,10 +36,14 @@ field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over H
 SLUG = Argument("slug", "string", "Name of the app's file", required=True)
 GROUP = Argument("group", "string", "Name of the group's file", required=True)
 LIMIT = Argument("limit", "integer", "As many as fit into 8000 characters when left out", least=1)
-MATCH = Argument("ifMatch", "string", "The etag of what was read, with its quotes")
+MATCH = Argument("ifMatch", "string", "The etag of what was read, with its quotes", blank=True)
+CREATE = Argument("create", "boolean", "Only a new file: refused when there is one")
 CONFIG = Argument("config", "json", "The whole mapping of the file", required=True)
 PATCH = Argument("patch", "json", "JSON merge patch; null removes a key", required=True)
-NAMES = {"ifMatch": "if_match", "timeoutSeconds": "timeout_seconds", "asService": "as_service"}
+NAMES = {
+    "ifMatch": "if_match", "create": "if_none_match", "timeoutSeconds": "timeout_seconds",
+    "asService": "as_service",
+}  # fmt: skip
 
 
 def _body(value: Record | Written) -> dict[str, Any]:
@@ -188,7 +192,7 @@ OPERATIONS = (
         "Declare an app, or replace its file: name, port, url, match {port, cwd, process, "
         "command}, expected (always, sometimes, never), health {}, service {command, cwd, env, "
         "restart, autostart}, tags, group, notes.",
-        SLUG, CONFIG, MATCH, **REPLACES,
+        SLUG, CONFIG, CREATE, MATCH, **REPLACES,
     ),
     _write(
         "patch_app", apps.patch_app,
@@ -215,8 +219,8 @@ OPERATIONS = (
     ),
     _write(
         "put_bookmarks", bookmarks.put_bookmarks,
-        "Make or replace a group of bookmarks: name, links [{name, url}].", GROUP, CONFIG, MATCH,
-        **REPLACES,
+        "Make or replace a group of bookmarks: name, links [{name, url}].",
+        GROUP, CONFIG, CREATE, MATCH, **REPLACES,
     ),
     _write(
         "patch_bookmarks", bookmarks.patch_bookmarks,
@@ -244,7 +248,8 @@ OPERATIONS = (
     ),
     _write(
         "dismiss_lost", reboot.dismiss_lost,
-        "Take one item off the notice of lost apps, or all.", Argument("id", "string"), **REPLACES,
+        "Take one item off the notice of lost apps, or all.",
+        Argument("id", "string", "All when left out", blank=True), **REPLACES,
     ),
 )  # fmt: skip
 

@@ -191,6 +191,50 @@ def test_a_stale_tag_is_refused_with_the_tag_there_is_now(agent: Agent):
     agent.told("remove_app", slug="tagged", ifMatch=changed["etag"])
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_condition_or_id_is_refused_and_never_taken_for_none(agent: Agent, blank: str):
+    agent.told("put_app", slug="blank", config={"paused": True, "name": "Mine"})
+
+    for tool, arguments in (
+        ("put_app", {"slug": "blank", "config": {"paused": True}}),
+        ("patch_app", {"slug": "blank", "patch": {"name": "U"}}),
+        ("remove_app", {"slug": "blank"}),
+        ("put_bookmarks", {"group": "docs", "config": {}}),
+        ("remove_bookmarks", {"group": "docs"}),
+    ):
+        assert agent.refused(tool, ifMatch=blank, **arguments)["code"] == "bad_etag"
+    assert agent.refused("dismiss_lost", id=blank)["code"] == "not_found"
+    assert agent.told("get_app", slug="blank")["name"] == "Mine"
+    agent.told("remove_app", slug="blank")
+
+
+def test_what_is_to_be_created_replaces_nothing(agent: Agent):
+    mine = {"paused": True, "name": "Mine"}
+    links = {"name": "Mine", "links": []}
+
+    assert agent.told("put_app", slug="fresh", config=mine, create=True)["name"] == "Mine"
+    assert agent.told("put_bookmarks", group="fresh", config=links, create=True)["name"] == "Mine"
+    for tool, arguments in (("put_app", {"slug": "fresh"}), ("put_bookmarks", {"group": "fresh"})):
+        refused = agent.refused(tool, config={"name": "Other"}, create=True, **arguments)
+        assert (refused["code"], refused["status"]) == ("exists", 409)
+    assert agent.told("get_app", slug="fresh")["name"] == "Mine"
+    agent.told("remove_app", slug="fresh")
+    agent.told("remove_bookmarks", group="fresh")
+
+
+def test_what_is_replaced_unread_can_be_brought_back(agent: Agent):
+    agent.told("put_app", slug="unread", config={"paused": True, "notes": "by hand"})
+    agent.told("put_app", slug="unread", config={"paused": True})
+    agent.told("remove_app", slug="unread")
+
+    kept = [one for one in agent.told("list_removed")["removed"] if one["name"] == "unread"]
+    back = agent.told("restore_removed", file=min(kept, key=lambda one: -one["bytes"])["file"])
+
+    assert back["name"] == "unread"
+    assert agent.told("get_app", slug="unread")["config"]["notes"] == "by hand"
+    agent.told("remove_app", slug="unread")
+
+
 def test_a_config_may_be_sent_as_the_text_of_its_json(agent: Agent):
     made = agent.told("put_app", slug="texted", config='{"paused": true, "name": "Texted"}')
 
@@ -206,7 +250,7 @@ def test_no_arguments_whatever_are_an_internal_error(agent: Agent, operation: An
     base = {name: good[name] for name in names if name in good}
     for name in names:
         for value in ODD:
-            if (operation.name, name) == ("dismiss_lost", "id") and not value:
+            if (operation.name, name, value) == ("dismiss_lost", "id", None):
                 continue  # says: all
             found = agent.tool(operation.name, **{**base, name: value})
             assert found.get("structuredContent", {}).get("code") != "internal", (name, value)
