@@ -18,6 +18,7 @@ SECRET = "its command line holds a secret, which is never kept"  # noqa: S105
 LONG = "its command line is too long to be kept"
 BROKEN = "its command line or its directory is no text"
 UNKNOWN = "its command line or its directory is not known"
+CONTAINER = "it is a container; start it with its engine"
 TITLED = "it wrote a title over its command line, which is lost; start it by hand"
 
 
@@ -148,6 +149,8 @@ def moment(value: object) -> datetime:
 
 
 def _withheld(one: Listening) -> str | None:
+    if one.identity and one.identity.get("container"):
+        return CONTAINER  # the command is that of the engine's proxy
     if one.titled and not one.argv:
         return TITLED
     if not one.argv or not one.argv[0] or not one.cwd.startswith("/"):

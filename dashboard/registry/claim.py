@@ -43,7 +43,8 @@ def mapping(
 
 
 def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | None = None) -> str:
-    """The YAML a claim writes: the mapping, and its command as a comment."""
+    """The YAML a claim writes: the mapping, and its command as a comment; of a container none, as
+    what listens is the engine's proxy."""
     expected = expected or "sometimes"
     body = yamlio.dump(mapping(one, slug, name=name, expected=expected)).decode()
     return body + _suggestion(one)
@@ -57,7 +58,7 @@ def unfit(value: str) -> bool:
 def _suggestion(one: Sighting) -> str:
     argv, cwd, _ = one.identity.start
     whole = sum(map(len, argv)) <= _ARGV_SHOWN and not any(map(unfit, argv))
-    if not argv or not whole:
+    if not argv or not whole or one.identity.container:
         return ""
     shown = masked_argv(argv)
     service: dict[str, Any] = {"command": shown}

@@ -210,6 +210,10 @@ async def test_no_secret_of_a_command_line_is_in_the_journal(machine: Machine):
         (listening(argv=()), "its command line or its directory is not known"),
         (listening(argv=("",)), "its command line or its directory is not known"),
         (listening(cwd=""), "its command line or its directory is not known"),
+        (
+            listening(identity={"container": {"name": "web"}}),
+            "it is a container; start it with its engine",
+        ),
     ],
 )
 async def test_a_listener_that_cannot_be_kept_whole_is_told_but_not_started(

@@ -100,10 +100,12 @@ def test_a_directory_that_says_nothing_or_fits_no_file_is_no_match(cwd: str):
     assert "match" not in claim.mapping(listener(cwd=cwd), "shop")
 
 
-def test_a_containers_proxy_has_no_directory_of_the_app():
+def test_a_containers_proxy_tells_neither_directory_nor_command_of_the_app():
     container = Container("docker", "web", "web:1", "acme", "web")
+    proxy = listener(cwd="/root", argv=("rootlessport", "-proto", "tcp"), container=container)
 
-    assert "match" not in claim.mapping(listener(cwd="/root", container=container), "shop")
+    assert "match" not in claim.mapping(proxy, "shop")
+    assert "rootlessport" not in claim.text(proxy, "shop")
 
 
 def test_the_directory_is_matched_to_the_letter():
