@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
+
+from config.errors import Unavailable
 from config.web.guard import Headers
-from dashboard.daemon import Views, read
+from config.web.hosts import host_of
+from dashboard.daemon import Views, current, ownport, read
 from dashboard.operations import apps, bookmarks, nodes
 from dashboard.operations.common import Record
 
@@ -46,5 +50,19 @@ def gather(base: str) -> Live:
 
 def base_url(scope: Mapping[str, Any]) -> str:
     """Where this part is for the sender of the request; its Host has passed the guard."""
-    host = Headers(scope).only(b"host")  # type: ignore[arg-type]
-    return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}"
+    host = Headers(scope).only(b"host") or ""  # type: ignore[arg-type]
+    scheme = _fronted(scope, host) or scope.get("scheme", "http")
+    return f"{scheme}://{host}{scope.get('root_path', '')}"
+
+
+def _fronted(scope: Mapping[str, Any], authority: str) -> str | None:
+    """The scheme of the user's own proxy where the request came by its name: from there on it is
+    plain. None when it came by another name, or to our port without a proxy."""
+    try:
+        fronted = current().state.config.fronted
+    except Unavailable:
+        return None
+    port = (scope.get("server") or ("", None))[1]
+    names = [name.lower().removesuffix(".") for name in ownport.names(settings.SVC, fronted.host)]
+    proxied = host_of(authority) in names and not authority.endswith(f":{port}")
+    return str(fronted.scheme) if proxied else None

@@ -72,10 +72,11 @@ def find_app(
             found = _found(apps, listeners, lambda one: any(at == project for at in _places(one)))
         return found
     if url is not None:
-        local, at = _address(url)
-        if not local:
-            return _found(apps, [], lambda one: _address(one["url"] or "") == (local, at))
-        port = int(at)
+        host, at = _address(url)
+        named = _found(apps, [], lambda one: (host, at) in _names(one))
+        if named["apps"] or not _is_here(host):
+            return named
+        port = at
     held = _own(port) if port is not None else []
     return _found(apps, listeners, lambda one: one["port"] == port, held)
 
@@ -165,13 +166,24 @@ def _is_in(place: str, folder: str) -> bool:
     return place == folder or place.startswith(f"{folder.rstrip('/')}/")
 
 
-def _address(url: str) -> tuple[bool, str]:
-    """Whether it is on this machine, and there its port, else its host with the port."""
+def _names(one: Record) -> Iterator[tuple[str, int]]:
+    """Where it is beside its port of this machine: behind the user's proxy, or elsewhere."""
+    fronted, url = one["urls"]["fronted"], one["url"]
+    if fronted:
+        yield _address(fronted)
+    if url and not _is_here((elsewhere := _address(url))[0]):
+        yield elsewhere
+
+
+def _is_here(host: str) -> bool:
+    return allowed(f"[{host}]" if ":" in host else host)
+
+
+def _address(url: str) -> tuple[str, int]:
+    """Its host and its port."""
     try:
         parts = urlsplit(url if "//" in url else f"http://{url}")
         port = parts.port or PORTS.get(parts.scheme, 0)
     except ValueError:
         raise invalid("url", "must be an address such as http://localhost:3000/") from None
-    host = parts.hostname or ""
-    here = allowed(f"[{host}]" if ":" in host else host)
-    return here, str(port) if here else f"{host}:{port}"
+    return parts.hostname or "", port

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 
 from dashboard.mcp.catalogue import REGISTRY
@@ -65,6 +66,31 @@ def test_the_host_that_was_asked_is_in_the_guide_and_a_forged_root_path_is_not(s
 
     assert f"http://shop.localhost:{port}/mcp" in text
     assert "/evil" not in text
+
+
+def test_behind_a_proxy_the_guide_names_the_address_that_people_open(served: Served):
+    config = served.data / "dashboard" / "config.yaml"
+    before = config.read_text()
+    fronted = {"fronted": {"host": "Apps.Example.dev", "domain": "example.dev"}}
+    config.write_text(before + yaml.safe_dump(fronted))
+
+    def links(host: str) -> set[str]:
+        text = served.api.get("/llms.txt", headers={"Host": host}).text
+        return set(re.findall(r"(https?://[^/\s]+)/agent-guide\.md", text))
+
+    try:
+        until(lambda: links("apps.example.dev") == {"https://apps.example.dev"}, what="it is read")
+        port = served.ports["dashboard"]
+        for host in (f"apps.example.dev:{port}", f"localhost:{port}", "localhost"):
+            assert links(host) == {f"http://{host}"}
+        with Agent(served.dashboard_url) as agent:
+            agent.told("put_app", slug="behind", config={"paused": True, "port": 9})
+            found = agent.told("find_app", url="https://behind.example.dev/orders?x=1")
+            assert [app["slug"] for app in found["apps"]] == ["behind"]
+            assert agent.told("find_app", url="https://other.example.dev/")["apps"] == []
+            agent.told("remove_app", slug="behind")
+    finally:
+        config.write_text(before)
 
 
 def test_other_methods_and_a_trailing_slash_are_refused(agent: Agent):
