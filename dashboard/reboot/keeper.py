@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from config.errors import Conflict, NotFound, SvcError
 from dashboard.reboot import environment, journal, notice, render, restarting
@@ -23,6 +24,7 @@ from dashboard.services.system import boot
 log = logging.getLogger(__name__)
 
 WRITE_S = 2.0
+RENEW_S = 300.0  # how far off a "last seen" may be after a machine went down without a word
 
 
 class Lost:
@@ -36,6 +38,8 @@ class Lost:
         self._began: float | None = None
         self._in_grace = True
         self._journal_waits = self._notice_waits = False  # for the disk
+        self._scanned: tuple[float, datetime] | None = None  # by both clocks
+        self._stored = 0.0  # the scan whose times the journal on disk has, by the first of them
         self._refused = False  # by the disk, the last time
         self._kept: bool | None = None  # whether the journal on disk has entries; None: no file
         self._earlier = False  # whether that one is of an earlier boot
@@ -68,8 +72,8 @@ class Lost:
         """After every scan: what is to be remembered and listens now. No disk."""
         if not self._enabled or self._began is None:
             return
-        clock = self.world.clock
-        if self._running.seen(listeners, now=clock.now(), at=clock.wall(), ended=self._ended):
+        self._scanned = now, at = self.world.clock.now(), self.world.clock.wall()
+        if self._running.seen(listeners, now=now, at=at, ended=self._ended):
             self._journal_waits = True
         slugs = {one.slug for one in listeners if one.slug is not None}
         if self._notice.returned({one.id for one in listeners}, slugs):
@@ -93,6 +97,7 @@ class Lost:
                 self._grace_is_over()
             if self._notice.prune(clock.wall()):
                 self._notice_waits = True
+            self._renew(RENEW_S)
             await self._look()
             await self._save()
         self._tell()
@@ -134,10 +139,11 @@ class Lost:
         return {"lost": self.wire()}
 
     async def close(self) -> None:
-        """Write what waits; what is being started goes on."""
+        """Write what waits, and when each was last seen; what is being started goes on."""
         for task in [*self._restarts.values()]:
             task.cancel()
         if self._began is not None and self._enabled:
+            self._renew()
             await self._save()
 
     @property
@@ -163,6 +169,11 @@ class Lost:
         state = self.world.services.state(entry.slug) if entry.slug and entry.service else None
         record = state.record if state else None
         return bool(record and (record.status, record.reason) == ("stopped", "user"))
+
+    def _renew(self, seconds: float = 0.0) -> None:
+        """Write the journal for its times alone, when they are older than the last scan by that."""
+        if self._scanned is not None and self._kept:
+            self._journal_waits |= self._scanned[0] - self._stored > seconds
 
     def _grace_is_over(self) -> None:
         """From now on the journal may be empty, too."""
@@ -265,13 +276,14 @@ class Lost:
         if not entries and self._in_grace and self._kept and self._earlier:
             return
         self._journal_waits = False
-        made = Journal(self._boot, self.world.clock.wall(), entries)
+        scan = self._scanned or (0.0, self.world.clock.wall())
+        made = Journal(self._boot, scan[1], entries)
         try:
             await asyncio.to_thread(journal.save, made)
         except BaseException:
             self._journal_waits = True
             raise
-        self._kept, self._earlier = bool(entries), False
+        self._kept, self._earlier, self._stored = bool(entries), False, scan[0]
 
     async def _off(self) -> None:
         """Nothing is remembered while it is not wanted; what is lost already waits unseen."""

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from config.logs import timestamp
 from dashboard.reboot import Settings, environment
 from dashboard.reboot import journal as journals
 from dashboard.reboot.entry import ARGV
 from dashboard.reboot.running import Running
 from dashboard.services.definition import Service
-from tests.dashboard.reboot.world import Machine, journal, listening, notice
+from tests.dashboard.reboot.world import GRACE, Machine, journal, listening, notice
 from tests.dashboard.services.world import python
 from tests.promises.rings import few
 from tests.service import ROOT, until
@@ -321,6 +322,45 @@ async def test_closing_writes_what_waits(machine: Machine):
     await machine.lost.close()
 
     assert machine.journal() == {SHOP.id}
+
+
+async def test_closing_writes_when_each_was_last_seen(machine: Machine):
+    await machine.boot("first")
+    await machine.grace_is_over(SHOP)
+    await machine.sees(SHOP, after=200)
+    seen = machine.clock.wall()
+    machine.clock.advance(60)
+
+    await machine.lost.close()
+
+    (one,) = json.loads(journal().read_bytes())["listeners"]
+    assert one["lastSeen"] == timestamp(seen)
+
+
+async def test_a_machine_that_goes_down_without_a_word_knows_it_to_five_minutes(machine: Machine):
+    await machine.boot("first")
+    for _ in range(90):
+        await machine.sees(SHOP, after=10)
+
+    await machine.boot("second")
+    await machine.grace_is_over()
+
+    shown = datetime.fromisoformat(machine.item()["lastSeenAt"])
+    assert machine.clock.wall() - shown <= timedelta(seconds=GRACE + 310)
+
+
+async def test_what_was_seen_last_stays_so_when_no_scan_comes_any_more(machine: Machine):
+    await machine.boot("first")
+    await machine.sees(SHOP)
+    for _ in range(10):
+        machine.clock.advance(600)
+        await machine.lost.step()
+    await machine.lost.close()
+
+    await machine.boot("second")
+    await machine.grace_is_over()
+
+    assert machine.ids() == {SHOP.id}
 
 
 async def test_a_daemon_that_starts_again_goes_on_with_the_journal(machine: Machine):
