@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 
 from dashboard.files.convert import Ranges
@@ -32,7 +33,17 @@ def wanted(entry: Entry) -> Wanted | None:
         owns=place.moves,
         folder=folder,
         service=file.service is not None,
+        address=_address(place.host),
     )
+
+
+def _address(host: str) -> str | None:
+    """A loopback address beside the usual one, where another program may have the same port."""
+    try:
+        loopback = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return None
+    return host if loopback and host not in {"127.0.0.1", "::1"} else None
 
 
 def app(slug: str, facts: Facts) -> App:

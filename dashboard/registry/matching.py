@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dashboard.files.schema import Match
+from dashboard.health.target import EVERYWHERE
 from dashboard.listeners.observed import Sighting
 
 _WEB = ("http", "https")
@@ -30,7 +31,8 @@ class Wanted:
 
     `owns`: the port is its own, not that of a URL, which may be a proxy's. `folder`: the real path
     its service runs in, by which its listener is judged when there is no `match`. `service`: it
-    has one, so what another one runs is none of its.
+    has one, so what another one runs is none of its. `address`: the one address that its port is
+    on, None when it is where `localhost` leads.
     """
 
     slug: str
@@ -39,6 +41,7 @@ class Wanted:
     owns: bool
     folder: str | None = None
     service: bool = False
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ class Listeners:
         if one.port is None:
             known = (s for s in self.all if self.family.get(s.id) == one.slug)
             return Recognised(min(known, key=lambda s: not s.present, default=None))
-        judged = [(self._verdict(one, s, declared), s) for s in self.by_port.get(one.port, ())]
+        there = [s for s in self.by_port.get(one.port, ()) if self._is_there(one, s)]
+        judged = [(self._verdict(one, s, declared), s) for s in there]
         own = [
             (not s.present, said, s.id, s) for said, s in judged if said is not Verdict.CONTRADICTS
         ]
@@ -125,6 +129,12 @@ class Listeners:
             return Recognised(min(own, key=lambda row: row[:3])[3])
         strangers = (seen for _, seen in judged if seen.present and one.owns)
         return Recognised(stranger=next(strangers, None))
+
+    def _is_there(self, one: Wanted, seen: Sighting) -> bool:
+        """Whether it can be what answers at the app's address; its own service's counts anyhow."""
+        if one.address is None or self.family.get(seen.id) == one.slug:
+            return True
+        return any(ip in {one.address, *EVERYWHERE} for ip, _ in seen.listener.addresses)
 
     def _elsewhere(self, one: Wanted, taken: Set[str]) -> Sighting | None:
         """The nearest that fits without doubt: a web server before whatever else it has opened."""

@@ -32,6 +32,26 @@ def test_without_a_listener_the_port_is_empty():
     assert (app.sighting, app.evidence, app.port) == (None, Port.EMPTY, 3000)
 
 
+def test_on_a_loopback_address_of_its_own_what_listens_on_another_is_neither_it_nor_a_stranger():
+    text = "port: 3000\nhost: 127.0.0.2\nservice: {command: x, cwd: /src/shop}\n"
+    other = listener(3000, "/src/other")
+
+    app = shop(text, other)
+
+    assert (app.sighting, app.stranger, app.evidence) == (None, None, Port.EMPTY)
+    for ip in ("127.0.0.2", "0.0.0.0", "::"):
+        assert shop(text, other, listener(3000, ips=(ip,))).evidence is Port.OWN
+    assert shop(text, listener(3000, "/src/other", ips=("127.0.0.2",))).evidence is Port.STRANGER
+    assert shop(text, listener(3000, pid=9), pids={9}).evidence is Port.OWN
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "'[::1]'", "127.1.localhost"])
+def test_at_any_name_of_this_machine_whatever_has_the_port_is_the_app(host: str):
+    here = listener(3000, ips=("::1",))
+
+    assert shop(f"port: 3000\nhost: {host}\n", here).sighting is here
+
+
 def test_one_that_is_gone_keeps_its_identity_for_a_while_and_the_port_is_empty():
     gone = listener(3000, present=False)
 
