@@ -194,7 +194,7 @@ async def streams(
 
 async def _context(*, verify: bool) -> ssl.SSLContext:
     """Loading the system's authorities takes tens of milliseconds: once, and not in the loop."""
-    return await asyncio.to_thread(_verified) if verify else _unverified()
+    return await asyncio.to_thread(_verified) if verify else unverified()
 
 
 @cache
@@ -203,7 +203,7 @@ def _verified() -> ssl.SSLContext:
 
 
 @cache
-def _unverified() -> ssl.SSLContext:
+def unverified() -> ssl.SSLContext:
     """For loopback, where a certificate proves nothing and is mostly self-made."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

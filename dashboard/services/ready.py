@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dashboard.health import connect
 from dashboard.health.address import Itself, addresses
 from dashboard.health.target import Target
 from dashboard.services import logs, searcher
@@ -117,17 +118,22 @@ async def _answers(target: str, port: int | None) -> bool:
         f"GET {path} HTTP/1.1\r\nHost: {url.netloc}\r\nUser-Agent: svc (ready)\r\n"
         "Accept: */*\r\nConnection: close\r\n\r\n"
     )
-    line = await _asked(host, url.port or 80, request.encode())
+    tls = url.scheme == "https"
+    line = await _asked(host, url.port or (443 if tls else 80), request.encode(), tls=tls)
     match = re.match(rb"HTTP/1\.[01] ([0-9]{3})", line or b"")
     return match is not None and 200 <= int(match[1]) < 500
 
 
-async def _asked(host: str, port: int, request: bytes | None) -> bytes | None:
-    """The first line of the answer, b"" when nothing was asked; None when nothing answers."""
+async def _asked(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:
+    """The first line of the answer, b"" when nothing was asked; None when nothing answers. What
+    just started shows whatever certificate it has."""
+    context = connect.unverified() if tls else None
     for address in await _addresses(host, port):
         with contextlib.suppress(OSError, TimeoutError, ValueError):
             async with asyncio.timeout(ANSWER_S):
-                reader, writer = await asyncio.open_connection(address, port)
+                reader, writer = await asyncio.open_connection(
+                    address, port, ssl=context, server_hostname=host if tls else None
+                )
                 try:
                     if request is None:
                         return b""

@@ -25,6 +25,7 @@ from tests.dashboard.health.servers import Server
 from tests.dashboard.itself import itself  # noqa: F401 - fixture
 from tests.dashboard.services.world import SERVER, Scene, alive, log_of, python, server
 from tests.service import free_port
+from tests.wire import make_certificate
 
 
 async def test_start_twice_stop_twice_and_restart(scene: Scene):
@@ -108,6 +109,25 @@ async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
     assert f"Port {port} is held by" in refused.value.text
     assert refused.value.extra["holder"]["pid"] == os.getpid()
     assert scene.view()["status"] == "stopped"
+
+
+async def test_a_service_that_speaks_tls_is_ready_by_its_address(scene: Scene, tmp_path: Path):
+    certificate, key = make_certificate(tmp_path)
+    port = free_port()
+    tls = SERVER.replace(").serve_forever()", ")").replace(
+        "http.server.Threading", "s = http.server.Threading"
+    )
+    tls += (
+        "import ssl; c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\n"
+        f"c.load_cert_chain({str(certificate)!r}, {str(key)!r})\n"
+        "s.socket = c.wrap_socket(s.socket, server_side=True); s.serve_forever()\n"
+    )
+    ready = Ready(http=f"https://localhost:{port}/")
+    await scene.begin(shop=Service(python(tls), port=port, ready=ready))
+
+    told = await scene.supervisor.act("shop", "start")
+
+    assert (told.ok, told.status, told.reason) == (True, "running", "ok")
 
 
 async def test_a_port_that_stays_taken_is_tried_ever_later_and_no_more_often_than_is_said(
