@@ -102,6 +102,13 @@ def test_edit_replaces_one_place_and_no_other_byte(hands, here):
     assert (here / "a.txt").read_bytes() == b"\xef\xbb\xbfone\r\n2 \xff\r\nthree"
 
 
+def test_edit_takes_lines_as_read_shows_them_in_a_file_with_crlf(hands, here):
+    (here / "a.txt").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    assert hands.ok("Read", file_path="a.txt") == "1\tone\n2\ttwo\n3\tthree"
+    hands.ok("Edit", file_path="a.txt", old_string="one\ntwo", new_string="1\n2\n2.5")
+    assert (here / "a.txt").read_bytes() == b"1\r\n2\r\n2.5\r\nthree\r\n"
+
+
 def test_edit_tells_why_it_cannot(hands, here):
     (here / "a.txt").write_text("x x x")
     assert (

@@ -79,12 +79,14 @@ def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     data = opening.read_whole(path, place, cwd)
     if data is None:
         raise ToolError(f"file not found: {path}")
+    new = args["new_string"].encode(errors="replace")
+    if old not in data and b"\r\n" in data:  # Read shows no return
+        old, new = (b"\r\n".join(text.replace(b"\r", b"").split(b"\n")) for text in (old, new))
     count = data.count(old)
     if count == 0:
         raise ToolError("old_string not found")
     if count > 1 and not args.get("replace_all"):
         raise ToolError(f"old_string is not unique ({count} matches)")
-    new = args["new_string"].encode(errors="replace")
     opening.replace(path, data.replace(old, new), place, cwd)
     return f"replaced {count} in {path}"
 
