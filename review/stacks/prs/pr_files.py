@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from config.errors import Conflict
 from review import files
@@ -51,6 +51,9 @@ class Record(TypedDict):
     commit_subject: str
     commit_body: str
     branch: str | None
+    branch_source: Annotated[
+        Literal["recorded", "found"] | None, "found: it points here, and no file says so"
+    ]
     github: Github | None
     status: Stored | None
     landed: Landed | None
@@ -129,6 +132,7 @@ def record(
         "commit_subject": target.commit.subject,
         "commit_body": target.commit.body,
         "branch": pr.branch or branch,
+        "branch_source": "recorded" if pr.branch else "found" if branch else None,
         "github": status.github(pr.github),
         "status": pr.status,
         "landed": pr.landed,

@@ -15,7 +15,7 @@ from review.threads.writing.limits import BODY
 TITLE, BRANCH, URL = 256, 244, 2_048
 READ_ONLY = frozenset({
     "title_source", "body_source", "commit_subject", "commit_body", "landed", "file",
-    "matched_from", "matched_by", "carried_over", "parse_error", "proposed",
+    "matched_from", "matched_by", "carried_over", "parse_error", "proposed", "branch_source",
 })  # fmt: skip
 GITHUB = ("number", "url", "branch", "base", "created", "stack", "stacked_on")
 PULL = re.compile(r"https?://[^\s/]+/\S*?pull/([0-9]{1,9})/?")

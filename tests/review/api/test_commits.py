@@ -163,6 +163,9 @@ def test_the_pr_record_is_set_field_by_field_and_cleared_by_null(api: Api, pay: 
     assert before["title_source"] == "commit"
     assert (first.json()["title"], first.json()["title_source"]) == ("Retry", "override")
     assert (first.json()["status"], first.json()["branch"]) == ("ready", "retry")
+    sources = [one.json()["branch_source"] for one in (first, second, cleared)]
+    assert sources == ["recorded", "recorded", before["branch_source"]]
+    assert before["branch_source"] == ("found" if before["branch"] else None)
     assert second.json()["github"] == {"number": 7, "url": "https://github.com/o/r/pull/7"}
     assert (second.json()["title"], second.json()["status"]) == ("Retry", None)
     assert cleared.json() == before

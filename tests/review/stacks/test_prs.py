@@ -62,6 +62,7 @@ def test_without_a_record_the_commit_speaks(world: World, sha: str):
         "commit_subject": "Add a",
         "commit_body": "Because.",
         "branch": None,
+        "branch_source": None,
         "github": None,
         "status": None,
         "landed": None,

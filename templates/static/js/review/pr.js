@@ -22,11 +22,14 @@ const short = (sha) => sha.slice(0, 7);
 /** A pull request as one types it: its address, else its number. */
 const pull = (github) => (github ? github.url || String(github.number ?? "") : "");
 
+/** The branch that the file names: one that only points here is none of it. */
+const recorded = ({ branch, branch_source: source }) => (source === "recorded" ? branch : null);
+
 /** What was stored, as the API takes it: for undoing. */
 const stored = (record) => ({
   title: record.title_source === "override" ? record.title : null,
   body: record.body_source === "override" ? record.body : null,
-  branch: record.branch,
+  branch: recorded(record),
   github: record.github,
   status: record.status,
 });
@@ -34,7 +37,7 @@ const stored = (record) => ({
 const SHOWN = {
   title: (record) => record.title,
   body: (record) => record.body,
-  branch: (record) => record.branch ?? "",
+  branch: (record) => recorded(record) ?? "",
   github: (record) => pull(record.github),
   status: (record) => record.status ?? "",
 };
@@ -181,9 +184,9 @@ class Panel {
         : { words: "From the commit." };
     }
     if (name === "branch") {
-      if (record.branch) return { words: "Recorded here.", back: "Forget it" };
-      const found = state.commit?.branch?.name;
-      return { words: found ? `Not recorded; ${found} points here.` : "Not recorded." };
+      if (recorded(record)) return { words: "Recorded here.", back: "Forget it" };
+      const { branch } = record;
+      return { words: branch ? `Not recorded; ${branch} points here.` : "Not recorded." };
     }
     const { github } = record;
     if (!github) return { words: "Not recorded." };
