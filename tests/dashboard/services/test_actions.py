@@ -373,8 +373,8 @@ async def test_a_pattern_that_takes_for_ever_holds_up_nothing_and_is_never_ready
     line = "listening on the address of this machine and then some more!"
     wanted = Ready(log=r"^(\w+\s?)+ready$", timeout=40)
     await turned.begin(
-        shop=Service(f"echo '{line}'; sleep 60", ready=wanted),
-        blog=Service("echo up; sleep 60", ready=Ready(log="up")),
+        shop=Service(f"echo '{line}'; sleep 600", ready=wanted),
+        blog=Service("echo up; sleep 600", ready=Ready(log="up")),
     )
 
     starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
