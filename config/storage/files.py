@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from config.errors import Conflict, Stale, Unavailable
-from config.storage import displaced, locks, opening, syscalls
+from config.storage import covered, displaced, locks, opening, syscalls
 from config.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, sweep
 from config.storage.paths import UnsafePath, contains
 
@@ -135,6 +135,10 @@ class _Change:
     if_match: str | None
     mode: int
 
+    @property
+    def path(self) -> Path:
+        return self.folder.path / self.name
+
     def run(self) -> Snapshot | None:
         for _ in range(TRIES):
             before = self._settled()
@@ -147,10 +151,13 @@ class _Change:
                 raise
             if after == (before.data if before else None):
                 return before
+            self._check_cover(before, after)
             try:
-                return self._commit(before, after)
+                done = self._commit(before, after)
             except _FileChanged:
                 continue
+            covered.wrote(self.path)
+            return done
         raise Conflict("The file keeps changing; try again")
 
     def _settled(self) -> Snapshot | None:
@@ -179,6 +186,11 @@ class _Change:
         raise Stale(
             f"{self.name} has changed since you read it; read it again and repeat the change"
         )
+
+    def _check_cover(self, before: Snapshot | None, after: bytes | None) -> None:
+        etag, stat = (before.etag, before.stat) if before else ("", "")
+        if not covered.writes(self.path, etag, stat, after or b""):
+            raise Conflict(f"{self.name} {covered.DOUBTED}", code="doubted")
 
     def _commit(self, before: Snapshot | None, after: bytes | None) -> Snapshot | None:
         if before is None:
@@ -245,9 +257,8 @@ class _Change:
 
     def _leave(self, spare: str, was: bytes, after: bytes | None) -> None:
         """Look at the displaced file once more, behind the answer, then remove it."""
-        target = self.folder.path / self.name
-        merge = partial(_merge_late, target, self.edit, after)
-        displaced.watch(displaced.DisplacedFile(self.folder.path / spare, target, was, merge))
+        merge = partial(_merge_late, self.path, self.edit, after)
+        displaced.watch(displaced.DisplacedFile(self.folder.path / spare, self.path, was, merge))
 
     def _read(self, name: str) -> Snapshot | None:
         try:
@@ -273,7 +284,9 @@ def _merge_late(target: Path, edit: Edit, ours: bytes | None, late: bytes) -> bo
         return edit(late)
 
     try:
-        return ours is not None and change(target, redo) is not None
+        if ours is None or covered.is_held(target):  # a turn may have that handle
+            return False
+        return change(target, redo) is not None
     except Exception as error:
         log.info(
             "a late save stays beside the file", extra={"file": str(target), "why": repr(error)}

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from django.db import OperationalError, connection, models, transaction
 
-from config.storage import files, homes, yamlio
+from config.storage import covered, files, homes, yamlio
 from config.storage.paths import UnsafePath
 
 log = logging.getLogger(__name__)
@@ -189,13 +189,27 @@ class Mirror(Generic[M]):
         if snapshot is None:
             return None
         read = Mirrored(key, path, snapshot.stat, snapshot.etag, settled=not _racy(snapshot.stat))
-        if known is not None and known.etag == read.etag:
+        if known is not None and known.etag == read.etag and known.error != covered.DOUBTED:
             return replace(known, stat=read.stat, settled=read.settled)
         try:
             data, document = self._data_of(key, snapshot.data)
         except yamlio.YamlError as error:
             return self._broken(read, str(error), error.line)
-        return replace(read, data=data, document=document)
+        return self._doubted(read, data) or replace(read, data=data, document=document)
+
+    def _doubted(self, read: Mirrored, data: dict[str, Any]) -> Mirrored | None:
+        """The file as it was, where a turn may have written what it grants now."""
+        was = covered.instead(read.path, read.etag, read.stat)
+        if was is None:
+            return None
+        try:
+            before, _ = self._data_of(read.key, was)
+        except yamlio.YamlError:
+            return self._broken(read, covered.DOUBTED, 1)
+        if covered.grants_more(data, before):
+            return replace(read, data=before, error=covered.DOUBTED, error_line=1)
+        covered.follow(read.path, read.etag, was)
+        return None
 
     def _read_again(self, found: Mirrored, known: Mirrored | None) -> Mirrored | None:
         """A file that just broke, once it is whole, gone, or too old to be half of a save.
@@ -321,7 +335,8 @@ def _key(found: Mirrored) -> str:
 
 def _half(found: Mirrored) -> bool:
     """What an editor's save looks like half-way: broken, or truncated and not yet filled."""
-    return bool(found.error) or found.stat.split(":")[1] == "0"
+    broken = found.error and found.error != covered.DOUBTED
+    return bool(broken) or found.stat.split(":")[1] == "0"
 
 
 def _age_s(stat: str) -> float:

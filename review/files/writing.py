@@ -66,7 +66,7 @@ def check_whole(name: str, error: str | None, version: int = VERSION) -> None:
     """Conflict unless all of a file is known: with the `error` of its reading, or of a newer
     `version`, it is neither written nor taken over.
     """
-    if error and error.startswith("cannot be read"):
+    if error and error.startswith("cannot be "):
         raise Conflict(f"{name} {error}; nothing was changed.", code="invalid_file")
     if error:
         raise _invalid(name, error.partition(": ")[0])

@@ -127,6 +127,12 @@ class Project:
         return found
 
     @property
+    def trouble(self) -> str:
+        """What is wrong with its file, as a sentence goes on that names it."""
+        prefix = "" if self.error.startswith("cannot be ") else "cannot be read: "
+        return f"{prefix}{self.error}"
+
+    @property
     def path(self) -> Path:
         return self.dir / FILE
 

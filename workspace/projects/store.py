@@ -107,7 +107,7 @@ def writable(slug: str) -> Project:
 def sound(project: Project) -> Project:
     """The project itself; Conflict when its file is broken, which refuses every write."""
     if project.error:
-        text = f"project.yaml of {project.slug} cannot be read: {project.error}"
+        text = f"project.yaml of {project.slug} {project.trouble}"
         raise Conflict(text, code="bad_project_file")
     return project
 

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from config.errors import Conflict
-from tests.workspace.chats.world import World
+from config.storage import covered
+from tests.service import until
+from tests.workspace.chats.world import World, ended
 from workspace.chats import attachments
-from workspace.chats.turns import jobs
+from workspace.chats.turns import jobs, queue, recovery
 from workspace.engines import sandbox, select
 from workspace.models import Turn
-from workspace.projects import folders
+from workspace.projects import folders, store
 
 BWRAP = sandbox.probe("bwrap", hide=(), scratch="/tmp")
 inside = pytest.mark.skipif(
@@ -138,6 +141,83 @@ def test_no_turn_says_where_the_next_one_works(world: World, notes: Path):
 
     assert "protected path: project.yaml" in said
     assert world.project.path.read_text() == "name: Alpha\npermissionMode: bypassPermissions\n"
+
+
+@inside
+def test_what_a_turn_writes_once_the_cover_of_project_yaml_fell_off_grants_it_nothing(
+    world: World, notes: Path
+):
+    world.write("name: Alpha\npermissionMode: bypassPermissions\n")
+    path, line = world.project.path, f"path: {notes}"
+    here, got_in = world.project.dir / "here", world.project.dir / "got-in"
+    tries = f"touch here; until echo '{line}' >> project.yaml; do :; done 2>/dev/null; touch got-in"
+    waiting = world.chat("#!runbook\n" + fence("Bash", f"{tries}; sleep 60")).turn
+    assert waiting is not None
+    worker = world.work(waiting.id)
+    until(here.exists, what="the turn at work")
+    assert line not in path.read_text()
+
+    store.update("alpha", {"summary": "The service puts another file in the place of this one."})
+    until(got_in.exists, what="the turn in the file")
+
+    assert line in path.read_text()
+    assert world.project.place.dir == world.project.dir
+    assert world.project.warnings == []
+    with pytest.raises(Conflict, match="replaced while a turn worked beside it"):
+        store.update("alpha", {"summary": "Another."})
+
+    queue.stop(project=world.project, chat=waiting.chat)
+    ended(worker)
+    assert world.project.error.startswith("cannot be followed")
+    assert world.project.place.dir == world.project.dir
+
+    world.write(path.read_text())  # as a person saves what they have read
+    assert world.project.error == ""
+    assert world.project.place.dir == notes
+
+
+@inside
+def test_a_person_edits_project_yaml_beside_a_turn_as_ever(world: World, notes: Path):
+    world.write("name: Alpha\npermissionMode: bypassPermissions\n")
+    here = world.project.dir / "here"
+    waiting = world.chat("#!runbook\n" + fence("Bash", "touch here; sleep 60")).turn
+    assert waiting is not None
+    worker = world.work(waiting.id)
+    until(here.exists, what="the turn at work")
+
+    world.write(f"name: Alpha\npath: {notes}\n")  # into the file, as most editors do
+    assert (world.project.error, world.project.place.dir) == ("", notes)
+
+    store.update("alpha", {"path": None})  # here the cover falls off
+    assert (world.project.error, world.project.place.dir) == ("", world.project.dir)
+    world.write(world.project.path.read_text().replace("Alpha", "Beta"))
+    assert (world.project.error, world.project.name) == ("", "Beta")
+    store.update("alpha", {"name": "Gamma"})
+    assert (world.project.error, world.project.name) == ("", "Gamma")
+
+    queue.stop(project=world.project, chat=waiting.chat)
+    ended(worker)
+    assert not list((settings.DATA_DIR / "state" / "covered").iterdir())
+
+
+@inside
+def test_project_yaml_is_a_persons_again_once_a_turn_whose_worker_died_is_swept_up(
+    world: World, notes: Path
+):
+    world.write("name: Alpha\npermissionMode: bypassPermissions\n")
+    here = world.project.dir / "here"
+    waiting = world.chat("#!runbook\n" + fence("Bash", "touch here; sleep 60")).turn
+    assert waiting is not None
+    worker = world.work(waiting.id)
+    until(here.exists, what="the turn at work")
+    worker.kill()
+    worker.join(10)
+    recovery.follow_files()
+    assert covered.recorded() == [(world.project.path, (waiting.id,))]  # it may be at work
+
+    assert recovery.sweep() == 1
+
+    assert covered.recorded() == []
 
 
 def test_a_turn_whose_directory_went_is_refused_with_the_reason(world: World, notes: Path):

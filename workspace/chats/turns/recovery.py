@@ -25,7 +25,7 @@ from django.db.models import Exists, OuterRef, Q
 from django_q.models import OrmQ
 
 from config.errors import SvcError
-from config.storage import homes
+from config.storage import covered, homes
 from workspace.chats import transcript
 from workspace.chats.turns import delivery, endings, jobs
 from workspace.chats.turns.delivery import OnChange, hand_over, ignore
@@ -49,8 +49,17 @@ def sweep(on_change: OnChange = ignore) -> int:
         endings.complete(turn, on_change)
     kill_strays()
     remove_scratch()
+    follow_files()
     redeliver()
     return recovered
+
+
+def follow_files() -> None:
+    """What stands in the files beside which no turn works any more is a person's again."""
+    for path, turns in covered.recorded():
+        running = Turn.objects.filter(id__in=turns, state="running").values_list("id", flat=True)
+        for turn in {*turns} - {*running}:
+            covered.end(path, turn)
 
 
 def new_claim() -> str:

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from config.errors import DatabaseGone, SvcError
 from config.mcp.operations import Registry
 from config.process import prctl
 from config.process.ending import Ending
-from config.storage import homes
+from config.storage import covered, homes
 from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
@@ -33,7 +34,9 @@ from workspace.chats.turns.questions import CROWDED, Follower, Question, crowded
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
+from workspace.engines.paths import Paths
 from workspace.models import Turn
+from workspace.projects.project import FILE
 from workspace.trees import checkpoints
 
 log = logging.getLogger(__name__)
@@ -116,7 +119,7 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
     watch = None
     job = checkpoints.begin(turn, job)
     try:
-        with Output(around.log) as output:
+        with _beside_its_project(turn, job), Output(around.log) as output:
             try:
                 watch = Watch(turn, job, around, output.into, on_change)
                 code = watch.until_end()
@@ -131,6 +134,13 @@ def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnC
     if job.engine and job.engine != "runbook":
         _remember(turn, job.engine)
     _finish(turn, code, watch.why if watch else "", on_change)
+
+
+def _beside_its_project(turn: Turn, job: Job) -> AbstractContextManager[None]:
+    """While it works in the project's own directory, nothing else is believed of project.yaml."""
+    if job.sandbox.mode != "bwrap" or not Paths.of(job).own:
+        return nullcontext()
+    return covered.beside(Path(job.chats_dir).with_name(FILE), turn.id)
 
 
 def _remember(turn: Turn, engine: str) -> None:

@@ -73,7 +73,7 @@ def _suspend(rows: Mapping[str, TriggerState], project: Project) -> None:
     for row in rows.values():
         if row.next_at is not None:
             row.next_at = None
-            row.last_error = f"project.yaml cannot be read: {project.error}"[:500]
+            row.last_error = f"project.yaml {project.trouble}"[:500]
             row.save(update_fields=["next_at", "last_error"])
 
 
