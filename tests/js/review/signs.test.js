@@ -8,11 +8,13 @@ const UNSEEN = [
   0x2060, 0x206a, 0x3164, 0xfeff, 0xffa0, 0xe0041,
 ];
 
+const JOINED = ["👩🏽\u200d💻", "🏳\ufe0f\u200d🌈", "1\ufe0f\u20e3", "می\u200cخواهم", "क्\u200dष"];
+
 test("whatever is not seen stands out", () => {
   for (const code of UNSEEN) {
     const text = `a${String.fromCodePoint(code)}b`;
     assert.ok(deceives(text), code.toString(16));
-    const [before, odd, after] = signs(text, false, true);
+    const [before, odd, after] = signs(text);
     assert.deepEqual([before, odd.className, after], ["a", "odd", "b"]);
     assert.equal(odd.dataset.code, `U+${code.toString(16).toUpperCase().padStart(4, "0")}`);
   }
@@ -20,7 +22,17 @@ test("whatever is not seen stands out", () => {
   assert.ok(deceives("a\rb"));
 });
 
+test("what asks for colours stands out behind a digit, and what joins behind a letter", () => {
+  for (const text of ["user1\ufe0f", "#\ufe0f", "ad\u200dmin", "ad\u200cmin", "👩\u200dx"])
+    assert.ok(deceives(text), text);
+});
+
+test("a return between two parts of a line stands out in the first", () => {
+  const [, end] = signs("a\r", false, deceives("a\rb"));
+  assert.equal(end.dataset.code, "CR");
+});
+
 test("what people write does not: blanks, accents, the end of a line, emoji", () => {
-  for (const text of ["a\tb  c", "naïve", "été", "end\r", "❤\ufe0f", "日本語"])
+  for (const text of ["a\tb  c", "naïve", "été", "end\r", "❤\ufe0f", "日本語", ...JOINED])
     assert.ok(!deceives(text), text);
 });

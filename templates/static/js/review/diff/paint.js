@@ -136,7 +136,7 @@ function* ranges(length, marks) {
 }
 
 function written(text, name, spaces, odd) {
-  const inner = spaces || odd ? signs(text, spaces, odd) : [text];
+  const inner = signs(text, spaces, odd);
   if (!name) return inner;
   const span = document.createElement("span");
   span.className = name;

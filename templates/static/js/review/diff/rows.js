@@ -2,7 +2,7 @@
 
 import { fill, h } from "../../kit/dom.js";
 import { rowsOf } from "./model.js";
-import { deceives, signs } from "./signs.js";
+import { signs } from "./signs.js";
 import { pairs, wordMarks } from "./words.js";
 
 const ALONE = h(
@@ -119,11 +119,10 @@ function brought(row) {
 }
 
 function cut(cell, text) {
-  const seen = (part) => (deceives(part) ? signs(part, false, true) : [part]);
   const more = h(
     "button",
-    { type: "button", class: "btn s", onclick: () => fill(cell, seen(text)) },
+    { type: "button", class: "btn s", onclick: () => fill(cell, signs(text)) },
     `Show all ${text.length.toLocaleString("en")} characters of this line`,
   );
-  fill(cell, seen(text.slice(0, LONGEST / 5)), "… ", more);
+  fill(cell, signs(text.slice(0, LONGEST / 5)), "… ", more);
 }

@@ -1,7 +1,17 @@
 // Blanks, and signs that are not seen though they change what a line means, in elements that show
-// them. An emoji may ask for its colours; everything else that is ignored by default stands out.
+// them. An emoji may ask for its colours and be made of several, and a script may need what joins
+// its letters or keeps them apart; everything else that is ignored by default stands out.
 
-const IGNORED = /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|(?<!\p{Emoji})\ufe0f/u;
+const SCRIPTS = "Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh".split(" "); // with such letters
+const LETTER = `[${SCRIPTS.map((name) => `\\p{Script=${name}}`).join("")}]`;
+const MEANT = [
+  /(?<=\p{Extended_Pictographic})\ufe0f/u,
+  /(?<=[\d#*])\ufe0f(?=\u20e3)/u, // a key
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})/u,
+  new RegExp(`(?<=${LETTER})[\\u200c\\u200d](?=${LETTER})`, "u"),
+].map(({ source }) => source);
+const UNSEEN = "\\p{Default_Ignorable_Code_Point}";
+const IGNORED = new RegExp(`(?=${UNSEEN})(?!${MEANT.join("|")})${UNSEEN}`, "u");
 const CONTROLS = /(?![\t-\r])\p{Cc}|[\u2028\u2029]/u; // what ends a line, too
 const DECEIVER = `${IGNORED.source}|${CONTROLS.source}`;
 const HIDDEN = new RegExp(`${DECEIVER}|\\r(?=[^])`, "u"); // a return in the middle of a line
@@ -13,8 +23,13 @@ const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/; // the order o
 /** Whether it holds a sign that is not seen. */
 export const deceives = (text) => HIDDEN.test(text);
 
-/** The pieces of a text: blanks if `spaces`, and with `odd` what cannot be seen, in elements. */
-export function signs(text, spaces, odd) {
+/**
+ * The pieces of a text: blanks if `spaces`, and what cannot be seen, in elements. A part of a line
+ * is told by `odd` whether the line holds a sign that is not seen: a return at the end of a part
+ * may be in the middle of the line.
+ */
+export function signs(text, spaces = false, odd = deceives(text)) {
+  if (!spaces && !odd) return [text];
   const found = [];
   let from = 0;
   for (const { 0: sign, index } of text.matchAll(spaces ? BOTH : DECEIVERS)) {
