@@ -138,3 +138,12 @@ def test_another_way_to_open_a_file_is_found(source: str):
 )
 def test_what_opens_no_file_that_is_there_is_left_alone(source: str):
     assert list(opens(source)) == []
+
+
+def test_repositories_are_opened_where_it_is_known_who_may_write_there():
+    """What opens one by its path alone believes a `.git` that an agent wrote."""
+    believers = {
+        str(path.relative_to(ROOT)) for path in FILES if "open_repository" in path.read_text()
+    }
+
+    assert believers == {"review/git/repository.py", "review/projects/opening.py"}

@@ -8,6 +8,7 @@ See docs/design/trust.md#a-repository-names-its-directory.
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -34,8 +35,11 @@ def opened(path: Path) -> Repository:
 
 def _is_worked_in(path: Path) -> bool:
     """Whether agents work there: in a directory of a project, or in a worktree of a chat."""
+    ours = map(_real, (settings.PROJECTS_DIR, Path(settings.DATA_DIR) / "worktrees"))
     real = Path(os.path.realpath(path))
-    ours = (settings.PROJECTS_DIR, Path(settings.DATA_DIR) / "worktrees")
-    return any(
-        real.is_relative_to(os.path.realpath(place)) for place in (*ours, *reading.worked_in())
-    )
+    return not {path, *path.parents, real, *real.parents}.isdisjoint((*ours, *reading.worked_in()))
+
+
+@cache
+def _real(place: str | Path) -> Path:
+    return Path(os.path.realpath(place))

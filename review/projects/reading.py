@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,8 @@ class Project:
     example: str | None
     repos: tuple[RepoEntry, ...]
     agents_resolve: bool | None = None  # None = as the instance says
-    path: str = field(default="", compare=False)  # where its agents work, "" for `dir`
+    # where its agents work beside `dir`: as the file says it, and without links
+    works_in: tuple[Path, ...] = field(default=(), compare=False)
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
     etag: str = field(default="", compare=False)
@@ -38,7 +41,8 @@ class Project:
 
 
 _parsed: dict[str, tuple[Mirrored, Project]] = {}
-_complete: list[bool] = []  # whether all were read once
+LOOK_S = 1.0  # how long what was read of all of them is good enough to open a repository
+_looked_at: list[float] = []  # when all were read last, of the monotonic clock
 
 
 def get(slug: str) -> Project:
@@ -52,15 +56,16 @@ def get(slug: str) -> Project:
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
     found = [found for slug in files.slugs() if (found := _read(slug))]
-    _complete[:] = [True]
+    _looked_at[:] = [time.monotonic()]
     return found
 
 
 def worked_in() -> list[Path]:
-    """The directories outside of ours that agents work in, as each file last said."""
-    if not _complete:
+    """The directories outside of ours that agents work in, as each file said within a second. None
+    of them is looked at: a disk that does not answer would hold up the repositories of others."""
+    if not _looked_at or time.monotonic() - _looked_at[0] >= LOOK_S:
         all()
-    return [Path(one.path).expanduser() for _, one in [*_parsed.values()] if one.path]
+    return [place for _, one in [*_parsed.values()] for place in one.works_in]
 
 
 def repo(project: Project, name: str) -> RepoEntry:
@@ -94,7 +99,7 @@ def _project(slug: str, found: Mirrored) -> Project:
         archived=bool(fields.truth("archived", YES_OR_NO)),
         example=fields.words("example"),
         agents_resolve=_agents_resolve(fields, warnings),
-        path=_path(found.data),
+        works_in=_works_in(found.data),
         repos=entries.repos(found.data.get("repos"), found.path.parent),
         parse_error=found.error or None,
         warnings=tuple(warnings),
@@ -114,7 +119,13 @@ def _name(data: dict[str, Any]) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
-def _path(data: dict[str, Any]) -> str:
+def _works_in(data: dict[str, Any]) -> tuple[Path, ...]:
     """The workspace's directory of the project, if it is a whole path."""
     path = data.get("path")
-    return path if isinstance(path, str) and path.startswith(("/", "~/")) else ""
+    if not (isinstance(path, str) and path.startswith(("/", "~/"))):
+        return ()
+    try:
+        place = Path(path).expanduser()
+        return place, Path(os.path.realpath(place))
+    except (ValueError, RuntimeError):  # what no path can hold; a user without a home
+        return ()

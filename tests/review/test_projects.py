@@ -9,6 +9,7 @@ import pytest
 from config.errors import NotFound
 from config.git.command import GitError
 from review import projects
+from review.projects import reading
 from review.files import state_dir
 from review.projects import entries
 from tests.review.places import aged, put
@@ -272,3 +273,47 @@ def test_anywhere_else_a_repository_opens_as_git_has_it(home: Path, tmp_path: Pa
     projects.get("pay")
     with pytest.raises(GitError):
         projects.opened(repo.path)
+
+
+def test_a_directory_is_worked_in_by_the_name_in_the_file_and_by_the_one_behind_its_links(
+    home: Path, tmp_path: Path
+):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "disk")
+    put(home / "pay/project.yaml", f"title: Pay\npath: {tmp_path}/link/mine\n".encode())
+    projects.all()
+    other = Repo(tmp_path / "other")
+    other.commit({"a": "1\n"})
+    repo = Repo(tmp_path / "disk/mine")
+
+    redirected(repo.path, other.path)
+
+    for place in (tmp_path / "link/mine", tmp_path / "disk/mine"):
+        with pytest.raises(GitError):
+            projects.opened(place)
+
+
+def test_a_project_that_nobody_has_read_yet_counts(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    projects.all()
+    other = Repo(tmp_path / "other")
+    other.commit({"a": "1\n"})
+    repo = Repo(tmp_path / "mine")
+    redirected(repo.path, other.path)
+    put(home / "pay/project.yaml", f"title: Pay\npath: {tmp_path}/mine\n".encode())
+    monkeypatch.setattr(reading, "LOOK_S", 0)  # a second has gone by
+
+    with pytest.raises(GitError):
+        projects.opened(repo.path)
+
+
+def test_a_path_that_no_disk_can_have_keeps_no_repository_from_being_opened(
+    home: Path, tmp_path: Path
+):
+    put(home / "odd/project.yaml", b'title: Odd\npath: "/a\\0b"\n')
+    projects.all()
+    repo = Repo(tmp_path / "api")
+    repo.commit({"a": "1\n"})
+
+    assert projects.opened(repo.path).common_dir == repo.path / ".git"
