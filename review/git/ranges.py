@@ -5,6 +5,7 @@ The table: docs/design/review.md#range-and-trunk.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from review.git.repository import Repository
 LAST = 20  # commits shown where nothing says where the work began
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
 SHOWN = 200  # characters of a name that an error repeats
+HEAD = re.compile(r"(?:HEAD|@)(?=$|[~^])")  # or a commit below it
+FOLLOWED = re.compile(r"(?:HEAD)?(?=@\{(?:u|upstream|push)\})", re.IGNORECASE)  # by its branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,20 @@ def resolve(
     return _Resolver(repository, refs, trunk).range(wanted)
 
 
+def of_head(wanted: str | Mapping[str, Any] | None) -> bool:
+    """Whether the range moves with HEAD."""
+    match wanted:
+        case str():
+            ends = [end.strip() for end in re.split(r"\.{2,3}", wanted)]
+        case Mapping():
+            ends = [str(wanted.get("base") or "-"), str(wanted.get("head") or "")]
+        case _:
+            return True
+    return any(not end or HEAD.match(end) or FOLLOWED.match(end) for end in ends)
+
+
 def revision(repository: Repository, refs: Refs, text: str) -> str:
-    """The commit that a revision names. GitError revision."""
+    """The commit that a revision names, by the HEAD of `refs`. GitError revision."""
     if text == "HEAD":
         if refs.head is None:
             raise unknown("HEAD (the repository has no commits yet)")
@@ -62,9 +77,10 @@ def revision(repository: Repository, refs: Refs, text: str) -> str:
         return refs.shas[full]
     if not text.isprintable() or text.startswith("-"):
         raise unknown(text)
+    asked = f"{_without_head(refs, text)}^{{commit}}"
     try:
         told = command.run(
-            repository.path, "rev-parse", "--verify", "-q", "--end-of-options", f"{text}^{{commit}}"
+            repository.path, "rev-parse", "--verify", "-q", "--end-of-options", asked
         )
     except GitError as error:
         if error.kind in ("failed", "revision"):
@@ -74,6 +90,15 @@ def revision(repository: Repository, refs: Refs, text: str) -> str:
     if not SHA.fullmatch(sha):  # such as ^main
         raise unknown(text)
     return sha
+
+
+def _without_head(refs: Refs, text: str) -> str:
+    """The same revision of what HEAD stands for: git itself knows but the HEAD of this moment."""
+    if refs.head and (found := HEAD.match(text)):
+        return refs.head + text[found.end() :]
+    if refs.head_ref and (found := FOLLOWED.match(text)):
+        return refs.head_ref.removeprefix(HEADS) + text[found.end() :]
+    return text
 
 
 def merge_base(repository: Repository, one: str, other: str) -> str | None:

@@ -201,7 +201,7 @@ def _unreadable(empty: Repo, error: GitError) -> Repo:
 
 def _filled(empty: Repo, opened: Repository) -> Repo:
     pointers, said = refs.read(opened), []
-    if empty.entry.range is None and (work := pointers.underway):
+    if (work := pointers.underway) and ranges.of_head(empty.entry.range):
         pointers = pointers.settled
         said = [
             f"A {work.kind} of {ranges.named(work.branch)} is in progress; "

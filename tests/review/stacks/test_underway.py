@@ -83,6 +83,27 @@ def test_the_stack_stays_and_what_is_in_progress_is_said_until_it_ends(
     assert told(topic) == (SUBJECTS, [], [])
 
 
+@pytest.mark.parametrize(
+    "span", ["main..HEAD", "main...@", "main..", "HEAD", "HEAD~3..HEAD", "@{upstream}..HEAD"]
+)
+def test_a_range_that_is_written_with_head_stays_as_it_was_too(topic: Payments, span: str):
+    topic.repo.git("branch", "-q", "--set-upstream-to=main")
+    topic.describe(range=span)
+    assert told(topic)[0] == SUBJECTS
+
+    rebase(topic.repo)
+
+    assert told(topic) == (SUBJECTS, [REBASING], [])
+
+
+def test_a_range_of_branches_does_not_tell_of_a_rebase(topic: Payments):
+    topic.describe(range="main..topic")
+
+    rebase(topic.repo)
+
+    assert told(topic) == (SUBJECTS, [], [])
+
+
 def test_what_is_written_during_a_rebase_follows_the_commit_when_it_ends(topic: Payments):
     first = topic.repo.sha("topic~2")
     rebase(topic.repo)
