@@ -133,7 +133,8 @@ class CommitViewSet(ViewSet):
     def since_search(self, request: Request, old: str, **place: Any) -> Response:
         """The lines that hold a text in what differs between the two."""
         asked = request.query_params
-        return Response(finding.since(old=old, q=asked.get("q"), to=asked.get("to"), **place))
+        q, to = asked.get("q"), asked.get("to")
+        return Response(finding.since(old=old, q=q, to=to, whole=flag(request, "base"), **place))
 
     @binary(*assets.TYPES.values(), query=queries.SinceImage, errors=(400, 404))
     def since_image(self, request: Request, old: str, **place: Any) -> HttpResponse:

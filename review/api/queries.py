@@ -76,8 +76,8 @@ class Search(Shape):
     q = s.CharField(help_text="upper case counts once there is any")
 
 
-class SinceSearch(Search):
-    to = s.CharField(required=False)
+class SinceSearch(Search, Versions):
+    pass
 
 
 class SinceImage(Image):

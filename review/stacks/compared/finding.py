@@ -44,10 +44,14 @@ def in_commit(project: str, repo: str, sha: str, q: Any) -> Search:
     return _answer(query, searching.search(target.repository, shown.parent, shown.sha, query))
 
 
-def since(project: str, repo: str, sha: str, old: str, q: Any, *, to: str | None = None) -> Search:
-    """The lines that hold the text in what differs between two versions, whoever changed them."""
+def since(
+    project: str, repo: str, sha: str, old: str, q: Any, *, to: str | None = None,
+    whole: bool = False,
+) -> Search:  # fmt: skip
+    """The lines that hold the text in what differs between two versions, whoever changed them;
+    `whole`: in files that only the base changes, too."""
     query = _query(q)
-    pair = comparison.two(project, repo, sha, old, to)
+    pair = comparison.two(project, repo, sha, old, to, whole=whole)
     there = pair.old.sha if pair.old else None
     shown = {file.path for file in pair.commit.files}
     hits = searching.search(pair.repository, there, pair.new.sha, query)

@@ -11,7 +11,7 @@ import pytest
 
 from config.errors import NotFound
 from review import reviewer
-from review.stacks.compared import comparison, versions
+from review.stacks.compared import comparison, finding, versions
 from review.stacks.compared.versions import PARENT
 from review.threads import commenting, viewed
 from tests.promises.rings import ring, seeded
@@ -136,6 +136,17 @@ def test_what_the_base_brought_is_told_from_what_the_author_changed(desk: Desk):
         ("a.py", False),
         ("b.py", True),
     ]
+
+
+def test_text_is_found_in_the_files_that_are_shown_of_two_versions(desk: Desk):
+    first, _, third = three(desk)
+
+    def paths(**asked: Any) -> list[str]:
+        told = finding.since("pay", "api", third, first, "one", **asked)
+        return [line["path"] for line in told["lines"] if line["kind"] == "added"]
+
+    assert paths() == []
+    assert paths(whole=True) == ["b.py"]
 
 
 def test_an_amend_on_the_same_base_brings_nothing_from_it(desk: Desk):
