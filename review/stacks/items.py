@@ -111,13 +111,16 @@ class _Filling:
         self.known |= {commit.sha: commit for commit in self.scene.commits}
         wanted = {landed for landed, _ in shown.values()} | self.found.kept.keys()
         there = ancestry.resolve(self.scene.repository, sorted(wanted - self.known.keys()))
-        self.known |= history.listed(self.scene.repository, there, counts=self.counted)
+        found = sorted({*there.values()} - self.known.keys())
+        self.known |= history.listed(self.scene.repository, found, counts=self.counted)
         return {
-            sha: self._landing(sha, landed, by, self.known.get(landed))
+            sha: self._landing(sha, there.get(landed, landed), by)
             for sha, (landed, by) in shown.items()
         }
 
-    def _landing(self, sha: str, landed: str, by: str, commit: Commit | None) -> Landing:
+    def _landing(self, sha: str, landed: str, by: str) -> Landing:
+        """`landed` may be short where a hand wrote it and git has no such commit."""
+        commit = self.known.get(landed)
         recorded = self.found.states.get(sha).pr
         said = recorded.landed if recorded else None
         at = commit.committed if commit else said["at"] if said else None

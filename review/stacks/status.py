@@ -36,9 +36,11 @@ def effective(
 ) -> Status:
     """`draft`, `ready`, `published` or `merged`: the first rule that holds.
 
-    `status_over` is the landing that an explicit status has already overruled.
+    `status_over` is the landing that an explicit status has already overruled, short where the
+    record of the landing was.
     """
-    if landed_sha is not None and status_over != landed_sha:
+    over = bool(status_over and landed_sha and landed_sha.startswith(status_over))
+    if landed_sha is not None and not over:
         return "merged"
     if explicit := stored_status(stored):
         return explicit

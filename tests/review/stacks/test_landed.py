@@ -56,6 +56,20 @@ def set_pr(pay: Payments, sha: str, **patch: Any) -> None:
     )
 
 
+def test_a_landing_that_is_recorded_with_a_short_sha_shows_what_landed(
+    pay: Payments, feature: list[str]
+):
+    landed = on_main(pay, {"d.py": "d\nmore\n"}, "Third, squashed")
+    pay.pr(feature[2], landed={"sha": landed[:9]}, status="draft", status_over=landed[:9])
+    pay.pr(feature[1], landed={"sha": landed[:9]})
+
+    found = pay.load()
+
+    assert evidence(pay)["Second"] == ("merged", "record", landed)
+    assert repo.find(found, feature[1]).shown_commit.sha == landed
+    assert pay.commits()["Third"]["status"] == "draft"
+
+
 def test_each_kind_of_evidence_shows_a_landing(pay: Payments, feature: list[str]):
     change = on_main(pay, {"x.py": "1\n"}, "Another text", trailers={"Change-Id": "I0123"})
     number = on_main(pay, {"y.py": "1\n"}, "Squashed (#12)")
