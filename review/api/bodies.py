@@ -68,7 +68,8 @@ class UndoBody(Shape):
 
 
 class ViewedBody(Shape):
-    path = s.CharField()
+    path = s.CharField(required=False, allow_null=True)
+    paths = s.ListField(child=s.CharField(), required=False, help_text="several, in one write")
     viewed = s.BooleanField()
     look = s.CharField(required=False, allow_null=True, help_text=LOOK)
 

@@ -87,8 +87,8 @@ class CommitViewSet(ViewSet):
 
     @documented(changes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
-        """Mark a file as viewed, or take the mark off."""
-        mark = bodies.all_of(request, "path", "viewed", "look")
+        """Mark a file as viewed, or several, or take the marks off."""
+        mark = bodies.all_of(request, "path", "paths", "viewed", "look")
         return Response(changes.mark_viewed(**mark, **place))
 
     @documented(interdiff.Interdiff, query=queries.Interdiff, errors=(400, 404))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from config import signals
 from config.errors import SvcError
@@ -47,7 +47,10 @@ class Submitted(Judged):
 
 
 class Viewed(TypedDict):
-    path: str
+    """`path` or `paths`, as they were sent."""
+
+    path: str | None
+    paths: NotRequired[list[str]]
     viewed: bool
     progress: wire.Progress
 
@@ -217,18 +220,29 @@ def apply_suggestions(
 
 
 def mark_viewed(
-    project: str, repo: str, sha: str, *, path: Any = None, viewed: Any = None, look: Any = None
+    project: str,
+    repo: str,
+    sha: str,
+    *,
+    path: Any = None,
+    paths: Any = None,
+    viewed: Any = None,
+    look: Any = None,
 ) -> Viewed:
-    """Mark a file as viewed, or take the mark off; of what is not committed, as of this `look`."""
+    """Mark a file as viewed, or all of `paths`, or take the marks off; of what is not committed, as
+    of this `look`."""
     before = reviewed.at(project, repo, sha)
-    reviewed.check_look(before, look, path)
-    if marks.set_viewed(before, path, viewed):
+    for one in paths if isinstance(paths, list) else [path]:
+        reviewed.check_look(before, look, one)
+    if paths is None:
+        changed = marks.set_viewed(before, path, viewed)
+    else:
+        changed = marks.set_all_viewed(before, paths, viewed)
+    if changed:
         events.review(project, repo, before.stem)
-    return {
-        "path": path,
-        "viewed": viewed,
-        "progress": details.progress(reviewed.at(project, repo, sha)),
-    }
+    progress = details.progress(reviewed.at(project, repo, sha))
+    done: Viewed = {"path": path, "viewed": viewed, "progress": progress}
+    return done if paths is None else {**done, "paths": paths}
 
 
 def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> details.Pr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.errors import Invalid
+from config.errors import Invalid, printable
 from config.git.command import GitError
 from review.files import times
 from review.git.commits import Commit, shown_path
@@ -55,25 +55,45 @@ def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
     """Mark a file of the commit, or take its mark away; False when it was so already."""
     if path is None:
         raise Invalid('"path" is required')
-    digest = digests(target, target.shown_commit).get(path) if isinstance(path, str) else None
-    if digest is None:
-        raise Invalid('"path" is not a file changed by this commit')
+    return _set(target, [path], viewed, '"path" is not a file changed by this commit')
+
+
+def set_all_viewed(target: Target, paths: Any, viewed: Any) -> bool:
+    """The same of several files in one write; all of them or none."""
+    if not isinstance(paths, list) or not paths:
+        raise Invalid('"paths" must be a list of the files to mark')
+    return _set(target, paths, viewed, '"paths" names {name}, no file changed by this commit')
+
+
+def _set(target: Target, paths: list[Any], viewed: Any, unknown: str) -> bool:
+    found = digests(target, target.shown_commit)
+    for path in paths:
+        if not isinstance(path, str) or path not in found:
+            raise Invalid(unknown.format(name=printable(str(path), 200)))
     if not isinstance(viewed, bool):
         raise Invalid('"viewed" must be true or false')
-    mark = Mark(path, digest, times.now_exact()) if viewed else None
+    at = times.now_exact()
 
     def operation(page: Page) -> bool:
-        held = {one.path: one for one in page.review.viewed}.get(path)
-        if held is None and mark is None:
-            return False
-        if held is not None and mark is not None and _digest(target, held) == digest:
+        held = {one.path: one for one in page.review.viewed}
+        if viewed:
+            others = [path for path in paths if not _holds(target, held.get(path), found[path])]
+        else:
+            others = [path for path in paths if path in held]
+        if not others:
             return False
         kept = marks_of(target, page)
-        document.put(kept, path, document.mark(mark) if mark else None)
+        for path in others:
+            mark = document.mark(Mark(path, found[path], at)) if viewed else None
+            document.put(kept, path, mark)
         page.set("viewed", kept)
         return True
 
     return writes.write(target, operation)
+
+
+def _holds(target: Target, mark: Mark | None, digest: str) -> bool:
+    return mark is not None and _digest(target, mark) == digest
 
 
 def take(target: Target, page: Page, new: Sequence[Mark]) -> bool:

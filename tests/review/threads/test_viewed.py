@@ -29,6 +29,10 @@ def sha(world: World, base: str) -> str:
     )
 
 
+def written(world: World, sha: str) -> Any:
+    return yamlio.parse(world.file(sha).read_bytes()).texts()["viewed"]
+
+
 def marks(world: World, sha: str, match: Match | None = None) -> tuple[list[str], list[str]]:
     review = records.review(world.target(sha, match))
     return review["viewed"], review["viewed_stale"]
@@ -83,6 +87,29 @@ def test_what_makes_no_sense_is_refused(world: World, sha: str, path: Any, value
 
     assert caught.value.text == text
     assert not world.file(sha).exists()
+
+
+def test_several_files_are_marked_in_one_write_or_none_of_them(world: World, sha: str):
+    target, paths = world.target(sha), ["a.py", "new.py", "c.bin"]
+    with pytest.raises(Invalid, match='^"paths" names b.py, no file changed by this commit$'):
+        viewed.set_all_viewed(target, [*paths, "b.py"], True)
+    assert marks(world, sha) == ([], [])
+    viewed.set_viewed(target, "a.py", True)
+    first = written(world, sha)["a.py"]
+
+    assert viewed.set_all_viewed(target, paths, True)
+
+    assert sorted(marks(world, sha)[0]) == sorted(paths)
+    assert written(world, sha)["a.py"] == first
+    assert not viewed.set_all_viewed(target, paths, True)
+    assert viewed.set_all_viewed(target, paths, False)
+    assert marks(world, sha) == ([], [])
+
+
+@pytest.mark.parametrize("paths", [[], "a.py", {"a.py": 1}, [1]])
+def test_files_that_are_no_list_of_files_are_refused(world: World, sha: str, paths: Any):
+    with pytest.raises(Invalid, match='^"paths" '):
+        viewed.set_all_viewed(world.target(sha), paths, True)
 
 
 def test_a_list_of_paths_counts_for_the_commit_and_becomes_marks(world: World, sha: str):

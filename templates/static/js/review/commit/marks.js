@@ -8,6 +8,7 @@ import { plural } from "../../kit/words.js";
 import { all, goTo, viewOf } from "../diff/view.js";
 import { at, onOther, state } from "../state.js";
 
+const MOST = 1000; // files of one request
 const watchers = new Set();
 /** Call back when marks or counts changed. */
 export const onMarks = (callback) => watchers.add(callback);
@@ -41,8 +42,8 @@ onOther(() => {
 });
 
 /**
- * Mark files, or take the marks off. One after another: each is a write of the same file. They are
- * those of the commit that was shown `when` it was asked for, also once another one is.
+ * Mark files, or take the marks off. They are those of the commit that was shown `when` it was asked
+ * for, also once another one is.
  */
 export function setViewed(files, viewed) {
   return mark(files, viewed, { address: at("viewed"), life: state.life });
@@ -64,10 +65,11 @@ async function mark(files, viewed, when, { undo = true } = {}) {
   let sent = 0;
   counted.running += 1;
   try {
-    for (const { path } of changed) {
-      const { progress } = await put(address, { path, viewed });
+    while (sent < changed.length) {
+      const paths = changed.slice(sent, sent + MOST).map(({ path }) => path);
+      const { progress } = await put(address, { paths, viewed });
       if (!life.aborted) state.commit.progress.viewed = progress.viewed;
-      sent += 1;
+      sent += paths.length;
     }
   } catch (error) {
     const refused = before.filter(([file]) => changed.indexOf(file) >= sent);
