@@ -11,6 +11,7 @@ from review.files.layout import (
     SLUG,
     WORKTREE,
     Kind,
+    drafts,
     has_worktree,
     listed,
     name_of,
@@ -34,6 +35,7 @@ from review.files.writing import arrived, change, check_whole, expect
 
 __all__ = [
     "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "WORKTREE", "Kind", "arrived",
-    "change", "check_whole", "expect", "has_worktree", "keep", "listed", "load", "name_of",
-    "names", "path", "read", "read_all", "remembered", "root", "slugs", "stamp", "state_dir",
+    "change", "check_whole", "drafts", "expect", "has_worktree", "keep", "listed", "load",
+    "name_of", "names", "path", "read", "read_all", "remembered", "root", "slugs", "stamp",
+    "state_dir",
 ]  # fmt: skip

@@ -40,6 +40,11 @@ def state_dir() -> Path:
     return folder
 
 
+def drafts(slug: str, repo: str) -> Path:
+    """Where the unsent drafts of a repo lie: beside the projects, a file for each commit."""
+    return Path(settings.DATA_DIR) / "state/review/drafts" / slug / repo
+
+
 def slugs() -> list[str]:
     """Names of the directories that hold a project.yaml, sorted."""
     return sorted(name for name in listed(root()) if SLUG.fullmatch(name) and is_project(name))

@@ -146,7 +146,8 @@ _young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were youn
 
 
 def stamp(slug: str, repo: str) -> str:
-    """Changes when project.yaml or any review or PR file of this repo does; parses nothing."""
+    """Changes when project.yaml, any review or PR file of this repo or a draft does; parses
+    nothing."""
     folder = f"{layout.root()}/{slug}"  # text: the list of projects asks this of all of them
     marks = [_mark(f"{folder}/{PROJECT}", folder)]
     for kind in KINDS if REPO.fullmatch(repo) else ():
@@ -154,7 +155,14 @@ def stamp(slug: str, repo: str) -> str:
             marks += sorted(
                 _mark(entry.path, folder) for entry in entries if layout.is_named(kind, entry.name)
             )
+    if REPO.fullmatch(repo):
+        with contextlib.suppress(OSError), os.scandir(layout.drafts(slug, repo)) as entries:
+            marks += sorted(f"{entry.name} {_stat(entry.stat())}" for entry in entries)
     return hashlib.sha256("\n".join(marks).encode()).hexdigest()
+
+
+def _stat(found: os.stat_result) -> str:
+    return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
 
 
 def _mark(file: str, folder: str) -> str:
@@ -163,7 +171,7 @@ def _mark(file: str, folder: str) -> str:
         found = os.stat(file)  # noqa: PTH116 - thousands of them are looked at
     except OSError as error:
         return f"{file} error {error.errno}"
-    stat = f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}"
+    stat = _stat(found)
     known = _young.get(file)
     if time.time() - found.st_mtime < YOUNG_S:
         known = _young[file] = (stat, _hash(file, folder))

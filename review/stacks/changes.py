@@ -163,9 +163,17 @@ def edit_draft(
 
 
 def delete_draft(project: str, repo: str, sha: str, draft: str, *, me: str) -> DeletedDraft:
-    target = repos.target_at(project, repo, sha)
-    drafts.remove(target, [drafts.one(target, draft, me)])
-    events.review(project, repo, target.commit.sha)
+    """Delete a draft; also one of a commit that is gone, as its orphaned review tells it."""
+    found = repos.look_up_repo(project, repo)
+    gone = next((one for one in found.orphans if one.sha == sha and one.drafted), None)
+    if gone is not None:
+        mine = drafts.one_left(project, repo, gone.drafted, draft, me)
+        drafts.remove(project, repo, [mine])
+        events.project(project, "reviews")
+    else:
+        target = repos.target(found, repos.find(found, sha))
+        drafts.remove(project, repo, [drafts.one(target, draft, me)])
+        events.review(project, repo, target.commit.sha)
     return {"ok": True, "deleted": draft}
 
 

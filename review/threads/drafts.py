@@ -78,7 +78,7 @@ def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
 
 def shas(slug: str, repo: str) -> frozenset[str]:
     """The commits of which there are any."""
-    names = files.listed(path(slug, repo, "").parent)
+    names = files.listed(files.drafts(slug, repo))
     return frozenset(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
@@ -94,7 +94,8 @@ def add(
     extra = {REPLY: reply_to} if reply_to else {}
     made = replace(made, id=ids.mint("t", ()), extra=extra)
     writes.write(target, lambda _page: True)  # the file that carry-over follows
-    _change(target, target.commit.sha, lambda known: (*known, _bounded(known, made)))
+    file = path(target.slug, target.repo, target.commit.sha)
+    _change(file, target.commit.sha, lambda known: (*known, _bounded(known, made)))
     return made.id
 
 
@@ -108,18 +109,29 @@ def edit(target: Target, name: str, body: Any, author: str) -> None:
         (comment,) = thread.comments
         return replace(thread, comments=(replace(comment, body=text, updated_at=at),))
 
-    _change(target, found.sha, lambda known: tuple(map(anew, known)))
+    file = path(target.slug, target.repo, found.sha)
+    _change(file, found.sha, lambda known: tuple(map(anew, known)))
 
 
-def remove(target: Target, gone: Sequence[Draft]) -> None:
+def remove(slug: str, repo: str, gone: Sequence[Draft]) -> None:
     names = {draft.id for draft in gone}
     for sha in {draft.sha for draft in gone}:
-        _change(target, sha, lambda known: tuple(one for one in known if one.id not in names))
+        file = path(slug, repo, sha)
+        _change(file, sha, lambda known: tuple(one for one in known if one.id not in names))
 
 
 def one(target: Target, name: str, author: str) -> Draft:
     """NotFound for what is not there, or is another one's: nobody else learns of it."""
-    for draft in of(target, author):
+    return _named(of(target, author), name)
+
+
+def one_left(slug: str, repo: str, shas: Iterable[str], name: str, author: str) -> Draft:
+    """The same of commits that are gone."""
+    return _named(left(slug, repo, shas, author), name)
+
+
+def _named(found: Iterable[Draft], name: str) -> Draft:
+    for draft in found:
         if draft.id == name:
             return draft
     raise NotFound("No such draft")
@@ -137,7 +149,7 @@ def _bounded(known: Threads, made: Thread) -> Thread:
 
 
 def path(slug: str, repo: str, sha: str) -> Path:
-    return files.state_dir() / "drafts" / slug / repo / f"{sha}.yaml"
+    return files.drafts(slug, repo) / f"{sha}.yaml"
 
 
 def _mine(found: Sequence[Draft], author: str) -> list[Draft]:
@@ -175,10 +187,8 @@ def _parsed(data: bytes, file: Path, sha: str) -> Threads:
     return schema.parse(texts, sha).conversations
 
 
-def _change(target: Target, sha: str, act: Callable[[Threads], Threads]) -> None:
+def _change(file: Path, sha: str, act: Callable[[Threads], Threads]) -> None:
     """Do that to the drafts of one version; the file goes with the last of them."""
-
-    file = path(target.slug, target.repo, sha)
 
     def apply(data: bytes | None) -> bytes | None:
         made = act(_parsed(data, file, sha) if data else ())
@@ -187,5 +197,6 @@ def _change(target: Target, sha: str, act: Callable[[Threads], Threads]) -> None
         return document.text(None, {"threads": [document.thread(thread) for thread in made]})
 
     with storage.writing("the drafts"):
+        files.state_dir()  # for its user alone
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         storage.change(file, apply)

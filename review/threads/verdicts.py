@@ -73,7 +73,7 @@ def submit(target: Target, *, verdict: Any, body: Any, author: Any) -> list[Draf
         raise Invalid("There is nothing to submit: write a draft, or give a verdict")
     made = _made(target, verdict, signed)
     writes.write(target, _Submission(sent, made))
-    drafts.remove(target, sent)
+    drafts.remove(target.slug, target.repo, sent)
     return sent
 
 

@@ -268,6 +268,32 @@ def test_what_a_gone_commit_became_is_said_by_one_press(page: Page, pay: Stacked
     assert thread["comments"][0]["body"] == "Round how?"
 
 
+def test_a_draft_on_a_commit_that_was_dropped_is_read_and_put_elsewhere(
+    page: Page, pay: Stacked
+) -> None:
+    for body in ("Unsent and unwanted", "Unsent"):
+        pay.send("POST", pay.c("payout", "/threads"), body=body, draft=True)
+    pay.repo.reset(pay.shas["store"])
+    page.goto(pay.page)
+
+    warning = page.locator(".banner", has_text="One review has no commit any more.")
+    expect(warning).to_contain_text("2 drafts of yours")
+    page.get_by_role("button", name="Read it").click()
+    dialog = page.get_by_role("dialog", name="Reviews without a commit")
+    expect(dialog.get_by_text("Draft, not sent")).to_have_count(2)
+    dialog.get_by_role("button", name="Delete it").first.click()
+    expect(dialog.get_by_text("Unsent and unwanted")).to_have_count(0)
+    short = pay.shas["payout"][:7]
+    dialog.get_by_label(f"Commit that is to have the review of {short}").select_option(
+        pay.shas["money"]
+    )
+    dialog.get_by_role("button", name="Put it there").click()
+
+    expect(warning).to_have_count(0)
+    (draft,) = pay.send("GET", pay.c("money", "/drafts"))["drafts"]
+    assert draft["comments"][0]["body"] == "Unsent"
+
+
 def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Stacked) -> None:
     page.goto(pay.page)
     page.get_by_role("button", name="Add a repository").click()

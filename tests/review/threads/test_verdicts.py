@@ -10,7 +10,8 @@ import pytest
 from config import signals
 from config.errors import Conflict, Invalid, NotFound
 from review import caches, files, reviewer
-from review.stacks import changes, conversations, details
+from review.stacks import changes, conversations, details, taking
+from review.stacks import repo as repos
 from review.stacks.compared import versions
 from review.stacks.pictures import render
 from review.threads import drafts, records
@@ -138,6 +139,33 @@ def test_drafts_of_a_commit_that_is_gone_are_told_to_their_author_with_its_revie
     desk.git.path.rename(desk.git.path.with_name("away"))
     caches.clear()
     assert told(drafts_of=me) == [[("Not yet", "a.py", True)]]
+
+
+def test_a_draft_on_a_commit_that_is_gone_is_deleted_or_sent_where_a_person_says(
+    desk: Desk, sha: str, me: str
+):
+    gone, kept = draft(sha, me, "Not this"), draft(sha, me, "But this")
+    desk.git.reset("main")
+    other = desk.git.commit({"z.py": "z\n"}, "Something else")
+
+    def left() -> list[str]:
+        (orphan,) = conversations.conversations("pay", drafts_of=me)["orphaned"]
+        return [one["comments"][0]["body"] for one in orphan["drafts"]]
+
+    assert left() == ["Not this", "But this"]
+    with pytest.raises(NotFound):
+        changes.delete_draft("pay", "api", sha, gone, me="ben")
+    before = repos.look_up_repo("pay", "api").stamp
+    changes.delete_draft("pay", "api", sha, gone, me=me)
+    assert left() == ["But this"]
+    assert repos.look_up_repo("pay", "api").stamp != before
+
+    taking.take("pay", "api", other, sha)
+
+    changes.edit_draft("pay", "api", other, kept, me=me, body="But this, edited")
+    assert [one["comments"][0]["body"] for one in submit(other, me)["threads"]] == [
+        "But this, edited"
+    ]
 
 
 def test_submitting_sends_all_drafts_with_the_verdict_in_one_write(desk: Desk, sha: str, me: str):

@@ -56,12 +56,14 @@ export class ThreadList {
   }
 
   show({ threads, more, orphaned }) {
-    const hidden = orphaned.filter(({ reason, unresolved }) => reason && unresolved);
+    const hidden = orphaned.filter(
+      ({ reason, unresolved, drafts }) => reason && unresolved + drafts.length,
+    );
     const count = hidden.reduce((sum, one) => sum + one.unresolved, threads.length + more);
     this.copy.hidden = !threads.length;
     this.threads = threads;
     this.count.hidden = !count;
-    this.none.hidden = count > 0;
+    this.none.hidden = count > 0 || hidden.length > 0;
     fill(this.count, String(count));
     this.behind.hidden = !more;
     this.rest.textContent = `Show ${plural(more, "more thread")}`;
@@ -130,13 +132,17 @@ function byRepo(orphaned) {
   return names.map((repo) => ({ repo, orphaned: orphaned.filter((one) => one.repo === repo) }));
 }
 
-/** The open threads of a repository that cannot be read: how many, why, and what they say. */
+/** What is said in a repository that cannot be read: how much, why, and in its words. */
 function unplaced({ repo, orphaned }) {
-  const count = orphaned.reduce((sum, { unresolved }) => sum + unresolved, 0);
+  const sum = (of) => orphaned.reduce((all, one) => all + of(one), 0);
+  const open = sum(({ unresolved }) => unresolved);
+  const drafts = sum((one) => one.drafts.length);
+  const held = [open > 0 && plural(open, "open thread"), drafts > 0 && plural(drafts, "draft")];
+  const what = held.filter(Boolean).join(" and ");
   return h(
     "div",
     { class: "nothing soft stack" },
-    h("p", {}, `${plural(count, "open thread")} of ${repo} cannot be placed. `, orphaned[0].reason),
+    h("p", {}, `${what} of ${repo} cannot be placed. `, orphaned[0].reason),
     h("p", {}, readButton({ orphaned }, `Threads of ${repo}`)),
   );
 }

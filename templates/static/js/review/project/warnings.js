@@ -1,9 +1,9 @@
 // What is wrong with a project, before anything else: files, branches, reviews without a commit.
 
-import { post, put } from "../../kit/api.js";
+import { post, put, remove } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
 import { button, h, icon } from "../../kit/dom.js";
-import { attempt, toast } from "../../kit/toast.js";
+import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural, time } from "../../kit/words.js";
 import { broken, copyPath, tilde } from "../paths.js";
 import { commitOf } from "../route.js";
@@ -49,9 +49,7 @@ export function warningsOf(project, { unreadable, orphaned: all }) {
     ]),
     orphaned.length > 0 && {
       ...{ key: "orphans", kind: "orphans", tone: "warn", orphaned, project: project.slug },
-      titles: Object.fromEntries(
-        project.repos.flatMap((repo) => repo.commits).map((one) => [one.sha, titleOf(one)]),
-      ),
+      commits: Object.fromEntries(project.repos.map((repo) => [repo.name, repo.commits])),
     },
   ].filter(Boolean);
 }
@@ -188,7 +186,13 @@ async function settle(items) {
 
 function orphanWords(orphaned) {
   const threads = total(orphaned.map((one) => one.threads.length));
-  const holds = `${plural(threads, "thread")}; no commit matches by change-id, patch-id or title.`;
+  const drafts = total(orphaned.map((one) => one.drafts.length));
+  const held = [
+    (threads > 0 || !drafts) && plural(threads, "thread"),
+    drafts > 0 && `${plural(drafts, "draft")} of yours`,
+  ];
+  const what = held.filter(Boolean).join(" and ");
+  const holds = `${what}; no commit matches by change-id, patch-id or title.`;
   if (orphaned.length > 1)
     return h(
       "div",
@@ -218,8 +222,13 @@ export const readButton = (item, title = "Reviews without a commit") =>
     onclick: () => read(item, title),
   });
 
-function read({ orphaned, project, titles }, title) {
+function read({ orphaned, project, commits = {} }, title) {
   const close = button("Close", { onclick: () => node.close() });
+  const move = (event, one, sha) =>
+    attempt(event, async () => {
+      await became(project, one.repo, sha, one.sha);
+      node.close();
+    });
   const node = dialog(
     title,
     h("h2", { class: "big" }, title),
@@ -228,20 +237,17 @@ function read({ orphaned, project, titles }, title) {
         "section",
         { class: "stack spaced" },
         h("h3", {}, one.subject ?? "No title is known", " ", code(short(one.sha))),
-        one.threads.length
-          ? one.threads.map(thread)
+        one.threads.length + one.drafts.length
+          ? [one.threads.map(thread), one.drafts.map((draft) => drafted(project, one, draft))]
           : h("p", { class: "soft" }, "It holds no thread."),
         one.candidates.map(({ sha, by }) =>
-          button(`It became ${short(sha)} ${titles[sha] ?? ""}`, {
+          button(`It became ${short(sha)} ${titled(commits[one.repo], sha)}`, {
             kind: "s",
             title: WHY[by],
-            onclick: (event) =>
-              attempt(event, async () => {
-                await became(project, one.repo, sha, one.sha);
-                node.close();
-              }),
+            onclick: (event) => move(event, one, sha),
           }),
         ),
+        commits[one.repo]?.length > 0 && anywhere(one, commits[one.repo], move),
         h("p", { class: "line wrap tiny quiet" }, code(tilde(one.file)), copyPath(one.file)),
       ),
     ),
@@ -258,6 +264,56 @@ const WHY = {
   subject: "Both have the same subject",
   similar: "Some of the changed lines are the same",
 };
+
+const titled = (commits = [], sha) => {
+  const found = commits.find((one) => one.sha === sha);
+  return found ? titleOf(found) : "";
+};
+
+/** Whatever the commit became, a person may know better: its review goes where they say. */
+function anywhere(one, commits, move) {
+  const choice = h(
+    "select",
+    { class: "input", "aria-label": `Commit that is to have the review of ${short(one.sha)}` },
+    commits
+      .toReversed()
+      .map((each) => h("option", { value: each.sha }, `${each.short} ${titleOf(each)}`)),
+  );
+  const put = button("Put it there", {
+    kind: "s",
+    onclick: (event) => move(event, one, choice.value),
+  });
+  return h("div", { class: "line wrap" }, choice, put);
+}
+
+/** What is not sent: on a commit that is gone it can be read, taken along and deleted. */
+function drafted(project, { repo, sha }, draft) {
+  const [{ body }] = draft.comments;
+  const address = commitOf(project, repo, sha, "drafts", draft.id);
+  const node = h(
+    "div",
+    { class: "stack" },
+    thread(draft),
+    h(
+      "div",
+      { class: "line wrap" },
+      h("span", { class: "badge line" }, icon("pencil"), "Draft, not sent"),
+      button("Copy it", {
+        kind: "ghost s",
+        onclick: (event) => attempt(event, () => copy(body, "The draft is copied")),
+      }),
+      button("Delete it", {
+        kind: "ghost s",
+        onclick: (event) =>
+          attempt(event, async () => {
+            await remove(address);
+            node.remove();
+          }),
+      }),
+    ),
+  );
+  return node;
+}
 
 const thread = (one) =>
   h(
