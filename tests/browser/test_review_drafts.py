@@ -104,6 +104,35 @@ def test_what_was_not_sent_is_there_on_the_commit_with_other_words(
     expect(page.get_by_label("New comment on line 12 of a.py")).to_have_value("Not sent yet")
 
 
+def test_a_review_and_a_record_that_were_not_sent_are_there_after_an_amend(
+    page: Page, commit: Commit, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    page.goto(commit.address)
+    verdict = page.get_by_role("dialog", name="Submit review").get_by_label(
+        "About the whole commit"
+    )
+    title = page.get_by_role("dialog", name="PR details").get_by_label("Title", exact=True)
+    page.get_by_role("button", name="Submit review").click()
+    verdict.fill("Nearly there")
+    verdict.blur()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="PR details").click()
+    title.fill("A better title")
+    title.blur()
+    page.keyboard.press("Escape")
+
+    for subject in ("The same in other words", "And in others again"):
+        commit.amend({}, subject=subject)
+        page.goto(commit.address)
+        page.get_by_role("button", name="Submit review").click()
+        expect(verdict).to_have_value("Nearly there")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="PR details").click()
+        expect(title).to_have_value("A better title")
+        page.keyboard.press("Escape")
+
+
 @pytest.mark.slow
 def test_drafts_fit_and_read_in_both_looks(look: BrowserContext, commit: Commit, axe: str) -> None:
     commit.post("/threads", {"body": "Not *yet*", "path": "a.py", "line": 12, "draft": True})

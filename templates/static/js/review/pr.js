@@ -4,10 +4,10 @@
 import { get, put } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
 import { sheet } from "../kit/dialog.js";
-import { draft } from "../kit/drafts.js";
 import { command, problem } from "../kit/parts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { time } from "../kit/words.js";
+import { draftAbout } from "./became.js";
 import { at, state } from "./state.js";
 import { judged } from "./verdicts.js";
 
@@ -89,8 +89,7 @@ class Panel {
     });
     this.arrive(record);
     for (const [name, field] of Object.entries(this.fields))
-      if (field.type === "text")
-        field.kept = draft(field.input, `pr ${state.project}/${state.repo}/${state.sha} ${name}`);
+      if (field.type === "text") field.kept = draftAbout(field.input, `pr ${name}`);
   }
 
   text(name, label, input) {

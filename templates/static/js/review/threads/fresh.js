@@ -1,11 +1,10 @@
 // New threads being written. Their text is kept in this browser under the project, the file and
 // the text of the line, so that it is found again in place after a reload and after a rebase.
 
-import { get } from "../../kit/api.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
+import { isHere, told, whose } from "../became.js";
 import { goTo } from "../diff/view.js";
 import { lookAgain } from "../readers.js";
-import { route } from "../route.js";
 import { onOther, state, worktree } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, onPage, stand, viewOf } from "./places.js";
@@ -34,10 +33,7 @@ export function write({ path = null, side = null, start = null, end = null }, af
 
 function metaOf({ path, side, line, start }) {
   const text = line ? (viewOf(path)?.lineText(side, line) ?? "") : "";
-  const { project, repo, sha, commit } = state;
-  const { subject, authored, author } = commit ?? {};
-  const whose = { subject, authored, author: author?.name };
-  return { project, repo, sha, ...whose, path, side, line, start, text };
+  return { ...whose(), path, side, line, start, text };
 }
 
 const nameOf = (meta) => NEW + JSON.stringify(meta);
@@ -113,37 +109,12 @@ async function followed(one) {
 export async function restore(review) {
   const { life } = state;
   for (const name of draftsUnder(NEW)) {
-    const meta = parsed(name);
+    const meta = told(name, NEW);
     if (!meta || boxes.has(name) || !draftOf(name)) continue;
-    if (meta.project !== state.project || meta.repo !== state.repo) continue;
     const here = await isHere(meta, review);
     if (life.aborted) return;
     if (here) settle(meta);
   }
-}
-
-function parsed(name) {
-  try {
-    return JSON.parse(name.slice(NEW.length));
-  } catch {
-    return null;
-  }
-}
-
-let listed = null;
-
-/** Whether this commit is the one the text was written on, or has become of it. */
-async function isHere(meta, review) {
-  const { sha, commit } = state;
-  if (meta.sha === sha) return true;
-  const before = [review.matched_from, ...(review.carried_from?.also ?? [])];
-  if (before.includes(meta.sha)) return true;
-  listed ??= get(route("projects", state.project)).then(
-    ({ repos }) => new Set(repos.flatMap(({ commits }) => commits.map(({ sha }) => sha))),
-  );
-  const gone = !(await listed).has(meta.sha);
-  const written = meta.authored === commit.authored && meta.author === commit.author?.name;
-  return gone && (meta.subject === commit.subject || (Boolean(meta.authored) && written));
 }
 
 function settle(meta) {
@@ -167,7 +138,6 @@ const waiting = []; // of files that are not drawn yet
 onOther(() => {
   boxes.clear();
   waiting.length = 0;
-  listed = null;
 });
 
 /** A file was drawn: boxes that waited for its lines find them by their text, and so do those that

@@ -2,12 +2,12 @@
 
 import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
-import { draft as kept } from "../../kit/drafts.js";
 import { action } from "../../kit/palette.js";
 import { problem } from "../../kit/parts.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
-import { onOther, state } from "../state.js";
+import { draftAbout } from "../became.js";
+import { onOther } from "../state.js";
 import { judged } from "../verdicts.js";
 import { submit, withdraw } from "./review.js";
 
@@ -52,8 +52,7 @@ function open() {
     placeholder: "About the whole commit, if you like",
     "aria-label": "About the whole commit",
   });
-  const { project, repo, sha } = state;
-  const text = kept(box, `submit ${JSON.stringify([project, repo, sha])}`);
+  const text = draftAbout(box, "submit");
   const trouble = h("div", { role: "alert" });
   const radios = CHOICES.map(([value, words, why]) =>
     h(
