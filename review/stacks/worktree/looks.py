@@ -177,9 +177,12 @@ def refuse_left(found: Look, path: str) -> None:
         raise Conflict(text, code="not_compared")
 
 
-def unchanged(repository: Repository, now: Commit, asked: Any, files: Iterable[Changed]) -> None:
-    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`;
-    `now` is the latest, in the repository of the looks."""
+def unchanged(
+    repository: Repository, now: Commit, asked: Any, files: Iterable[Changed], gone: str = ""
+) -> None:
+    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`, or
+    when `gone`, which differs from HEAD no more, did; `now` is the latest, in the repository of the
+    looks."""
     if asked is None or asked == now.sha:
         return
     if not (isinstance(asked, str) and SHA.fullmatch(asked)):
@@ -191,10 +194,12 @@ def unchanged(repository: Repository, now: Commit, asked: Any, files: Iterable[C
     if (before.parents, before.subject) != (now.parents, now.subject):
         raise Conflict("HEAD has moved since you looked; look again", code="moved")
     were = {file.path: file for file in before.files}
-    for file in files:
-        if were.get(file.path) != file:
-            name = shown_path(file.path)
-            raise Conflict(f"{name} has changed since you looked; look again", code="changed")
+    others = [file for file in files if were.get(file.path) != file]
+    if gone and (file := named(before.files, gone)):
+        others.append(file)
+    if others:
+        name = shown_path(others[0].path)
+        raise Conflict(f"{name} has changed since you looked; look again", code="changed")
 
 
 def _detours(view: Shadow) -> str | None:

@@ -34,9 +34,10 @@ def check_look(target: Target, look: Any, path: Any) -> None:
         return
     if not target.uncommitted:
         raise Invalid(f'"look" belongs to {files.WORKTREE}; leave it out for a commit')
-    changed = looks.named(target.shown_commit.files, path) if isinstance(path, str) else None
-    seen = [changed] if changed else []
-    looks.unchanged(target.repository, target.shown_commit, look, seen)
+    name = path if isinstance(path, str) else ""
+    changed = looks.named(target.shown_commit.files, name)
+    seen, gone = ([changed], "") if changed else ([], name)
+    looks.unchanged(target.repository, target.shown_commit, look, seen, gone)
 
 
 def having(project: str, repo: str, sha: str, thread: str) -> Target:

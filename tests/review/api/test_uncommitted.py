@@ -80,6 +80,24 @@ def test_a_line_that_was_seen_at_a_look_is_commented_only_while_its_file_is_as_i
     assert after["viewed"] == []
 
 
+def test_a_line_of_a_file_that_was_discarded_since_the_look_is_not_commented(
+    api: Api, pay: Project
+):
+    before = (pay.repo.path / "src/pay.py").read_text()
+    opened(api, pay)
+    at = f"{pay.p}{AT}"
+    look = api.get(f"{at}?contents=none").json()["look"]
+    pay.repo.write({"src/pay.py": before})
+
+    late = api.post(
+        f"{at}/threads",
+        {"body": "Of a line that is gone", "path": "src/pay.py", "side": "RIGHT", "line": 1}
+        | {"look": look},
+    )
+
+    assert (late.status_code, late.json()["code"]) == (409, "changed")
+
+
 def test_a_look_is_refused_where_it_means_nothing(api: Api, pay: Project):
     opened(api, pay)
     body = {"body": "Why?", "look": "0" * 40}

@@ -61,7 +61,7 @@ function opened(meta, at, note) {
       await how(fields(one), text);
     } catch (error) {
       if (!worktree || !MOVED.has(error.code)) throw error;
-      await followed(one);
+      await followed(one, error.code);
       await how(fields(one), text);
     }
     close(name);
@@ -97,8 +97,10 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
 });
 
 /** What is not committed has changed since the line was seen: it has another number, or is gone. */
-async function followed(one) {
+async function followed(one, why) {
   await lookAgain();
+  const { path } = one.at;
+  if (why === "changed" && !onPage(path)) one.gone = `${path} is as HEAD has it by now.`;
   if (one.gone) throw new Error(one.gone);
   one.look = state.commit.look;
 }
