@@ -14,7 +14,8 @@ from config.errors import Conflict, Invalid, NotFound
 from config.git.command import GitError
 from review import reviewer
 from review.files import times
-from review.git import patches
+from review.git import objects, patches
+from review.git.commits import Changed, Commit
 from review.git.diffs import diff
 from review.git.log import history
 from review.threads import commenting, commit_review, document, drafts, ids, judged
@@ -154,20 +155,29 @@ def is_changed(target: Target, verdict: Verdict) -> bool:
     now = target.shown_commit
     if verdict.sha is None or verdict.sha == now.sha:
         return False
-    was = verdict.diff or _digest(target, verdict.sha)
+    before = _commit(target, verdict.sha)
+    if before and _contents(before) == _contents(now):
+        return False  # most of a rebase: no diff has to be made to say so
+    was = verdict.diff or (diff.change_digest(target.repository, before) if before else None)
     if was is None:  # git has it no more, and an earlier release wrote the verdict
         return verdict.patch_id != _patch_id(target, now.sha)
     return was != diff.change_digest(target.repository, now)
 
 
-def _digest(target: Target, sha: str) -> str | None:
-    """None when git has that commit no more."""
+def _commit(target: Target, sha: str) -> Commit | None:
+    """As the list of commits read it. None when git has it no more."""
     try:
-        return diff.change_digest(target.repository, history.commit(target.repository, sha))
+        there = objects.exists(target.repository, sha)
+        return history.listed(target.repository, [sha]).get(sha) if there else None
     except GitError as error:
         if error.kind == "timeout":
             raise
         return None
+
+
+def _contents(commit: Commit) -> list[Changed]:
+    """What its files are before and after."""
+    return [file._replace(additions=None, deletions=None) for file in commit.files]
 
 
 def _patch_id(target: Target, sha: str) -> str | None:

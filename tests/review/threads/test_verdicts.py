@@ -9,12 +9,13 @@ import pytest
 
 from config import signals
 from config.errors import Conflict, Invalid, NotFound
+from config.git import command
 from review import caches, files, reviewer
 from review.stacks import changes, conversations, details, taking
 from review.stacks import repo as repos
 from review.stacks.compared import versions
 from review.stacks.pictures import render
-from review.threads import drafts, records
+from review.threads import drafts, records, verdicts
 from tests.review.threads.desk import LINES, Desk, bodies, text
 from tests.review.world import World
 
@@ -210,6 +211,24 @@ def test_a_verdict_says_what_changed_since(desk: Desk, sha: str, me: str):
     assert judged(desk, amended) == [(me, "approve", False)]
 
 
+def test_no_diff_is_made_to_say_that_an_approval_holds_for_the_same_contents(
+    desk: Desk, sha: str, me: str, monkeypatch: pytest.MonkeyPatch
+):
+    submit(sha, me)
+    (rebased,) = desk.moves_on({"beside.py": "new\n"})
+    listed = desk.listed()
+    started: list[str] = []
+    spawn = command.spawn
+    monkeypatch.setattr(
+        command, "spawn", lambda at, args, **how: started.append(args[0]) or spawn(at, args, **how)
+    )
+
+    given = verdicts.of(repos.target(listed, listed.by_sha[rebased]))
+
+    assert [one["changed"] for one in given] == [False]
+    assert started == []
+
+
 @pytest.mark.parametrize(
     ("approved", "then"),
     [
@@ -293,6 +312,21 @@ def test_each_person_has_a_verdict_and_what_a_hand_wrote_is_kept(desk: Desk, sha
     ]
     assert "ben: approve\n" in desk.world.text(sha)
     assert "why: mine" in desk.world.text(sha)
+
+
+@pytest.mark.parametrize("of", ["short", "tree", "gone"])
+def test_a_verdict_of_what_is_no_full_commit_counts_as_one_of_another_change(
+    desk: Desk, sha: str, of: str
+):
+    named = {
+        "short": sha[:9],
+        "tree": desk.git.git("rev-parse", f"{sha}^{{tree}}"),
+        "gone": "1" * 40,
+    }
+    new = desk.git.amend({"a.py": NEW})
+    desk.world.put(new, f'verdicts: {{ann: {{verdict: approve, sha: "{named[of]}"}}}}\n')
+
+    assert judged(desk, new) == [("ann", "approve", True)]
 
 
 @pytest.mark.parametrize("written", ["[approve]", "approve", "12"])
