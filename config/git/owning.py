@@ -8,6 +8,7 @@ asked. Without Django. See docs/design/trust.md#a-repository-names-its-directory
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from config.git import command
@@ -92,11 +93,18 @@ def _work_tree(git_dir: Path) -> str:
     for name in ("config.worktree", "config"):
         file = git_dir / name
         if file.is_file():
-            asked = ("config", "--file", str(file), "--get", "core.worktree")
-            told = os.fsdecode(command.run(git_dir, *asked, accepted=(0, 1, 128)))
-            if told:
+            found = file.stat()
+            stamp = (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino)
+            if told := _configured(file, stamp):
                 return os.path.realpath(git_dir / told.removesuffix("\n"))
     return ""
+
+
+@lru_cache(256)
+def _configured(file: Path, stamp: tuple[int, ...]) -> str:
+    """The same while the file is as it was: each look at a page opens its repositories anew."""
+    asked = ("config", "--file", str(file), "--get", "core.worktree")
+    return os.fsdecode(command.run(file.parent, *asked, accepted=(0, 1, 128)))
 
 
 def _line(path: Path) -> str:
@@ -122,7 +130,8 @@ def _alternates(objects: Path) -> list[Path]:
 
 
 def _refuse_links(folder: Path, names: tuple[str, ...] | list[str]) -> None:
-    linked = next((name for name in names if (folder / name).is_symlink()), None)
+    top = os.fspath(folder)  # text: a list of projects asks this of all of them
+    linked = next((name for name in names if os.path.islink(f"{top}/{name}")), None)  # noqa: PTH114
     if linked is not None:
         raise GitError("failed", f"{folder / linked} is a link")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.git import owning
+from config.git import command, owning
 from config.git.command import GitError
 from tests.review.repos import Repo
 
@@ -92,6 +92,25 @@ def test_a_repository_that_names_its_directory_is_its_own(setup: Setup, tmp_path
 
     assert owning.of(top) == owning.of(tmp_path / "way") == (git_dir, common)
     assert owning.borrowed(common) == []
+
+
+def test_git_is_asked_of_a_submodule_once_for_each_state_of_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    top, git_dir, _ = submodule(tmp_path)
+    started: list[str] = []
+    spawn = command.spawn
+    monkeypatch.setattr(
+        command, "spawn", lambda at, args, **how: started.append(args[0]) or spawn(at, args, **how)
+    )
+
+    for _ in range(3):
+        owning.of(top)
+    assert started == ["config"]
+
+    Repo(top).config("core.worktree", str(tmp_path))
+    with pytest.raises(GitError):
+        owning.of(top)
 
 
 def redirected(top: Path, other: Path) -> None:
