@@ -35,6 +35,7 @@ PROC = os.path.isdir("/proc/self")
 PIDFDS = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 PER_S = os.sysconf("SC_CLK_TCK") if PROC else 1  # of `started` in a second
 DEAD = "ZX"
+EXECUTING_S = 0.1  # a process takes a fraction of it, a busy machine more
 
 
 def scan() -> dict[int, Process]:
@@ -69,14 +70,30 @@ def age(started: int) -> float:
 
 
 def environ(pid: int) -> list[bytes]:
-    """`NAME=value` as the process was started with; none of one that is gone or not ours."""
+    """`NAME=value` as the process was started with; none of one that is gone or not ours.
+
+    Between one program and the next a process has none, which is waited out.
+    """
     if not PROC:
         return _environ_by_psutil(pid)
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            return file.read().split(b"\0")
+        return (_told(pid, "environ") or _executed(pid)).split(b"\0")
     except OSError:
         return []
+
+
+def _executed(pid: int) -> bytes:
+    """The environment of a process that shows none, once it has arguments, which come with it."""
+    os.readlink(f"/proc/{pid}/exe")  # the kernel's own have no program, and never get any
+    end = time.monotonic() + EXECUTING_S
+    while not _told(pid, "cmdline") and time.monotonic() < end:
+        time.sleep(0.001)
+    return _told(pid, "environ")
+
+
+def _told(pid: int, name: str) -> bytes:
+    with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+        return file.read()
 
 
 def handle(process: Process) -> int | None:

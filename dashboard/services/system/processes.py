@@ -98,7 +98,8 @@ def tell(family: Family, number: signal.Signals) -> list[Process]:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(family.leader, number)
     for process in found:
-        if process.group != family.leader:
+        now = table.find(process.pid)  # it may have left the group since it was seen
+        if now is not None and now.group != family.leader:
             send(process, number)
     return found
 

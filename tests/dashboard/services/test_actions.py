@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from config.errors import Conflict, NotFound
+from config.process import table
+from config.process.table import Process
 from config.storage.files import CannotWrite
 from dashboard.services import record
 from dashboard.services.actions import Outcome, Queue
 from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
-from dashboard.services.system import ports
+from dashboard.services.system import ports, processes
 from tests.dashboard.health.servers import Server
 from tests.dashboard.itself import itself  # noqa: F401 - fixture
 from tests.dashboard.services.world import SERVER, Scene, alive, log_of, python, server
-from tests.service import free_port
+from tests.service import free_port, until
 from tests.wire import make_certificate
 
 
@@ -253,6 +257,42 @@ async def test_who_left_the_group_hears_the_stop_signal_too(scene: Scene):
     await scene.supervisor.act("shop", "stop")
 
     assert "bye" in log_of().splitlines()
+
+
+async def test_who_leaves_the_group_as_the_signal_comes_hears_it_all_the_same(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    leaves = f"import os; open({str(go)!r}).read(); os.setsid(); os.execlp('sleep', 'sleep', '60')"
+    argv = shlex.join(python(leaves))
+    await scene.begin(shop=Service(f"{argv} & echo $!; wait", ready=Ready(log="[0-9]")))
+    await scene.supervisor.act("shop", "start")
+    child, family = int(log_of()), scene.record().family
+    look = processes.members
+
+    def looked(*given: Any) -> list[Process]:
+        found = look(*given)
+        if os.getpgid(child) == family.leader:
+            go.write_text("go")
+            until(lambda: os.getpgid(child) == child)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "members", looked)
+        await asyncio.to_thread(processes.tell, family, signal.SIGTERM)
+
+    await scene.until(lambda: not alive(child))
+
+
+def test_a_process_has_its_mark_while_it_begins_one_program_after_another():
+    again = 'i=$1; [ "$i" -eq 0 ] || exec /bin/sh -c "$0" "$0" $((i - 1))'
+    marked = {"PATH": os.environ["PATH"], "SVC_RUN": "one"}
+    with subprocess.Popen(["/bin/sh", "-c", again, again, "300"], env=marked) as busy:
+        seen = [table.environ(busy.pid) for _ in range(2000) if busy.poll() is None]
+
+    assert len(seen) > 100
+    assert all(b"SVC_RUN=one" in entries for entries in seen if entries)
 
 
 async def test_stop_ends_a_child_that_hid_its_environment(scene: Scene):
