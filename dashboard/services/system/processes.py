@@ -60,7 +60,7 @@ def strays(family: Family) -> list[Process]:
     control group, and without an environment. Only one that listens on its port surely is."""
     if not (table.PROC and family.started):
         return []
-    processes = scan()
+    processes, ours = scan(), _cgroup(os.getpid())
     above = tree.ancestry({process.pid: process.parent for process in processes.values()})
     return sorted(
         (
@@ -71,7 +71,7 @@ def strays(family: Family) -> list[Process]:
             and process.state not in DEAD
             and 0 <= process.started - family.started <= YOUNG_S * table.PER_S
             and _blank(process.pid)
-            and _cgroup(process.pid) == _cgroup(os.getpid())
+            and _cgroup(process.pid) == ours
         ),
         key=lambda p: (p.started, p.pid),
     )
