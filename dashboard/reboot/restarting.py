@@ -72,7 +72,7 @@ async def as_service(entry: JournalEntry, slug: str, services: Supervisor) -> Ou
         raise services_off()
     app = await asyncio.to_thread(block.write, entry, slug)
     assert app.service is not None  # it was written this moment, and read again
-    services.declare(slug, Service.of(app.service, app.port))
+    services.declare(slug, Service.of(app.service, app.port, app.host))
     return await _waited(services, slug, services.act(slug, "start"))
 
 

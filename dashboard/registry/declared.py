@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 
 from dashboard.files.convert import Ranges
@@ -13,7 +12,7 @@ from dashboard.registry import targets
 from dashboard.registry.app import App, Facts, Process
 from dashboard.registry.matching import Wanted
 from dashboard.registry.targets import Home
-from dashboard.services.definition import Service
+from dashboard.services.definition import Service, address_of
 
 
 def wanted(entry: Entry) -> Wanted | None:
@@ -33,17 +32,8 @@ def wanted(entry: Entry) -> Wanted | None:
         owns=place.moves,
         folder=folder,
         service=file.service is not None,
-        address=_address(place.host),
+        address=address_of(place.host),
     )
-
-
-def _address(host: str) -> str | None:
-    """A loopback address beside the usual one, where another program may have the same port."""
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return None
-    return host if loopback and host not in {"127.0.0.1", "::1"} else None
 
 
 def app(slug: str, facts: Facts) -> App:
@@ -82,7 +72,7 @@ def _readable(slug: str, facts: Facts, file: AppFile) -> App:
         local_url=targets.local_address(file, port),
         target=asked.target,
         policy=asked.policy,
-        service=Service.of(file.service, file.port) if file.service else None,
+        service=Service.of(file.service, file.port, place.host) if file.service else None,
         evidence=_evidence(file, place, facts),
         silenced=Reason.PAUSED if file.paused else None,
         trouble=asked.trouble,

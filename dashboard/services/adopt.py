@@ -52,7 +52,9 @@ def remains(known: Record, port: int | None) -> list[Process]:
     return [*processes.members(known.family), *strays]
 
 
-def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | None:
+def survivor(
+    known: Record, ended: Exit | None, port: int | None, address: str | None = None
+) -> Process | None:
     """What goes on as the service after its first process has ended.
 
     A command that put itself into the background left with 0, and its descendant listens on the
@@ -63,7 +65,8 @@ def survivor(known: Record, ended: Exit | None, port: int | None) -> Process | N
     left = remains(known, port)
     if not left:
         return None
-    pid = ports.listener(port, [process.pid for process in left]) if port is not None else None
+    pids = [process.pid for process in left]
+    pid = ports.listener(port, address, pids) if port is not None else None
     listening = next((process for process in left if process.pid == pid), None)
     if listening or ended is not None:
         return listening

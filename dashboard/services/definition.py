@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +29,10 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service; durations in seconds, None where the file says nothing."""
+    """One service; durations in seconds, None where the file says nothing.
+
+    `address`: the one that its port is on, None for those `localhost` leads to.
+    """
 
     command: str | tuple[str, ...]
     cwd: Path | None = None
@@ -41,10 +45,11 @@ class Service:
     ready: Ready | None = None
     max_restarts: int | None = None
     port: int | None = None
+    address: str | None = None
 
     @classmethod
-    def of(cls, block: schema.Service, port: int | None) -> Service:
-        """The `service` block of an app whose port is `port`."""
+    def of(cls, block: schema.Service, port: int | None, host: str | None) -> Service:
+        """The `service` block of an app on this port of this host."""
         return cls(
             command=block.command,
             cwd=Path(block.cwd) if block.cwd else None,
@@ -57,6 +62,7 @@ class Service:
             ready=_ready(block.ready),
             max_restarts=block.max_restarts,
             port=port,
+            address=address_of(host) if port is not None else None,
         )
 
     @property
@@ -85,6 +91,17 @@ class Service:
     def started_as(self, fingerprint: str) -> bool:
         """Whether that is of this; up to 0.49 none told the port."""
         return fingerprint in {self.fingerprint, self.fingerprint.partition(":")[0]}
+
+
+def address_of(host: str | None) -> str | None:
+    """The address that a host is, where another program may have the same port; None for a name
+    and for where `localhost` leads."""
+    try:
+        found = ipaddress.ip_address((host or "").strip("[]"))
+    except ValueError:
+        return None
+    usual = found.is_unspecified or str(found) in {"127.0.0.1", "::1"}
+    return None if usual else str(found)
 
 
 def _ready(block: schema.Ready | None) -> Ready | None:

@@ -152,7 +152,7 @@ class Life:
     async def _free_port(self, service: Service) -> None:
         if service.port is None:
             return
-        holder = await asyncio.to_thread(ports.holder, service.port)
+        holder = await asyncio.to_thread(ports.holder, service.port, service.address)
         if holder is not None:
             raise PortInUse(service.port, holder)
 
@@ -181,11 +181,11 @@ class Life:
         if ended is not None and not ended.clean:
             return None
         service = state.service
-        port = service.port if service else None
+        port, address = (service.port, service.address) if service else (None, None)
         deadline = self.launched + _patience(service)
         while True:
             coming = port is not None and state.status == "starting"
-            found = await asyncio.to_thread(adopt.survivor, run, ended, port)
+            found = await asyncio.to_thread(adopt.survivor, run, ended, port, address)
             if found or not coming:
                 return found
             left = await asyncio.to_thread(adopt.remains, run, port)

@@ -49,9 +49,10 @@ async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None
     try:
         if ready.log is not None:
             await _line(slug, ready.log, since, clock)
-        while ready.port is not None and not await _accepts(ready.port):
+        host = service.address or "localhost"
+        while ready.port is not None and not await _accepts(ready.port, host):
             await clock.sleep(LOOK_S)
-        while ready.http is not None and not await _answers(ready.http, service.port):
+        while ready.http is not None and not await _answers(ready.http, host, service.port):
             await clock.sleep(LOOK_S)
     except (Itself, CannotSearch) as error:
         log.warning("%s is never ready by its service.ready: %s", slug, error)
@@ -105,13 +106,14 @@ async def _searching(pattern: str) -> AsyncIterator[Callable[[bytes], Awaitable[
         await asyncio.shield(child.wait())
 
 
-async def _accepts(port: int, host: str = "localhost") -> bool:
+async def _accepts(port: int, host: str) -> bool:
     return await _asked(host, port, None) is not None
 
 
-async def _answers(target: str, port: int | None) -> bool:
-    """Fine as for a probe: a status of 200 to 499."""
-    url = urlsplit(target if "://" in target else f"http://localhost:{port or 80}{target}")
+async def _answers(target: str, host: str, port: int | None) -> bool:
+    """Fine as for a probe: a status of 200 to 499. `host` and `port` are those of a path."""
+    place = f"[{host}]" if ":" in host else host
+    url = urlsplit(target if "://" in target else f"http://{place}:{port or 80}{target}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
     host = url.hostname or "localhost"
     request = (

@@ -211,8 +211,10 @@ class Unit:
         return await asyncio.to_thread(records.exit_of, self.slug, known.run) is None
 
     async def _port_is_held(self) -> bool:
-        port = self.state.service.port if self.state.service else None
-        return port is not None and await asyncio.to_thread(ports.holder, port) is not None
+        service = self.state.service
+        if service is None or service.port is None:
+            return False
+        return await asyncio.to_thread(ports.holder, service.port, service.address) is not None
 
     async def _first(self, *events: asyncio.Event, seconds: float = ANSWER_S) -> None:
         """Until one of them is set, at most the time an answer may take."""

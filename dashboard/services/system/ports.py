@@ -14,6 +14,8 @@ import psutil
 from config.process.listening import Listening, listening, of
 from dashboard.listeners.printable import plain
 
+LOCALHOST = ("127.0.0.1", "::1")
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
@@ -33,39 +35,42 @@ class Holder:
         return {"name": self.name, "pid": self.pid, "cwd": self.cwd}
 
 
-def holder(port: int) -> Holder | None:
-    """Who listens there, None when the port is free."""
-    pids = _listening(port)
+def holder(port: int, address: str | None = None) -> Holder | None:
+    """Who listens there, None when the port is free. `address`: the one it is about, None for
+    those that `localhost` leads to."""
+    pids = _listening(port, address)
     if not pids:
         return None
     known = [pid for pid in pids if pid is not None]
     return _described(min(known)) if known else Holder()
 
 
-def listener(port: int, among: Iterable[int]) -> int | None:
+def listener(port: int, address: str | None, among: Iterable[int]) -> int | None:
     """The first of the processes that listens there."""
-    return next((one.pid for one in of(among) if _is(one, port)), None)
+    return next((one.pid for one in of(among) if _is(one, port, address)), None)
 
 
-def _listening(port: int) -> list[int | None]:
+def _listening(port: int, address: str | None) -> list[int | None]:
     seen, whole = listening()
-    found = [one.pid for one in seen if _is(one, port)]
-    return found if found or whole or not _accepts(port) else [None]
+    found = [one.pid for one in seen if _is(one, port, address)]
+    return found if found or whole or not _accepts(port, address) else [None]
 
 
-def _is(one: Listening, port: int) -> bool:
-    return one.port == port and _local(one.ip)
+def _is(one: Listening, port: int, address: str | None) -> bool:
+    """Two programs can have one port of this machine, each on an address of its own."""
+    if one.port != port:
+        return False
+    found = ipaddress.ip_address(one.ip)
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_unspecified or str(found) in _wanted(address)
 
 
-def _local(address: str) -> bool:
-    """Whether `localhost` leads there."""
-    found = ipaddress.ip_address(address)
-    mapped = getattr(found, "ipv4_mapped", None) or found
-    return bool(mapped.is_loopback or mapped.is_unspecified)
+def _wanted(address: str | None) -> tuple[str, ...]:
+    return LOCALHOST if address is None else (address,)
 
 
-def _accepts(port: int) -> bool:
-    for host in ("127.0.0.1", "::1"):
+def _accepts(port: int, address: str | None) -> bool:
+    for host in _wanted(address):
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
             return True
     return False

@@ -115,6 +115,23 @@ async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
     assert scene.view()["status"] == "stopped"
 
 
+async def test_what_has_the_port_on_another_address_is_in_nobodys_way(scene: Scene):
+    with socket.create_server(("127.0.0.2", 0)) as beside:
+        port = beside.getsockname()[1]
+        with socket.create_server(("127.0.0.1", port)) as usual:
+            other = SERVER.replace("127.0.0.1", "127.0.0.3")
+            placed = Service(python(other), port=port, address="127.0.0.3", ready=Ready(http="/"))
+            await scene.begin(shop=placed, blog=server(port))
+
+            aside = await scene.supervisor.act("shop", "start")
+            with pytest.raises(Conflict, match=f"Port {port} is held by"):
+                await scene.supervisor.act("blog", "start")
+            usual.close()
+            at_home = await scene.supervisor.act("blog", "start")
+
+    assert [(told.ok, told.reason) for told in (aside, at_home)] == [(True, "ok")] * 2
+
+
 async def test_a_service_that_speaks_tls_is_ready_by_its_address(scene: Scene, tmp_path: Path):
     certificate, key = make_certificate(tmp_path)
     port = free_port()

@@ -21,7 +21,7 @@ def test_a_block_of_a_file_becomes_what_is_run():
         ready=schema.Ready(log="up"),
     )
 
-    assert Service.of(block, 3000) == Service(
+    assert Service.of(block, 3000, "localhost") == Service(
         "npm run dev",
         cwd=Path("/src/shop"),
         env={"A": "1"},
@@ -30,6 +30,18 @@ def test_a_block_of_a_file_becomes_what_is_run():
         ready=Ready(log="up", timeout=GRACE_S),
         port=3000,
     )
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "address"),
+    [("127.0.0.2", 3000, "127.0.0.2"), ("[fd00::1]", 3000, "fd00::1"), ("127.0.0.2", None, None)]
+    + [(usual, 3000, None) for usual in (None, "localhost", "shop.localhost", "127.0.0.1", "::1",
+       "0.0.0.0", "[::]")],
+)  # fmt: skip
+def test_an_address_beside_those_of_localhost_is_known_by_the_host(
+    host: str | None, port: int | None, address: str | None
+):
+    assert Service.of(schema.Service("x"), port, host).address == address
 
 
 def test_a_text_goes_to_a_shell_and_a_list_does_not():
