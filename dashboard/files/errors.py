@@ -74,6 +74,15 @@ def not_editable(file: str, line: int, column: int, message: str) -> Conflict:
     )
 
 
+def no_file(file: str) -> Conflict:
+    """A folder, a pipe or the like has the name of a file."""
+    return Conflict(
+        f"{file} is no regular file. Nothing was changed; move it away by hand.",
+        code="invalid_file",
+        extra={"file": file, "line": None, "column": None},
+    )
+
+
 def too_large() -> TooLarge:
     return TooLarge("The file would be larger than 256 KiB. Nothing was written.")
 

@@ -49,7 +49,7 @@ def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
 def _unlink(link: Path, write: Write) -> None:
     try:
         with files.writing(link.name):
-            snapshot = files.read(link)
+            snapshot = files.read(link) if link.is_file() else None
             write(snapshot.data if snapshot else b"")
             link.unlink()
     except files.CannotWrite as error:

@@ -55,6 +55,8 @@ class Write:
     def run(self) -> files.Snapshot | None:
         """What the file holds now. After a refusal of errors.py nothing has changed."""
         path = self.place.path
+        if path.exists() and not path.is_file():
+            raise errors.no_file(self.place.file)
         try:
             self._make_room(path)
             snapshot = files.change(path, self)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,12 +73,38 @@ def test_of_a_link_only_the_link_goes(home: Home):
     assert target.read_bytes() == b"port: 1\n"
 
 
-def test_a_dangling_link_can_be_removed(home: Home):
+@pytest.mark.parametrize("target", ["nowhere", "."])
+def test_a_link_that_names_no_file_can_be_removed(home: Home, target: str):
     (home.path / "apps").mkdir(parents=True)
-    (home.path / "apps" / "shop.yaml").symlink_to("nowhere")
+    (home.path / "apps" / "shop.yaml").symlink_to(target)
     store.remove("apps", "shop")
 
     assert store.apps() == {}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: store.remove("apps", "shop"),
+        lambda: store.put("apps", "shop", {"port": 1}),
+        lambda: store.patch("apps", "shop", {"port": 1}),
+        lambda: store.put_text("apps", "shop", "port: 1\n"),
+    ],
+    ids=["removed", "replaced", "changed", "typed"],
+)
+def test_what_is_no_file_stays_and_is_named(
+    home: Home, make: Callable[[Path], None], change: Callable[[], object]
+):
+    (home.path / "apps").mkdir(parents=True)
+    odd = home.path / "apps" / "shop.yaml"
+    make(odd)
+
+    with pytest.raises(Conflict, match=r"apps/shop.yaml is no regular file.*by hand") as refused:
+        change()
+
+    assert refused.value.code == "invalid_file"
+    assert odd.exists()
 
 
 def test_a_yml_behind_a_yaml_goes_with_it(home: Home):
