@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.dashboard.served import Served
 from tests.service import QUIET, until
@@ -183,6 +184,26 @@ def test_lines_are_copied_and_the_whole_log_is_downloaded(
 
     assert download.value.suggested_filename.endswith(".log")
     assert Path(download.value.path()).read_text() == long + numbered(1, 6000)
+
+
+def test_the_log_of_what_never_stops_printing_is_downloaded_as_it_was_at_the_press(
+    page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
+) -> None:
+    written(numbered(1, 6000))
+    log = logs()
+    expect(log.get_by_text("line 6000", exact=True)).to_be_in_viewport()
+
+    more = itertools.count()
+
+    def printing(route: Route) -> None:
+        written(f"more {next(more)}\n")
+        route.continue_()
+
+    page.route(re.compile(r"/logs\?.*after="), printing)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the whole log").press("Enter")
+
+    assert Path(download.value.path()).read_text().startswith(numbered(1, 6000))
 
 
 @pytest.mark.slow

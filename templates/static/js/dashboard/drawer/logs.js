@@ -1,6 +1,6 @@
 // The Logs tab: the last lines of a service, followed, searched, with older ones on scrolling up.
 
-import { call, get } from "../../kit/api.js";
+import { get } from "../../kit/api.js";
 import { button, fill, h, icon, settle } from "../../kit/dom.js";
 import { key } from "../../kit/keys.js";
 import { empty, problem } from "../../kit/parts.js";
@@ -372,21 +372,19 @@ export class Logs {
     );
   }
 
-  /** All that is kept, also what is not on the page, as the service wrote it. */
+  /** All that is kept by now, also what is not on the page: some print faster than can be read. */
   async download() {
+    const { bytes: end } = await this.ask({ lines: 1 });
     const parts = [];
     let after = 0;
     for (;;) {
-      const { data } = await call(
-        "GET",
-        `${route("apps", this.app.slug, "logs")}?lines=${MOST}&after=${after}`,
-      );
-      if (data.lines.length) parts.push(`${data.lines.join("\n")}\n`);
-      if (data.bytes === after) {
-        if (data.partial) parts.push(data.partial);
+      const { lines, partial, bytes } = await this.ask({ lines: MOST, after });
+      if (lines.length) parts.push(`${lines.join("\n")}\n`);
+      if (bytes >= end || bytes === after) {
+        if (partial) parts.push(partial);
         break; // an answer may end before there are so many lines: they may be long
       }
-      after = data.bytes;
+      after = bytes;
     }
     const url = URL.createObjectURL(new Blob(parts, { type: "text/plain" }));
     h("a", { href: url, download: `${this.app.slug}.log` }).click();
