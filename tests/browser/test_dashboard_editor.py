@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.toasts import undo
@@ -103,6 +103,30 @@ def test_what_is_typed_is_back_after_a_reload_and_can_be_discarded_and_had_back(
     undo(page, "Your changes are gone from here.")
 
     expect(field).to_have_value(TYPED)
+
+
+def test_two_windows_on_one_file_keep_what_is_typed_in_each(
+    page: Page, context: BrowserContext, slug: str
+) -> None:
+    field, other = editor(page, slug), context.new_page()
+    field.fill(TYPED)
+    field.blur()
+    others = editor(other, slug)
+    expect(others).to_have_value(BEGUN)
+    others.fill(BEGUN + "tags: [other]\n")
+    others.blur()
+
+    page.reload()
+    other.reload()
+    expect(field).to_have_value(TYPED)
+    expect(others).to_have_value(BEGUN + "tags: [other]\n")
+    button(other, "Discard changes").click()
+    page.reload()
+    expect(field).to_have_value(TYPED)
+    page.close()
+    other.close()
+
+    expect(editor(context.new_page(), slug)).to_have_value(TYPED)
 
 
 def test_a_file_that_changes_is_read_anew_only_while_nothing_is_typed(

@@ -9,6 +9,7 @@ import { late } from "../../kit/skeleton.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { conflict } from "../conflict.js";
 import { refused } from "./faulty.js";
+import { kept, placeOf } from "./places.js";
 import { store, stored } from "./stored.js";
 
 const LINE_PX = 20;
@@ -22,6 +23,7 @@ export class Editor {
   ended = false;
   faults = [];
   typed = null;
+  place = ""; // where its draft is kept
   told = null;
   loaded = false;
 
@@ -89,8 +91,9 @@ export class Editor {
   async load() {
     const stop = late(this.notice, "text");
     try {
-      const found = await this.read();
+      const [found, place] = await Promise.all([this.read(), placeOf(this.file)]);
       if (this.ended) return;
+      this.place = place;
       if (found) this.begin(found);
       else this.absent();
     } catch (error) {
@@ -126,7 +129,7 @@ export class Editor {
     this.area.value = this.base;
     this.area.readOnly = false;
     if (!this.typed) {
-      this.typed = draft(this.area, `dashboard/${this.file}`);
+      this.typed = draft(this.area, kept(this.place));
       this.area.addEventListener("input", () => this.changed());
     }
     if (this.dirty) this.restored(etag);
@@ -151,7 +154,7 @@ export class Editor {
 
   /** Where it is kept on which state of the file the draft was begun. */
   get basis() {
-    return `etag.${this.file}`;
+    return `etag.${this.place}`;
   }
 
   get dirty() {
