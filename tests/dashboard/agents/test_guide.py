@@ -175,6 +175,29 @@ def test_the_whole_text_has_every_route_and_every_tool(served: Served):
         assert all(f"`{one.name}" in row for one in operation.arguments)
 
 
+def test_the_whole_text_says_which_tools_tell_less_than_their_route(served: Served):
+    served.declare("brief", "name: Brief\npaused: true\n")
+    until(lambda: served.app("brief"), what="the app")
+    (whole,) = (a for a in served.api.get("/api/apps").json()["apps"] if a["slug"] == "brief")
+    with Agent(served.dashboard_url) as agent:
+
+        def told(**arguments: Any) -> Any:
+            rows = agent.told("list_apps", query="brief", **arguments)["apps"]
+            return next(row for row in rows if row["slug"] == "brief")
+
+        brief, all_of_it = told(), told(fields=["*"])
+        waited = agent.told("wait_for_app", slug="brief", state="unknown")["app"]
+        refused = agent.tool("get_app", slug="nowhere")
+
+    assert "A tool with `fields` tells of\neach record only what" in words(served, "/llms-full.txt")
+    assert brief == waited
+    assert brief.keys() < all_of_it.keys() == whole.keys()
+    assert (refused["isError"], {*refused["structuredContent"]}) == (
+        True, {"error", "code", "status"},
+    )  # fmt: skip
+    served.file("brief").unlink()
+
+
 def test_the_notes_of_the_user_are_at_its_end(served: Served):
     path = served.data / "dashboard" / "config.yaml"
     before = path.read_text()
