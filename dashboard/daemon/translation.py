@@ -79,6 +79,7 @@ def shown(app: App, state: health.State) -> PicturedApp:
         name=app.name,
         framework=identity.framework.name if identity and identity.framework else None,
         color=app.file.color if app.file else None,
+        icon=app.file.picture if app.file else None,
         thumb=app.file.thumb if app.file else Thumb(),
         url=app.local_url,
         state=state,

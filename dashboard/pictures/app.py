@@ -17,13 +17,15 @@ class PicturedApp:
     """An app as its pictures depend on it.
 
     `html`: whether what `url` answers is HTML, None while that is not known. `repository`: the
-    directory that holds its `.git`. `declared`: pictures of a declared app go when it is removed;
+    directory that holds its `.git`. `icon`: its file's, an address or `file:` and a path below
+    home, in place of its page's. `declared`: pictures of a declared app go when it is removed;
     those of a discovered one wait some days, because it comes back with its listener.
     """
 
     name: str
     framework: str | None = None
     color: str | None = None
+    icon: str | None = None
     thumb: Thumb = field(default_factory=Thumb)
     url: str | None = None
     state: State = State.UNKNOWN

@@ -174,11 +174,16 @@ class Gallery:
     async def _fetch(self, slug: str) -> float:
         """Fetch the app's favicon; a failure keeps the old one. The CPU seconds counted for it."""
         entry = self._album.get(slug)
-        if entry is None or entry.shown.url is None:
+        if entry is None:
             return 0.0
+        icon, url = entry.shown.icon, entry.shown.url
         done = False
         try:
-            done = await thumbs.refresh_favicon(slug, entry.shown.url)
+            if icon is not None:
+                private = self._world.config().icons_allow_private
+                done = await thumbs.refresh_icon(slug, icon, private=private)
+            elif url is not None:
+                done = await thumbs.refresh_favicon(slug, url)
         except CannotWrite as error:
             log.warning("a favicon is not kept", extra={"slug": slug, "why": str(error)})
         finally:

@@ -64,7 +64,7 @@ class Rounds:
         if old is not None and shown.framework is None:  # a stopped app keeps its mark
             shown = replace(shown, framework=old.framework)
         entry = self._album.put(slug, shown)
-        if old == shown or shown.state is not State.UP:
+        if old == shown or not (shown.state is State.UP or shown.icon):
             return
         now = time.monotonic()
         came_up = old is None or old.state is not State.UP
@@ -134,9 +134,13 @@ class Rounds:
 
     def _has_favicon(self, slug: str, entry: AlbumEntry) -> bool:
         shown = entry.shown
-        kind = shown.thumb.kind in {"auto", "favicon"} and shown.url is not None
-        page = shown.state is State.UP and shown.html is not False
-        return kind and page and self._album.choice(slug)[0] != "screenshot"
+        kind = shown.thumb.kind in {"auto", "favicon"}
+        page = shown.state is State.UP and shown.url is not None and shown.html is not False
+        return (
+            kind
+            and (page or shown.icon is not None)
+            and self._album.choice(slug)[0] != "screenshot"
+        )
 
     def _hourly(self, slug: str) -> float:
         """An hour and up to a quarter, always the same for an app: so that they part."""
@@ -175,7 +179,7 @@ class Rounds:
 
 def _page(shown: PicturedApp) -> tuple[object, ...]:
     """What decides how the page looks, as far as files say it."""
-    return (shown.address, shown.url, shown.thumb)
+    return (shown.address, shown.url, shown.thumb, shown.icon)
 
 
 def _first(

@@ -11,13 +11,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from PIL import Image
+
 from config import __version__
-from config.storage import files
+from config.storage import files, opening
 from dashboard.files import layout
 from dashboard.files.schema.app import ThumbKind
 from dashboard.rendering import card, favicon, images
@@ -28,6 +31,7 @@ log = logging.getLogger(__name__)
 
 Kind = Literal["favicon", "screenshot", "card"]
 FAVICON_BYTES = 512 << 10
+SIDE = 2 * card.ICON
 LEAST = 48  # pixels from which on a favicon is worth a plate
 _SUFFIX: dict[Kind, str] = {"screenshot": ".webp", "favicon": ".png"}
 _TYPE: dict[Kind, str] = {"screenshot": "image/webp", "favicon": "image/png", "card": "image/png"}
@@ -136,15 +140,41 @@ async def refresh_favicon(slug: str, url: str) -> bool:
 
     The app's own server may be private, its page may name no other private one.
     """
+    icon = await _icon(slug, _found(url, private=True))
+    return icon is not None and max(icon.size) >= LEAST and await _plated(slug, icon)
+
+
+async def refresh_icon(slug: str, icon: str, *, private: bool) -> bool:
+    """The same of the icon that its file names, of any size: an address, whose server is private
+    only with `private`, or `file:` and a path below home."""
+    named = icon.removeprefix("file:")
+    work = _found(icon, private=private) if named == icon else asyncio.to_thread(_lying, named)
+    found = await _icon(slug, work)
+    return found is not None and await _plated(slug, found)
+
+
+async def _icon(slug: str, work: Awaitable[Image.Image]) -> Image.Image | None:
     try:
-        icon = await favicon.find(
-            url, private=True, most=FAVICON_BYTES, side=2 * card.ICON, least=LEAST
-        )
+        return await work
     except (AddressRefused, NoAnswer, NoImage) as error:
         log.debug("no favicon", extra={"slug": slug, "why": str(error)})
-        return False
-    if max(icon.size) < LEAST:
-        return False
+        return None
+
+
+async def _found(url: str, *, private: bool) -> Image.Image:
+    return await favicon.find(url, private=private, most=FAVICON_BYTES, side=SIDE, least=LEAST)
+
+
+def _lying(path: str) -> Image.Image:
+    home = layout.home()
+    try:
+        data = opening.contents(home / path, limit=FAVICON_BYTES, within=home)
+    except OSError as error:
+        raise NoImage(f"{path} cannot be read: {error.strerror}") from error
+    return images.read(data, side=SIDE)
+
+
+async def _plated(slug: str, icon: Image.Image) -> bool:
     await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
     return True
 

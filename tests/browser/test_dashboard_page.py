@@ -261,6 +261,32 @@ def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
         assert apps.file("shed").read_text() == APPS["shed"]
 
 
+def test_an_emoji_or_a_colour_of_its_file_stands_before_a_name(page: Page, apps: Served) -> None:
+    apps.declare("loom", f"{APPS['loom']}icon: 🧵\ncolor: teal\n")
+    apps.declare("yarn", f"{APPS['yarn']}icon: https://example.com/yarn.png\ncolor: '#ff8800'\n")
+    group = {"name": "Looms", "icon": "📚", "links": [{"url": "mailto:a@b.example", "icon": "📮"}]}
+    apps.api.put("/api/bookmarks/looms", json=group).raise_for_status()
+    until(lambda: apps.app("loom")["icon"] and apps.app("yarn")["icon"], what="the icons")
+    opened(page)
+
+    swatch = link(page, "Yarn").locator(".swatch")
+    expect(link(page, "Loom").locator(".emblem")).to_have_text("🧵")
+    expect(swatch).to_have_css("background-color", "rgb(255, 136, 0)")
+    expect(link(page, "Shed").locator(".emblem")).to_have_count(0)
+    marks = page.locator(".marks-group").filter(has_text="Looms")
+    expect(marks.get_by_role("heading").locator(".emblem")).to_have_text("📚")
+    expect(marks.locator(".plate")).to_have_text("📮")
+    link(page, "Loom").click()
+    expect(page.locator("#drawer h2 .emblem")).to_have_text("🧵")
+    apps.declare("loom", f"{APPS['loom']}color: teal\n")
+    expect(page.locator("#drawer h2 .swatch")).to_have_css("background-color", "rgb(0, 128, 128)")
+    page.keyboard.press("Escape")
+    page.keyboard.press("v")
+    expect(link(page, "Yarn").locator(".swatch")).to_be_visible()
+
+    apps.api.delete("/api/bookmarks/looms").raise_for_status()
+
+
 def test_bookmarks_are_added_changed_opened_by_their_key_and_taken_out(
     page: Page, apps: Served
 ) -> None:

@@ -96,6 +96,12 @@ class AppFile:
         return f"http://{host}:{self.port}/"
 
     @property
+    def picture(self) -> str | None:
+        """Its icon where that is a picture: an address, or `file:` and a path below home."""
+        icon = self.icon or ""
+        return icon if icon.startswith(("http://", "https://", "file:")) else None
+
+    @property
     def health_type(self) -> Type:
         return self.health.type or default_type(
             port=self.port,

@@ -183,6 +183,29 @@ async def test_a_favicon_becomes_the_picture_of_an_app_that_came_up(gallery, tol
     assert told.thumbs == ["shop"]
 
 
+async def test_the_icon_that_a_file_names_is_the_picture_also_of_what_is_not_up(gallery, told):
+    paths = {"/": (PAGE, b"<title>Shop"), "/favicon.ico": ("image/png", pictures.png(64, 64))}
+    paths["/own.png"] = ("image/png", pictures.png(64, 64, "#2040d0"))
+    async with serving(site(paths)) as server:
+        url = f"http://127.0.0.1:{server.port}/"
+        gallery.know("shop", replace(SHOP, url=url))
+        await gallery._fetch("shop")
+        first = gallery.shown("shop")
+        database = replace(SHOP, url=None, html=None, state=State.STOPPED)
+        gallery.know("shop", replace(database, icon=f"{url}own.png"))
+        assert gallery._rounds.next_favicon() is not None
+        await gallery._fetch("shop")
+        own = gallery.shown("shop")
+
+        told.forbid_private()
+        gallery.know("blog", replace(database, icon=f"{url}own.png"))
+        await gallery._fetch("blog")
+
+    assert first[0] == own[0] == "favicon"
+    assert first != own
+    assert gallery.shown("blog")[0] == "card"
+
+
 async def test_a_favicon_that_was_not_found_is_looked_for_again(gallery):
     paths = {"/": (PAGE, b"<title>Shop")}
     async with serving(site(paths)) as server:

@@ -105,6 +105,29 @@ async def test_a_favicon_below_48_pixels_makes_no_plate():
     assert await favicon(48)
 
 
+async def test_the_icon_of_a_file_makes_a_plate_of_any_size_from_an_address_or_below_home(
+    data: Path,
+):
+    icons = data / "dashboard/icons"
+    icons.mkdir(parents=True)
+    (icons / "shop.png").write_bytes(pictures.png(24, 24))
+    (data / "outside.png").write_bytes(pictures.png(24, 24))
+    (icons / "led.png").symlink_to(data / "outside.png")
+    (icons / "page.png").write_text("<html>")
+    async with serving(site({"/i.png": ("image/png", pictures.png(24, 24))})) as server:
+        url = f"http://127.0.0.1:{server.port}/i.png"
+        assert not await thumbs.refresh_icon("shop", url, private=False)
+        assert await thumbs.refresh_icon("shop", url, private=True)
+
+    for path in ("icons/led.png", "icons/page.png", "icons/none.png", "../outside.png", "icons"):
+        assert not await thumbs.refresh_icon("blog", f"file:{path}", private=True)
+    assert await thumbs.refresh_icon("blog", "file:icons/shop.png", private=True)
+
+    assert thumbs.kept("shop").favicon == replace(
+        thumbs.kept("blog").favicon, at=thumbs.kept("shop").favicon.at
+    )
+
+
 async def test_an_app_that_does_not_answer_keeps_its_favicon():
     await favicon(64)
     before = thumbs.picture(SHOP)

@@ -4,6 +4,7 @@ import { button, h, icon, keep } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
 import { toast } from "../kit/toast.js";
 import { key } from "../kit/keys.js";
+import { emblem, isEmoji } from "./emblem.js";
 import { editBookmark, newBookmark, newGroup, removeBookmark } from "./forms/bookmark.js";
 import { takeAway } from "./forms/text.js";
 import { route } from "./route.js";
@@ -50,8 +51,9 @@ export class Bookmarks {
     this.groups = groups.toSorted(
       (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || a.name.localeCompare(b.name),
     );
-    const shown = this.groups.map(({ group, name, description, collapsed, links }) => ({
-      ...{ group, name, description, collapsed, asked: this.asked },
+    const shown = this.groups.map(({ group, name, icon: sign, color, links, ...rest }) => ({
+      ...{ group, name, icon: sign, color, description: rest.description },
+      ...{ collapsed: rest.collapsed, asked: this.asked },
       links: links
         .map((link, at) => ({ ...link, at }))
         .filter((link) => fits({ ...link, group: name })),
@@ -90,7 +92,7 @@ export class Bookmarks {
       "summary",
       { class: "group" },
       icon("right"),
-      h("h3", {}, name),
+      h("h3", {}, emblem(one), name),
       h("span", { class: "count" }, String(links.length)),
       description && h("span", { class: "tiny quiet cut" }, description),
     );
@@ -110,9 +112,9 @@ export class Bookmarks {
   }
 
   mark(group, link, asked) {
-    const { name, url, description, hotkey, at } = link;
+    const { name, url, icon: sign, description, hotkey, at } = link;
     const words = [
-      plate(group, name, url, asked),
+      plate(group, { name, url, sign }, asked),
       h("span", { class: "cut small" }, name),
       hotkey && h("kbd", { class: "kbd" }, hotkey),
     ];
@@ -174,7 +176,8 @@ function fold(group, closed) {
 }
 
 /** The letter, until its icon is there: a link without one answers 204, which is no image. */
-function plate(group, name, url, asked) {
+function plate(group, { name, url, sign }, asked) {
+  if (isEmoji(sign)) return h("span", { class: "plate", "aria-hidden": "true" }, sign);
   const letter = h("span", { class: "plate", "aria-hidden": "true" }, [...name][0]?.toUpperCase());
   if (/^https?:/i.test(url)) {
     const image = h("img", {

@@ -6,6 +6,7 @@ import { button, fill, h, icon } from "../../kit/dom.js";
 import { key, typesInto } from "../../kit/keys.js";
 import { problem } from "../../kit/parts.js";
 import { late } from "../../kit/skeleton.js";
+import { emblem } from "../emblem.js";
 import { route } from "../route.js";
 import { safe } from "../words.js";
 import { Config } from "./config.js";
@@ -121,6 +122,7 @@ function cover() {
 
 class AppView {
   app = null;
+  entitled = ""; // as its title was drawn
   tab = null;
   tabs = new Map();
   ended = false;
@@ -210,7 +212,9 @@ class AppView {
     this.app = { ...app, config: app.config ?? this.app?.config ?? null };
     this.label = app.name;
     aside.setAttribute("aria-label", app.name);
-    if (this.title.textContent !== app.name) this.title.textContent = app.name;
+    const entitled = JSON.stringify([app.icon, app.color, app.name]);
+    if (this.entitled !== entitled) fill(this.title, emblem(app), app.name);
+    this.entitled = entitled;
     this.found.hidden = app.source === "declared";
     this.reach(safe(app.urls?.fronted ?? app.url));
     this.head.update(this.app);

@@ -4,6 +4,7 @@
 import { bar24, sparkline } from "../../kit/bars.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { menu } from "../../kit/menu.js";
+import { emblem } from "../emblem.js";
 import { route } from "../route.js";
 import { latency, saying, shortly } from "../words.js";
 import { ACTIONS } from "./services.js";
@@ -51,12 +52,12 @@ export class Face {
 
   show(app) {
     this.app = app;
-    const { name, hint, url } = app;
-    this.part("name", [name, hint, url], () => {
+    const { name, hint, url, icon: sign, color } = app;
+    this.part("name", [name, hint, url, sign, color], () => {
       const full = hint ? `${name}, ${hint}` : name;
       this.over.href = `${location.pathname}#app=${this.slug}`;
       this.over.title = full;
-      fill(this.over, name, hint && [" ", h("span", { class: "hint-name" }, hint)]);
+      fill(this.over, emblem(app), name, hint && [" ", h("span", { class: "hint-name" }, hint)]);
       this.pick.setAttribute("aria-label", `Select ${full}`);
       this.more.setAttribute("aria-label", `More for ${full}`);
     });
