@@ -105,6 +105,20 @@ def test_every_command_is_in_the_command_reference():
     assert {name for name in names if f"| `{name}` |" not in DOCS["commands.md"]} == set()
 
 
+def test_a_command_that_a_page_offers_to_copy_is_there_and_runs_in_the_checkout():
+    scripts = (ROOT / "templates" / "static" / "js").rglob("*.js")
+    found = [
+        offered
+        for script in scripts
+        for offered in re.findall(r"(\S*) ?manage\.py (\S+)", script.read_text())
+    ]
+    names = {name for app in APPS for name in find_commands(str(ROOT / app / "management"))}
+
+    assert found
+    assert [name for _, name in found if name not in names] == []
+    assert [before for before, _ in found if not before.endswith(".venv/bin/python")] == []
+
+
 def test_the_review_reference_names_every_route_and_no_other():
     p = "/api/projects/:project"
     machine = {("POST", f"{p}/assets"), ("GET", "/api/events"), ("GET", "/api/streams"),

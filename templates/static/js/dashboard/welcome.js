@@ -25,5 +25,5 @@ export const welcome = ({ scan, add }) =>
         h("button", { type: "button", class: "link", onclick: add }, "describe an app by hand"),
       ),
     ),
-    command("manage.py dashboard ls", "the command that lists apps"),
+    command(".venv/bin/python manage.py dashboard ls", "the command that lists apps"),
   );

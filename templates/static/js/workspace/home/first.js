@@ -89,7 +89,10 @@ const review = () =>
       leading("review", "Open Review"),
       h("p", { class: "tiny" }, "Two examples wait there"),
     ),
-    command("manage.py review open .", "the command that opens this repository"),
+    command(
+      `curl -X POST -H 'Content-Type: application/json' ${location.origin}/review/api/examples`,
+      "the command that adds the examples",
+    ),
   );
 
 function apps() {
@@ -103,7 +106,7 @@ function apps() {
     "See what it started",
     h("p", {}, "Every server on this machine with its address, folder, branch, state and log."),
     h("div", { class: "stack center" }, leading("dashboard", "Open Apps"), now),
-    command("manage.py dashboard ls", "the command that lists apps"),
+    command(".venv/bin/python manage.py dashboard ls", "the command that lists apps"),
   );
 }
 
