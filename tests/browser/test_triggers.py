@@ -386,6 +386,23 @@ def test_a_project_that_is_over_says_that_its_triggers_do_not_fire(
     expect(said.first).to_be_visible()
 
 
+def test_triggers_that_a_missing_folder_holds_are_not_said_to_fire_again(
+    triggers: Page, shared_service: Service
+) -> None:
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    path.write_text(f"path: {shared_service.home}/is-gone\n" + path.read_text())
+    triggers.reload()
+    expect(triggers.get_by_text("Its folder cannot be used: nothing fires")).to_be_visible()
+    triggers.get_by_role("button", name="More for all triggers").click()
+    expect(triggers.get_by_role("menuitem", name="Resume triggers")).to_have_count(0)
+
+    triggers.keyboard.press("Escape")
+    triggers.keyboard.press("p")
+    expect(triggers.get_by_text("The triggers of this project are paused").first).to_be_visible()
+    triggers.keyboard.press("p")
+    expect(triggers.get_by_text("Its folder cannot be used: nothing fires")).to_be_visible()
+
+
 def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:
     expect(row(triggers, "good")).to_be_visible()
     triggers.keyboard.press("/")

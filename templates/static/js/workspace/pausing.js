@@ -3,6 +3,11 @@
 import { P, post } from "../kit/api.js";
 import { attempt, toast } from "../kit/toast.js";
 
+const SWITCHES = new Set(["project", "instance"]);
+
+/** Whether a switch holds them, which a press turns back; what else holds them is mended elsewhere. */
+export const switched = (paused) => SWITCHES.has(paused?.by);
+
 /** Pause or resume; `slug` "" is every project. `after()` is awaited once it is done or undone. */
 export const pause = (event, { slug = "", on, after }) =>
   attempt(event, async () => {

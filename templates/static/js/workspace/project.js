@@ -10,14 +10,13 @@ import { facts } from "./chat/spent.js";
 import { worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
-import { pause } from "./pausing.js";
+import { pause, switched } from "./pausing.js";
 import { aroundCard } from "./project/around.js";
 import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
 import { pausedBanner } from "./triggers/head.js";
 
-const RESUMED = new Set(["project", "instance"]); // what a press resumes; the rest is mended
 const slug = where.project;
 const state = { paused: null, review: "" }; // `review`: where it is under review, if it is
 const head = h("div");
@@ -42,7 +41,7 @@ async function start({ prompt, model, attachments }) {
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
-    on: !state.paused || !RESUMED.has(state.paused.by),
+    on: !switched(state.paused),
     after: load,
   });
 

@@ -12,7 +12,7 @@ import { late } from "../kit/skeleton.js";
 import { toast } from "../kit/toast.js";
 import { dayAndTime, inZone, plural, time } from "../kit/words.js";
 import { step } from "./chat/list.js";
-import { pause } from "./pausing.js";
+import { pause, switched } from "./pausing.js";
 import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overWords } from "./triggers/head.js";
@@ -105,12 +105,12 @@ function draw() {
 function sayPaused() {
   const { by, since, status } = state.listing.paused ?? {};
   paused.hidden = !by;
-  const whose =
-    by === "instance"
-      ? "All triggers are paused"
-      : by === "status"
-        ? overWords(status)
-        : "Paused in this project";
+  const whose = {
+    instance: "All triggers are paused",
+    project: "Paused in this project",
+    status: overWords(status),
+    folder: "Its folder cannot be used: nothing fires",
+  }[by];
   fill(paused, icon("pause"), h("span", {}, whose, since ? [" since ", time(since)] : ""));
 }
 
@@ -247,7 +247,7 @@ const more = button("", {
   "aria-label": "More for all triggers",
 });
 menu(more, () => [
-  state.listing?.paused && state.listing.paused.by !== "status"
+  switched(state.listing?.paused)
     ? { label: "Resume triggers", icon: "play", act: () => hold(null, false) }
     : {
         label: "Pause triggers of this project",
@@ -290,7 +290,7 @@ key("e", "Enable or disable the chosen trigger", press("[role=switch]"), TRIGGER
 key(
   "p",
   "Pause or resume the triggers",
-  () => state.listing && hold(null, !state.listing.paused),
+  () => state.listing && hold(null, !switched(state.listing.paused)),
   TRIGGERS,
 );
 key("Ctrl+s", "Save", () => (state.open ? void state.open.save() : false), TRIGGERS);
