@@ -337,6 +337,20 @@ def test_a_later_message_leaves_an_undo_its_place_and_its_time(
     context.close()
 
 
+@pytest.mark.parametrize("width", [1440, 760, 360])
+def test_a_long_message_stands_within_the_window_with_its_button(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 600})
+    ready(page, "/")
+    said = "The folder /srv/" + "very-long-name/" * 20 + " is gone. " + "It says why. " * 12
+    kit(page, "toast", f"kit.toast({said!r}, {{ bad: true }}); return null")
+
+    for part in (page.locator(".toast"), page.locator(".toast").get_by_role("button")):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+
+
 def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:
     watch.meant += ["the pump is dry"]
     ready(page, "/runs")
