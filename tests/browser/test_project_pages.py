@@ -203,6 +203,31 @@ def test_settings_say_what_is_inherited_and_a_save_can_be_undone(
     expect(page.get_by_label("Model", exact=True)).to_have_value("haiku")
 
 
+def test_what_is_typed_into_settings_and_not_saved_is_there_after_a_reload(
+    page: Page, shared_service: Service
+) -> None:
+    shared_service.http.post("/api/projects", json={"name": "Typed"})
+    page.goto("/projects/typed/settings")
+    instructions, turns = page.get_by_label("Instructions"), page.get_by_label("Turn limit")
+    instructions.fill("Write the tests first.")
+    turns.fill("60")
+    page.reload()
+
+    expect(instructions).to_have_value("Write the tests first.")
+    expect(page.get_by_text("Not saved yet; back from before the reload")).to_be_visible()
+    page.get_by_role("button", name="Discard changes").click()
+    expect(instructions).to_have_value("")
+    page.get_by_role("button", name="Undo").click()
+    expect(turns).to_have_value("60")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_text("Not saved yet")).to_be_hidden()
+    page.reload()
+    expect(instructions).to_have_value("Write the tests first.")
+    expect(page.get_by_text("Not saved yet")).to_be_hidden()
+    assert "maxTurns: 60" in (shared_service.projects / "typed" / "project.yaml").read_text()
+
+
 def test_a_session_of_claude_code_is_read_and_continued_as_a_chat(
     page: Page, shared_service: Service
 ) -> None:

@@ -1,7 +1,8 @@
 // The settings of a project: those changed often in a form, the rest as it stands in the file.
 
 import { call, get, P, query } from "../kit/api.js";
-import { fill, h, icon } from "../kit/dom.js";
+import { button, fill, h, icon } from "../kit/dom.js";
+import { draftOf, keepDraft } from "../kit/drafts.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
@@ -11,6 +12,7 @@ import { where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 
 const slug = where.project;
+const DRAFT = `settings.${slug}`; // of what is typed and not saved: field → text
 const STATUSES = ["idea", "active", "paused", "blocked", "done", "abandoned"];
 const MODES = ["default", "acceptEdits", "bypassPermissions", "plan"];
 const NETWORKS = ["off", "guarded", "host"];
@@ -172,7 +174,12 @@ function draw(project) {
   };
   const form = h(
     "form",
-    { class: "form flush", novalidate: true, onsubmit: (event) => save(event, project) },
+    {
+      class: "form flush",
+      novalidate: true,
+      onsubmit: (event) => save(event, project),
+      oninput: () => remember(form, project),
+    },
     h(
       "div",
       { class: "two" },
@@ -243,9 +250,11 @@ function draw(project) {
         "Save",
         h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
       ),
+      unsaved,
       h("span", { class: "says bad small", id: "why", role: "alert" }),
     ),
   );
+  recall(form, project);
   const facts = [
     ["Folder", path(project.dir)],
     ["Works in", [path(project.workingDir), project.workingDirProblem && " (cannot be used)"]],
@@ -303,12 +312,55 @@ function draw(project) {
   );
 }
 
+/** The fields whose text is another than what the file says. */
+function typedIn(form, project) {
+  const before = (name) => (REQUIRED.has(name) ? String(project[name]) : own(project, name));
+  return [...new FormData(form)].filter(
+    ([name, value]) => value !== (name === "group" ? areaOf(project) : before(name)),
+  );
+}
+
+const discard = button("Discard changes", {
+  kind: "ghost",
+  onclick: () => {
+    const typed = draftOf(DRAFT);
+    const show = (text) => {
+      keepDraft(DRAFT, text);
+      draw(shownProject);
+    };
+    show("");
+    focusSave();
+    toast("Changes discarded.", { action: "Undo", act: () => show(typed) });
+  },
+});
+const unsaved = h(
+  "span",
+  { class: "line wrap", hidden: true },
+  discard,
+  h("span", { class: "soft small", role: "status" }),
+);
+
+function remember(form, project, words = "Not saved yet") {
+  const typed = typedIn(form, project);
+  keepDraft(DRAFT, typed.length ? JSON.stringify(Object.fromEntries(typed)) : "");
+  unsaved.hidden = typed.length === 0;
+  unsaved.lastChild.textContent = words;
+}
+
+/** Fill in again what was typed before a reload. */
+function recall(form, project) {
+  const typed = JSON.parse(draftOf(DRAFT) || "{}");
+  for (const [name, value] of Object.entries(typed)) {
+    const control = form.elements.namedItem(name);
+    if (control) control.value = value;
+  }
+  remember(form, project, "Not saved yet; back from before the reload");
+}
+
 /** What the form says that the file does not: null takes a key out of the file. */
 function changes(form, project) {
   const changed = {};
-  for (const [name, value] of new FormData(form)) {
-    const before = REQUIRED.has(name) ? String(project[name]) : own(project, name);
-    if (value === (name === "group" ? areaOf(project) : before)) continue;
+  for (const [name, value] of typedIn(form, project)) {
     const read = READERS[name] ?? ((given) => given);
     if (name === "network") changed[name] = networkOf(project, value);
     else changed[name] = value === "" && !REQUIRED.has(name) ? null : read(value);
@@ -335,9 +387,11 @@ async function save(event, project) {
         project.inherited.includes(name) ? null : project[name],
       ]),
     );
+    keepDraft(DRAFT, ""); // the file may say it in other words
     await write(changed);
     toast("Saved.", { action: "Undo", act: () => attempt(null, () => write(back)) });
   } catch (error) {
+    remember(form, project);
     explain(form, error);
   }
 }
@@ -375,18 +429,12 @@ function explain(form, error) {
 
 /** Read the file again below what was typed: only the fields that were touched keep their text. */
 async function overtake() {
-  /** @type {HTMLFormElement} */
-  const form = document.querySelector("form.flush");
-  const typed = changes(form, shownProject);
   await load();
-  /** @type {HTMLFormElement} */
-  const fresh = document.querySelector("form.flush");
-  for (const [name, value] of Object.entries(typed)) {
-    const word = name === "network" && value ? (value.mode ?? value) : value;
-    fresh.elements[name].value = word ?? "";
-  }
-  fresh.querySelector(".primary").focus();
+  focusSave();
 }
+
+const focusSave = () =>
+  /** @type {HTMLElement} */ (document.querySelector("form.flush .primary")).focus();
 
 key("Ctrl+Enter", "Save", () =>
   /** @type {HTMLFormElement | null} */ (document.querySelector("form.flush"))?.requestSubmit(),
