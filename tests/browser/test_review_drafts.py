@@ -59,6 +59,29 @@ def test_drafts_are_kept_edited_and_sent_with_a_verdict(page: Page, commit: Comm
     commit.until_comments(["Said before", "A reply, not sent", "Why *anew*?", "Nearly there."])
 
 
+def test_a_deleted_draft_comes_back_by_undo_and_is_not_sent_otherwise(
+    page: Page, commit: Commit
+) -> None:
+    commit.post("/threads", {"body": "Not yet", "path": "a.py", "line": 12, "draft": True})
+    page.goto(f"{commit.address}?whole")
+    draft = page.locator(".thread.drafted")
+    draft.get_by_role("button", name="Delete").click()
+    expect(draft).to_have_count(0)
+    expect(page.get_by_role("button", name="Submit review", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(draft).to_contain_text("Not yet")
+    assert len(commit.get("/drafts")["drafts"]) == 1
+
+    draft.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Submit review", exact=True).click()
+    box = page.get_by_role("dialog", name="Submit review")
+    box.get_by_label("Approve").check()
+    box.get_by_role("button", name="Submit").click()
+    expect(page.locator("#verdicts")).to_contain_text("approved")
+    assert commit.get("/drafts")["drafts"] == []
+    assert commit.threads() == []
+
+
 def test_a_verdict_says_that_the_commit_changed_since_and_is_taken_back(
     page: Page, commit: Commit
 ) -> None:

@@ -1,7 +1,6 @@
 // Drafts on the page: what is written and not sent stands where it will stand once it is.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
-import { attempt } from "../../kit/toast.js";
 import { onOther } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, stand } from "./places.js";
@@ -62,10 +61,7 @@ function card(draft, answered) {
         "span",
         { class: "push line" },
         button("Edit", { kind: "ghost s", onclick: () => edit(draft, comment, body) }),
-        button("Delete", {
-          kind: "ghost s",
-          onclick: (event) => attempt(event, () => deleteDraft(draft.id)),
-        }),
+        button("Delete", { kind: "ghost s", onclick: () => deleteDraft(draft.id) }),
       ),
     ),
     body,

@@ -8,7 +8,7 @@ import { route } from "../route.js";
 import { at, onOther, state, worktree } from "../state.js";
 
 const UNDO = 8000; // ms
-const leaving = new Map(); // comment id → {address, timer}: deleted here, the service not yet told
+const leaving = new Map(); // comment or draft → {address, timer, draft}: deleted here, not yet there
 const settling = new Map(); // thread id → resolved or not: chosen here, not yet told by the service
 const watchers = new Set();
 let told = null;
@@ -65,7 +65,7 @@ function shown() {
       comments: thread.comments.filter((comment) => !leaving.has(comment.id)),
     }))
     .filter((thread) => thread.comments.length);
-  return { ...told, threads };
+  return { ...told, threads, drafts: told.drafts.filter(({ id }) => !leaving.has(id)) };
 }
 
 /** The body's id of the new thread. `where` is {path?, side?, line?, start_line?, start_side?}. */
@@ -108,13 +108,13 @@ export async function editDraft(draft, body) {
   await load();
 }
 
-export async function deleteDraft(draft) {
-  await remove(at("drafts", draft));
-  await load();
-}
-
-/** Send all drafts with a verdict. */
+/** Send all drafts with a verdict; one that was just deleted is none of them. */
 export async function submit(verdict, body) {
+  for (const [id, { draft, timer }] of leaving)
+    if (draft) {
+      clearTimeout(timer);
+      await carryOut(id);
+    }
   await post(at("verdict"), { verdict, body });
   await load();
 }
@@ -154,30 +154,35 @@ export function askAbout(wanted, event = null) {
   return askAgent(event, project, { repo, sha, ...wanted }, load);
 }
 
+export const forget = (thread, comment) =>
+  letGo(comment, at("threads", thread, "comments", comment), "Comment deleted.");
+
+export const deleteDraft = (draft) =>
+  letGo(draft, at("drafts", draft), "Draft deleted.", { draft: true });
+
 /** Gone from the page at once, from the file after 8 s or when the page is left. */
-export function forget(thread, comment) {
-  const address = at("threads", thread, "comments", comment);
-  const timer = setTimeout(() => carryOut(comment), UNDO);
-  leaving.set(comment, { address, timer });
+function letGo(id, address, said, { draft = false } = {}) {
+  const timer = setTimeout(() => carryOut(id), UNDO);
+  leaving.set(id, { address, timer, draft });
   draw();
-  toast("Comment deleted.", { action: "Undo", act: () => takeBack(comment) });
+  toast(said, { action: "Undo", act: () => takeBack(id) });
 }
 
-function takeBack(comment) {
-  clearTimeout(leaving.get(comment)?.timer);
-  leaving.delete(comment);
+function takeBack(id) {
+  clearTimeout(leaving.get(id)?.timer);
+  leaving.delete(id);
   draw();
 }
 
-async function carryOut(comment) {
-  const { address } = leaving.get(comment);
+async function carryOut(id) {
+  const { address } = leaving.get(id);
   try {
     await remove(address);
     await load();
   } catch (error) {
     if (error.status !== 404) toast(`Not deleted: ${error.message}`, { bad: true });
   }
-  takeBack(comment);
+  takeBack(id);
 }
 
 addEventListener("pagehide", () => {
