@@ -48,6 +48,30 @@ def mends(stub: Stub, commit: Commit, tid: str) -> None:
     stub.say(says("Done."))
 
 
+def test_a_message_that_was_changed_and_not_sent_is_there_again_as_long_as_it_is_the_same(
+    page: Page, commit: Commit
+) -> None:
+    tid = commit.thread("Say cents.", path="a.py", side="RIGHT", line=12)
+    page.goto(f"{commit.address}#thread-{tid}")
+    expect(thread(page, "Say cents.")).to_be_focused()
+    page.keyboard.press("a")
+    message = page.get_by_role("dialog").get_by_role("textbox", name="Message")
+    message.press("Control+Home")
+    page.keyboard.type("Be brief. ")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(thread(page, "Say cents.")).to_be_focused()
+    page.keyboard.press("a")
+    expect(message).to_have_value(re.compile("^Be brief. "))
+
+    page.keyboard.press("Escape")
+    commit.reply(tid, "Or euros?")
+    expect(thread(page, "Say cents.")).to_contain_text("Or euros?")
+    page.keyboard.press("a")
+    expect(message).to_have_value(re.compile("Or euros?"))
+    expect(message).not_to_have_value(re.compile("Be brief"))
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_thread_is_asked_about_answered_looked_at_and_resolved(

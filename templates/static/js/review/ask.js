@@ -3,6 +3,7 @@
 import { get, post, query } from "../kit/api.js";
 import { dialog } from "../kit/dialog.js";
 import { button, h } from "../kit/dom.js";
+import { draftOf, keepDraft } from "../kit/drafts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
 import { tilde } from "./paths.js";
@@ -35,7 +36,7 @@ function show(project, wanted, offer, done) {
   const title = `Ask an agent about ${plural(offer.threads.length, "thread")}`;
   const where = choices(offer);
   const text = h("textarea", { class: "input mono", id: "ask-message", rows: 14 });
-  text.value = offer.message;
+  const forget = keepMessage(text, offer.message, `ask ${JSON.stringify([project, wanted])}`);
   const send = button("Send", { kind: "primary", icon: "send", type: "submit" });
   const form = h(
     "form",
@@ -56,6 +57,7 @@ function show(project, wanted, offer, done) {
       const to = where.value === MAKE ? { make: true } : target(where.value);
       const body = { repo, sha, threads, message: text.value, ...to };
       const sent = await post(route("projects", project, "ask"), body);
+      forget();
       node.close();
       tell(sent);
       await done?.();
@@ -66,6 +68,19 @@ function show(project, wanted, offer, done) {
   text.focus();
   text.setSelectionRange(0, 0);
   text.scrollTop = 0;
+}
+
+/**
+ * Fill in the message, as it was changed before if it is still the same one; it is kept until the
+ * answer, a function, says that it was sent.
+ */
+function keepMessage(text, offered, name) {
+  const kept = JSON.parse(draftOf(name) || "{}");
+  text.value = kept.offered === offered ? kept.text : offered;
+  text.addEventListener("input", () =>
+    keepDraft(name, JSON.stringify({ offered, text: text.value })),
+  );
+  return () => keepDraft(name, "");
 }
 
 function target(value) {
