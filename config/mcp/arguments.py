@@ -172,6 +172,8 @@ def _range(argument: Argument) -> str:
 
 
 def _list(argument: Argument, value: Any) -> Any:
+    if isinstance(value, str) and not value.strip():
+        return _ABSENT  # only what is written as a list empties one
     return [entry for entry in _entries(argument, value, commas=True) if entry]
 
 

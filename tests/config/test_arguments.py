@@ -123,9 +123,14 @@ def test_lists_may_be_text(value: Any):
     assert values(tools=value)["tools"] == ["Read", "Edit"]
 
 
-@pytest.mark.parametrize("value", ["", [], "[]", " , "])
+@pytest.mark.parametrize("value", [[], "[]", " , "])
 def test_an_empty_list_is_a_value(value: Any):
     assert values(tools=value)["tools"] == []
+
+
+@pytest.mark.parametrize("value", ["", " \n "])
+def test_a_blank_text_is_no_empty_list(value: Any):
+    assert "tools" not in values(tools=value)
 
 
 @pytest.mark.parametrize("value", [5, [1], "[1]", "[", {}, '["a"'])

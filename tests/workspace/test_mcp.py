@@ -405,6 +405,16 @@ def test_null_clears_and_left_out_stays(alpha):
     assert cleared["session"] == "resume"
 
 
+def test_a_blank_list_leaves_the_wall_of_a_trigger_as_it_is(alpha):
+    words = {"project": "alpha", "name": "t"}
+    call("set_trigger", **words, interval="1h", prompt="hi", tools=["Read"])
+
+    left = call("set_trigger", **words, prompt="ho", tools="")["trigger"]
+    cleared = call("set_trigger", **words, tools="[]")["trigger"]
+
+    assert (left["prompt"], left["tools"], cleared["tools"]) == ("ho", ["Read"], [])
+
+
 def test_a_mistake_names_the_argument(alpha):
     with pytest.raises(Invalid, match=r'^cron: "not a cron" '):
         call("set_trigger", project="alpha", name="tidy", cron="not a cron", prompt="hi")
