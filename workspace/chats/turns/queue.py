@@ -127,7 +127,9 @@ def again(
     the same model. Who asks now is its sender; what bounded a trigger's firing bounds it still."""
     record = files.sound(files.read(store.sound(project), chat))
     old = _over(project, chat, turn)
-    fired = old.sender.get("kind") == "trigger"
+    fired = _is_of_firing(old)
+    behind = (*clients, old.client, *old.clients) if fired else clients
+    limit = record.spawn_limit if spawn_limit is None else spawn_limit
     fresh = Turn(
         project=project.slug,
         chat=chat,
@@ -138,18 +140,24 @@ def again(
         sender=dict(sender),
         event=old.event,
         client=client,
-        clients=[*clients],
-        chain=[*chain],
+        clients=[*dict.fromkeys(filter(None, behind))],
+        chain=[*(old.chain if fired else chain)],
         tools=old.tools,
         mode=capped(old.mode if fired else mode_of(project, record), mode_cap),
         network=old.network,
         max_turns=old.max_turns if fired else project.max_turns,
-        spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
+        spawn_limit=min(limit, old.spawn_limit) if fired else limit,
         created=datetime.now(UTC),
     )
     with transaction.atomic():
         _hold(project, chat)
         return _insert(fresh)
+
+
+def _is_of_firing(turn: Turn) -> bool:
+    """A firing, or one that a person had run again: no other row of theirs has a chain."""
+    kind = turn.sender.get("kind")
+    return kind == "trigger" or (kind == "user" and bool(turn.chain))
 
 
 def _over(project: Project, chat: str, turn: str) -> Turn:

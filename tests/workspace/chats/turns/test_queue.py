@@ -280,6 +280,32 @@ def test_a_firing_is_run_again_by_whom_asks_within_the_bounds_of_its_trigger(wor
     assert (turn.tools, turn.mode, turn.network, turn.max_turns) == ([], "plan", "off", 7)
 
 
+def test_a_firing_of_a_client_stays_bounded_however_often_it_is_run_again(world: World):
+    turn = fired = world.fired(
+        clients=("ci",), chain=("alpha/t",), spawn_limit=0, mode="plan", max_turns=7
+    )
+    for _ in range(2):
+        Turn.objects.filter(id=turn.id).update(state="done")
+
+        turn = again(world, fired.chat, turn.id)
+
+        assert (turn.sender, turn.client) == (USER.sender(), "")
+        assert (turn.clients, turn.chain, turn.spawn_limit) == (["ci"], ["alpha/t"], 0)
+        assert (turn.mode, turn.max_turns) == ("plan", 7)
+
+
+def test_what_a_firing_s_agent_or_a_client_asked_for_is_run_again_as_a_person_s(world: World):
+    started = world.chat(HELLO)
+    assert started.turn is not None
+    for kind in ("agent", "client"):
+        rows = Turn.objects.filter(id=started.turn.id)
+        rows.update(state="done", sender={"kind": kind}, clients=["ci"], chain=["alpha/t"])
+
+        turn = again(world, started.chat.id, started.turn.id)
+
+        assert (turn.clients, turn.chain) == ([], [])
+
+
 def test_only_a_turn_of_the_chat_that_is_over_is_run_again(world: World):
     started = world.chat(HELLO)
     assert started.turn is not None
