@@ -42,10 +42,11 @@ def of(top: str) -> Obeyed:
     with suppress(OSError):  # what we cannot make, a command inside cannot either
         _make(folders, found)
     covered = tuple(path for path in (folders[0], *found) if not _is_odd(path))
+    pinned = tuple(path for path in (git, info) if os.path.isdir(path) and not os.path.islink(path))
     detour = os.path.join(git, "commondir")
     if os.path.lexists(detour):
-        return Obeyed((git, info), (*covered, detour))
-    return Obeyed((git, info), covered, detour)
+        return Obeyed(pinned, (*covered, detour))
+    return Obeyed(pinned, covered, detour)
 
 
 def take_away(detour: str) -> None:

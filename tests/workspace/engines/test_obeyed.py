@@ -127,6 +127,22 @@ def test_a_linked_hook_folder_starts_the_turn_all_the_same(world: World, repo: R
 
 
 @inside
+@pytest.mark.parametrize("what", ["a link", "no folder"])
+def test_a_folder_of_rules_that_cannot_be_pinned_starts_the_turn_all_the_same(
+    world: World, repo: Repo, what: str
+):
+    info = repo.path / ".git/info"
+    info.rename(repo.path / "own-info")
+    if what == "a link":
+        info.symlink_to("../own-info")
+    else:
+        info.write_text("")
+
+    assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
+    assert obeyed.of(str(repo.path)).pinned == (str(repo.path / ".git"),)
+
+
+@inside
 @pytest.mark.parametrize("mode", ["default", "plan"])
 def test_in_plan_mode_nothing_is_made_and_nothing_can_be_written(
     world: World, repo: Repo, mode: str
