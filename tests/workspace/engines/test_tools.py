@@ -109,6 +109,16 @@ def test_edit_takes_lines_as_read_shows_them_in_a_file_with_crlf(hands, here):
     assert (here / "a.txt").read_bytes() == b"1\r\n2\r\n2.5\r\nthree\r\n"
 
 
+def test_lines_that_edit_adds_to_a_file_with_crlf_end_as_its_others_do(hands, here):
+    (here / "a.txt").write_bytes(b"one\r\ntwo\r\nthree")
+    hands.ok("Edit", file_path="a.txt", old_string="two", new_string="2\n2.5")
+    assert (here / "a.txt").read_bytes() == b"one\r\n2\r\n2.5\r\nthree"
+
+    (here / "mixed.txt").write_bytes(b"one\r\ntwo\nthree")
+    hands.ok("Edit", file_path="mixed.txt", old_string="two\nthree", new_string="2\n3")
+    assert (here / "mixed.txt").read_bytes() == b"one\r\n2\n3"
+
+
 def test_edit_tells_why_it_cannot(hands, here):
     (here / "a.txt").write_text("x x x")
     assert (

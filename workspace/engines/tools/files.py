@@ -80,8 +80,9 @@ def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     if data is None:
         raise ToolError(f"file not found: {path}")
     new = args["new_string"].encode(errors="replace")
-    if old not in data and b"\r\n" in data:  # Read shows no return
-        old, new = (b"\r\n".join(text.replace(b"\r", b"").split(b"\n")) for text in (old, new))
+    returns = data.count(b"\r\n")
+    if returns and (returns == data.count(b"\n") or old not in data):  # Read shows no return
+        old, new = (text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") for text in (old, new))
     count = data.count(old)
     if count == 0:
         raise ToolError("old_string not found")
