@@ -347,6 +347,11 @@ def test_bash_output_is_cut_at_30000_characters(hands):
     assert text == "x" * 30_000 + "\n[170004 bytes left out]"
 
 
+def test_bash_counts_the_bytes_that_it_leaves_out_also_of_what_is_no_text(hands):
+    text = hands.ok("Bash", command="head -c 100000 /dev/zero | tr '\\0' '\\377'")
+    assert text == "\ufffd" * 30_000 + "\n[70000 bytes left out]"
+
+
 def test_a_command_that_never_stops_writing_is_ended_in_time(hands):
     began = time.monotonic()
     output = hands.use("Bash", seconds=0.3, command="yes")

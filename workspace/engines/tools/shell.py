@@ -96,9 +96,10 @@ class _Sink:
         return bool(part)
 
     def output(self, status: int, note: str) -> Output:
-        whole = self.kept.decode(errors="replace")
-        left_out = self.total - len(self.kept) + len(whole[CHARACTERS:].encode())
-        raw = whole[:CHARACTERS].rstrip("\n")
+        head = self.kept.decode(errors="surrogateescape")[:CHARACTERS]
+        shown = head.encode(errors="surrogateescape")  # the very bytes, whatever they are
+        left_out = self.total - len(shown)
+        raw = shown.decode(errors="replace").rstrip("\n")
         lines = [raw, f"[{left_out} bytes left out]" if left_out else "", note]
         return Output("\n".join(filter(None, lines)), status != 0, status, raw)
 
