@@ -136,7 +136,7 @@ def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
                 response.status,
                 response.headers.get_content_type(),
                 response.headers.get_content_charset() or "utf-8",
-                response.headers.get("Location"),
+                _location(response.headers.get("Location") or ""),
                 body,
             )
         finally:
@@ -144,6 +144,11 @@ def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
             connection.close()
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ToolError(f"the page cannot be fetched: {error}") from None
+
+
+def _location(header: str) -> str:
+    """Servers write letters beyond ASCII as the bytes of UTF-8; headers are read as Latin-1."""
+    return header.encode("latin-1", errors="replace").decode(errors="replace")
 
 
 def _connect(url: SplitResult, deadline: float, rules: Rules) -> http.client.HTTPConnection:
