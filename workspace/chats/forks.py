@@ -7,6 +7,7 @@ docs/design/workspace.md#forks.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,7 +156,8 @@ def _copy_range(source: int, target: int, count: int) -> None:
 
 def _copy_some(source: int, target: int, most: int) -> int:
     if hasattr(os, "copy_file_range"):
-        return os.copy_file_range(source, target, most)
+        with suppress(OSError):  # not every kernel, container and file system can
+            return os.copy_file_range(source, target, most)
     return os.write(target, os.read(source, min(most, PIECE)))
 
 

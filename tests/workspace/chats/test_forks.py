@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from functools import partial
 
 import pytest
@@ -76,6 +78,20 @@ def test_a_source_that_was_changed_by_hand_meanwhile_lends_no_counts(world: Worl
     child = fork(world, chat).chat.id
 
     assert index.get(world.project, child).preview == "Six"
+
+
+def test_a_chat_is_forked_where_the_kernel_does_not_copy(world: World, monkeypatch):
+    def unknown(*_: object) -> int:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(os, "copy_file_range", unknown, raising=False)
+    monkeypatch.setattr(forks, "PIECE", 100)
+    chat = world.chat(name="Source").chat.id
+    world.finish(chat, "One", "Two")
+
+    child = fork(world, chat).chat.id
+
+    assert world.transcript(child).read_bytes() == world.transcript(chat).read_bytes()
 
 
 def test_a_fork_from_an_earlier_turn_ends_with_that_turn(world: World):
