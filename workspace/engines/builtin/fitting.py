@@ -27,6 +27,7 @@ from workspace.engines.builtin import compaction, memory, servers
 TRIES = 4  # sizes that one request is tried with
 LESS = 0.9  # of a size that was refused
 LEAST = 256  # a number that is smaller is no limit of a model
+FARTHEST = 20  # times our own measure: no server counts so many tokens
 _LIMIT = re.compile(
     r"(?:maximum|context (?:length|size|window)|n_ctx)\D{0,40}?(\d[\d,]{2,})|> ?(\d+)"
 )
@@ -67,7 +68,8 @@ class Fitting:
         self.job, self.word, self.settings, self.usage = job, word, settings, usage
         server, _, name = word.partition(":")
         self.configured = servers.context_tokens(job.engine_cfg, server, name)
-        self.learned: dict[str, int] = dict((job.engine_ref or {}).get("limits") or {})
+        known: dict[str, int] = (job.engine_ref or {}).get("limits") or {}
+        self.learned = {model: size for model, size in known.items() if size >= LEAST}
 
     @property
     def limit(self) -> int | None:
@@ -80,11 +82,12 @@ class Fitting:
         numbers = [int(found.replace(",", "")) for found in _NUMBER.findall(text)]
         named = _LIMIT.search(text)
         limit = int((named[1] or named[2]).replace(",", "")) if named else 0
-        theirs = max(numbers, default=0)
+        # What they counted; larger is the number of a request, or a time.
+        theirs = max((one for one in numbers if one <= tried * FARTHEST), default=0)
         found = int(tried * LESS)
         if limit >= LEAST:
             found = min(found, int(limit * tried / theirs) if theirs > limit else limit)
-        self.learned[self.word] = max(1, min(found, self.limit or found))
+        self.learned[self.word] = max(LEAST, min(found, self.limit or found))
 
     async def fold(
         self,

@@ -276,6 +276,7 @@ def test_a_server_that_refuses_every_length_ends_the_turn_with_the_reason(talk, 
         ("maximum context length is 8192 tokens. However, you requested 9010", 9100, 8190),
         ("request (9000 tokens) exceeds the available context size (8192 tokens)", 9000, 8100),
         ("prompt is too long: 210000 tokens > 200000 maximum", 100_000, 90_000),
+        ("maximum context length is 8192 tokens (request id: 2026112812345678)", 9000, 8100),
         ("context_length_exceeded", 5000, 4500),
         ("the context window is 12 tokens", 5000, 4500),
     ],
@@ -296,6 +297,16 @@ def test_a_refusal_teaches_a_size_below_the_one_that_failed(talk, said, tried, l
     assert fitting.limit == learned
     fitting.learn(error, tried)
     assert fitting.limit <= learned
+
+
+def test_a_limit_that_no_model_has_is_not_remembered(talk):
+    from pydantic_ai.usage import RunUsage
+
+    from workspace.engines.builtin.fitting import Fitting
+
+    job = talk.world.job("x", **talk.fields(engine_ref={"limits": {"local:m": 1}}))
+
+    assert Fitting(job, "local:m", {}, RunUsage()).limit is None
 
 
 @pytest.mark.parametrize(
