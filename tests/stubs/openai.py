@@ -154,6 +154,8 @@ def _deltas(blocks: list[Block], piece: int) -> Iterator[dict[str, Any]]:
             case "text":
                 for part in pieces(block["text"], piece):
                     yield {"role": "assistant", "content": part}
+            case "refusal":
+                yield {"role": "assistant", "refusal": block["refusal"]}
             case "thinking":
                 for part in pieces(block["thinking"], piece):
                     yield {"role": "assistant", "reasoning_content": part}

@@ -289,8 +289,7 @@ class Turn:
                         told = told or isinstance(block, Text)
                         yield block
                 self.response = stream.get()
-            # without it nobody said that this is all; some local servers never do
-            if self.server != "local" and "finish_reason" not in (stream.provider_details or {}):
+            if not servers.whole(self.server, stream.provider_details):
                 raise Broken(told)
         except exceptions.ModelTimeoutError:
             raise

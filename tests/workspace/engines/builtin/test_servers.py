@@ -106,6 +106,14 @@ def test_an_answer_that_ends_without_a_word_that_it_is_whole_is_none(request, na
     assert only(records, "assistant")["text"] == "Half of th"
 
 
+def test_a_model_that_refuses_is_asked_once_and_is_not_said_to_have_broken_off(hosted, stub):
+    stub.say({"type": "refusal", "refusal": "I cannot help with that."})
+    records = hosted.run()
+    assert end(records) == ("error", "api_error")
+    assert records[-1]["text"] == "The model's provider withheld the answer."
+    assert len(stub.asked) == 1
+
+
 def test_a_stream_that_breaks_off_once_is_asked_for_again_and_told_once(talk, stub):
     stub.say(text("Half of the answer"), piece=5, cut=2)
     stub.say(text("All of the answer"))
