@@ -22,7 +22,7 @@ from pydantic_ai.usage import RunUsage
 
 from config.process.light_typing import Any
 from workspace.engines.base import Event, Job, Notice
-from workspace.engines.builtin import compaction, memory, servers
+from workspace.engines.builtin import compaction, memory, models, servers
 
 TRIES = 4  # sizes that one request is tried with
 LESS = 0.9  # of a size that was refused
@@ -66,8 +66,8 @@ class Fitting:
 
     def __init__(self, job: Job, word: str, settings: ModelSettings, usage: RunUsage) -> None:
         self.job, self.word, self.settings, self.usage = job, word, settings, usage
-        server, _, name = word.partition(":")
-        self.configured = servers.context_tokens(job.engine_cfg, server, name)
+        self.server, _, name = word.partition(":")
+        self.configured = servers.context_tokens(job.engine_cfg, self.server, name)
         known: dict[str, int] = (job.engine_ref or {}).get("limits") or {}
         self.learned = {model: size for model, size in known.items() if size >= LEAST}
 
@@ -135,23 +135,41 @@ class Fitting:
             return compaction.Folded(compaction.shortened(messages, room, self.job.message))
         try:
             summary = await compaction.summarised(messages[:cut], room, self._ask)
-        except (exceptions.ModelRateLimitError, exceptions.ModelOverloadedError):
-            raise  # the turn waits, and folds then
+        except exceptions.ModelTimeoutError:
+            summary = ""
+        except (
+            exceptions.ModelRateLimitError,
+            exceptions.ModelOverloadedError,
+            exceptions.ModelConnectionError,
+        ):
+            raise  # the turn waits or fails, and the next try folds
         except exceptions.AgentRunError:
             summary = ""
         return compaction.joined(messages, cut, summary, room, self.job.message)
 
     async def _ask(self, prompt: str) -> str:
-        """One answer of the model, without tools and without what was said."""
+        """One answer of the model, without tools and without what was said; asked for again while
+        it breaks off, "" where it always does."""
         request: list[ModelMessage] = [ModelRequest([UserPromptPart(prompt)])]
-        async with model_request_stream(
-            self.model, request, model_settings=self.settings
-        ) as stream:
-            async for _ in stream:
-                pass
-            response: ModelResponse = stream.get()
-        self.usage.incr(response.usage)
-        return response.text or ""
+        for _ in range(models.RETRIES + 1):
+            begun = False
+            try:
+                async with model_request_stream(
+                    self.model, request, model_settings=self.settings
+                ) as stream:
+                    async for _part in stream:
+                        begun = True
+                    response: ModelResponse = stream.get()
+            except exceptions.ModelTimeoutError:
+                raise
+            except exceptions.ModelConnectionError:
+                if not begun:
+                    raise
+                continue
+            self.usage.incr(response.usage)
+            if servers.whole(self.server, stream.provider_details):
+                return response.text or ""
+        return ""
 
     def _why(self, room: int) -> str:
         size = compaction.bytes_of(self.job.message) // compaction.BYTES

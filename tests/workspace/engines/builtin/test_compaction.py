@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.stubs import openai
 from tests.stubs.openai import Asked, Reply, text, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.builtin.talk import Talk, end, notices, of
@@ -216,6 +217,36 @@ def test_a_fold_that_a_rate_limit_meets_waits_with_its_turn(talk, stub):
     records = talk.run("Which word?")
 
     assert end(records) == ("error", "rate_limited")
+
+
+def test_a_summary_that_breaks_off_is_asked_for_again_and_no_half_of_it_is_kept(world):
+    with openai.serve() as stub:
+        talk = Talk(world, stub, "openai:gpt-x")
+        talk.settings |= {"contextTokens": LIMIT}
+        fill(talk, 100, words=150)
+        half = Reply([text("WRONG-HALF of it")], piece=5, cut=2, ends=True)
+        whole = [Reply([text("The first word is plum.")]) for _ in range(8)]
+        stub.when(lambda asked: SUMMARISE in asked.messages[-1][1], half, *whole)
+        stub.say(text("Plum."))
+
+        records = talk.run("Which word?")
+
+    assert end(records) == ("ok", None)
+    assert "The first word is plum." in stub.asked[-1].messages[0][1]
+    assert all("WRONG" not in json.dumps(asked.body) for asked in stub.asked)
+
+
+def test_a_fold_that_finds_no_server_forgets_nothing(talk, stub):
+    talk.settings = {"contextTokens": LIMIT}
+    fill(talk, 100, words=150)
+    fields = talk.fields()
+    fields["engine_cfg"] |= {"local_url": "http://127.0.0.1:9/v1"}
+
+    records = talk.world.run("Which word?", **fields)
+
+    assert end(records) == ("error", "api_error")
+    assert "cannot be reached" in records[-1]["text"]
+    assert "compacted" not in notices(records)
 
 
 @pytest.mark.slow
