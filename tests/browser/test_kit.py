@@ -103,6 +103,22 @@ def test_a_key_counts_as_soon_as_a_dialogue_with_a_field_is_closed(page: Page) -
     expect(page.get_by_role("dialog", name="Keys and help")).to_be_visible()
 
 
+def test_a_message_stands_over_a_dialogue_and_its_action_can_be_pressed(page: Page) -> None:
+    ready(page, "/runs")
+    undo = '{ action: "Undo", act: () => (document.title = "undone") }'
+    kit(page, "toast", 'kit.toast("Kept.");')
+    go(page, "audit")
+    expect(page.get_by_text("Kept.")).to_be_visible()
+    kit(page, "toast", f'kit.toast("Gone.", {undo});')
+
+    page.get_by_role("button", name="Undo").click()
+
+    expect(page).to_have_title("undone")
+    kit(page, "toast", 'kit.toast("There.");')
+    page.keyboard.press("Escape")
+    expect(page.locator("body > #toasts")).to_contain_text("There.")
+
+
 def test_the_palette_shows_groups_remembers_choices_and_gives_the_focus_back(page: Page) -> None:
     ready(page, "/runs")
     page.get_by_role("button", name=GO).click()

@@ -1,6 +1,7 @@
 // Modal dialogues and sheets: they leave the page when closed and give the focus back.
 
 import { button, h } from "./dom.js";
+import { overAll } from "./toast.js";
 
 /**
  * A modal dialogue. Returns the <dialog>; close() it, or Esc, or a click beside it.
@@ -22,10 +23,12 @@ function opened(node) {
     const { activeElement } = document;
     const free = !activeElement || activeElement === document.body || node.contains(activeElement);
     node.remove();
+    overAll();
     if (free) giveBack(opener); // not so after a key that came between the closing and this
   });
   document.body.append(node);
   node.showModal();
+  overAll();
   return node;
 }
 

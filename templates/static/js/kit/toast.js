@@ -30,8 +30,15 @@ export function toast(text, { action, act, bad = false, about = "" } = {}) {
   if (about) node.dataset.about = about;
   makeRoom(text);
   const dock = document.querySelector(".dock")?.getBoundingClientRect();
+  overAll();
   place.style.bottom = dock ? `${innerHeight - dock.top + 8}px` : ""; // never over what one writes in
   place.append(node);
+}
+
+/** They stand in the modal dialogue that is on top: beside it nothing is seen, pressed or read out. */
+export function overAll() {
+  const above = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body;
+  if (place.parentElement !== above) above.append(place);
 }
 
 const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
