@@ -548,6 +548,31 @@ def test_a_message_waits_for_its_files_and_is_not_sent_without_one(
     expect(page.get_by_role("article", name="Message of You")).to_contain_text("What is on it?")
 
 
+def test_a_file_that_is_attached_while_a_message_goes_waits_for_the_next(
+    page: Page, told: str
+) -> None:
+    model_is_there(page)
+    page.goto(told)
+    attach, files = (
+        page.locator("input[type=file]"),
+        page.get_by_role("list", name="Attached files"),
+    )
+    page.get_by_role("textbox", name="Message").fill("What is on it?")
+    attach.set_input_files([FilePayload(name="one.png", mimeType="image/png", buffer=PICTURE)])
+    expect(files.get_by_role("listitem")).not_to_have_attribute("aria-busy", "true")
+
+    message = Held(page, "**/messages")
+    page.get_by_role("button", name=re.compile("^Send")).click()
+    until(lambda: page.evaluate("true") and message.routes, what="the message")
+    attach.set_input_files([FilePayload(name="two.png", mimeType="image/png", buffer=PICTURE)])
+    expect(files.get_by_role("listitem")).to_have_count(2)
+    message.release()
+
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("")
+    expect(files.get_by_role("listitem")).to_have_count(1)
+    expect(files).to_contain_text("two")
+
+
 def test_words_in_messages_are_found_and_lead_to_their_message(page: Page, told: str) -> None:
     page.goto(told.rsplit("/", 1)[0])
     page.get_by_role("searchbox", name="Search chats").fill("nested done")

@@ -63,7 +63,7 @@ export function composer({ key, project, send, label = "Send" }) {
       }
       const paths = files.paths();
       await send({ prompt, model: models.value, ...(paths.length && { attachments: paths }) });
-      files.clear();
+      files.clear(paths); // what came meanwhile goes with the next message
       if (box.value === prompt) put("");
       if (!box.value) kept.clear();
     });

@@ -32,7 +32,7 @@ export function pictures(prompt, project) {
 }
 
 /**
- * attachments({box, zone, project, name}) → {list, input, pick(), paths(), again(), clear(), there()}:
+ * attachments({box, zone, project, name}) → {list, input, pick(), paths(), again(), clear(paths), there()}:
  * what is attached to the message in `box`, kept with its text under `name` until it is sent. A file
  * that is dropped or pasted on it is uploaded at once; there() waits for those under way, and says
  * whether all came.
@@ -145,8 +145,8 @@ export function attachments({ box, zone, project, name: key }) {
     paths: () => files.filter((file) => file.path).map((file) => file.path),
     there: async () => (await Promise.all(coming)).every(Boolean),
     again,
-    clear: () => {
-      files = [];
+    clear: (sent) => {
+      files = files.filter(({ path }) => !sent.includes(path));
       changed();
     },
   };
