@@ -210,39 +210,38 @@ def send(
 ) -> queue.Queued:
     """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
     nobody attends."""
-    record = files.read(project, session_id)
-    cap = principal.spawn_cap
     return queue.send(
         project=project,
         chat=session_id,
         prompt=prompt,
         message=message,
         model=check_model(model),
-        sender=principal.sender(),
-        client=principal.client,
-        clients=principal.clients,
-        chain=principal.chain,
-        mode_cap=principal.mode_cap,
         waits=on_ask == "wait",
-        spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
+        **_by(principal, files.read(project, session_id)),
     )
 
 
 def again(*, principal: Sender, project: Project, session_id: str, turn: str) -> queue.Queued:
     """Ask for a turn that is over once more, in the name of this caller."""
-    record = files.read(project, session_id)
-    cap = principal.spawn_cap
     return queue.again(
         project=project,
         chat=session_id,
         turn=turn,
-        sender=principal.sender(),
-        client=principal.client,
-        clients=principal.clients,
-        chain=principal.chain,
-        mode_cap=principal.mode_cap,
-        spawn_limit=record.spawn_limit if cap is None else min(record.spawn_limit, cap),
+        **_by(principal, files.read(project, session_id)),
     )
+
+
+def _by(principal: Sender, record: ChatRecord) -> dict[str, Any]:
+    """Whose message it is, and what bounds it for that."""
+    cap = principal.spawn_cap
+    return {
+        "sender": principal.sender(),
+        "client": principal.client,
+        "clients": principal.clients,
+        "chain": principal.chain,
+        "mode_cap": principal.mode_cap,
+        "spawn_limit": record.spawn_limit if cap is None else min(record.spawn_limit, cap),
+    }
 
 
 def fire(
@@ -268,6 +267,7 @@ def fire(
         waits=firing.waits,
         run=firing.run,
         event=firing.event,
+        most=queue.FIRED_MAX,
     )
 
 

@@ -77,14 +77,15 @@ def send(
     waits: bool = False,
     run: Run | None = None,
     event: Mapping[str, Any] | None = None,
+    most: int = PROMPT_MAX,
 ) -> Queued:
     """Put a message behind what already waits, and start it when nothing does.
 
     `message`: what the agent is told instead of the prompt. Words of ours stand in front of it,
-    and only what a person wrote is measured by what a person may write.
+    and only what a person wrote is measured by what a person may write (`most`).
     """
     record = files.sound(files.read(store.sound(project), chat))
-    text = clean_prompt(prompt, most=FIRED_MAX if run else PROMPT_MAX)
+    text = clean_prompt(prompt, most=most)
     turn = Turn(
         project=project.slug,
         chat=chat,
@@ -111,47 +112,38 @@ def send(
         return _insert(turn)
 
 
-def again(
-    *,
-    project: Project,
-    chat: str,
-    turn: str,
-    sender: Mapping[str, Any],
-    client: str = "",
-    clients: Sequence[str] = (),
-    chain: Sequence[str] = (),
-    mode_cap: str | None = None,
-    spawn_limit: int | None = None,
-) -> Queued:
+def again(*, project: Project, chat: str, turn: str, **asked: Any) -> Queued:
     """A new message made of the row of a turn that is over: what was asked, in the same words, by
-    the same model. Who asks now is its sender; what bounded a trigger's firing bounds it still."""
-    record = files.sound(files.read(store.sound(project), chat))
+    the same model. `asked`: who asks now, as `send` takes it; what bounded a trigger's firing
+    bounds it still."""
+    record = files.read(project, chat)
     old = _over(project, chat, turn)
-    fired = _is_of_firing(old)
-    behind = (*clients, old.client, *old.clients) if fired else clients
-    limit = record.spawn_limit if spawn_limit is None else spawn_limit
-    fresh = Turn(
-        project=project.slug,
+    bounds = _bounds(old, record, asked) if _is_of_firing(old) else {}
+    return send(
+        project=project,
         chat=chat,
-        state="queued",
         prompt=old.prompt,
         message=old.message,
         model=old.model,
-        sender=dict(sender),
-        event=old.event,
-        client=client,
-        clients=[*dict.fromkeys(filter(None, behind))],
-        chain=[*(old.chain if fired else chain)],
         tools=old.tools,
-        mode=capped(old.mode if fired else mode_of(project, record), mode_cap),
         network=old.network,
-        max_turns=old.max_turns if fired else project.max_turns,
-        spawn_limit=min(limit, old.spawn_limit) if fired else limit,
-        created=datetime.now(UTC),
+        event=old.event,
+        most=FIRED_MAX,
+        **(asked | bounds),
     )
-    with transaction.atomic():
-        _hold(project, chat)
-        return _insert(fresh)
+
+
+def _bounds(old: Turn, record: ChatRecord, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What bounded a firing, beside what bounds who has it run again."""
+    limit = asked.get("spawn_limit")
+    behind = (*asked.get("clients", ()), old.client, *old.clients)
+    return {
+        "mode": old.mode,
+        "max_turns": old.max_turns,
+        "clients": [*dict.fromkeys(filter(None, behind))],
+        "chain": old.chain,
+        "spawn_limit": min(record.spawn_limit if limit is None else limit, old.spawn_limit),
+    }
 
 
 def _is_of_firing(turn: Turn) -> bool:
@@ -169,7 +161,7 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
     if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
         raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it anew")
     if old.state in (*BUSY, *WAITING):
-        raise Conflict(f"turn {old.id} is not over", code="busy")
+        raise Conflict(f"turn {old.id} is not over; stop it, or wait for its end", code="busy")
     return old
 
 
