@@ -15,7 +15,7 @@ from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from config.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.logs import timestamp
@@ -331,10 +331,11 @@ def restore(*, project: Project, chat: str, message: str) -> Turn:
 def _held_since(rows: QuerySet[Turn], turn: Turn) -> str:
     """Why it would be held, had it not been taken out; empty when it would not."""
     held = rows.filter(state="held").first()
-    ended = rows.filter(state__in=endings.HOLDING, finished__gte=turn.finished).last()
     if held is not None:
         return held.reason
-    return endings.holds(ended) if ended is not None else ""
+    asked = rows.filter(Q(run=None) | Q(state__in=endings.HOLDING)).exclude(state="deleted")
+    newest = asked.filter(Q(finished__gte=turn.finished) | Q(state__in=ACTIVE)).last()
+    return endings.holds(newest) if newest and newest.state in endings.HOLDING else ""
 
 
 def resume(*, project: Project, chat: str) -> int:

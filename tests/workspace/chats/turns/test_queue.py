@@ -209,6 +209,22 @@ def test_what_stop_would_have_held_is_put_back_held(world: World, others: int):
     assert world.states(chat) == ["stopped", *["held"] * (1 + others)]
 
 
+def test_what_was_taken_out_before_others_were_let_go_on_is_put_back_to_go_on(world: World):
+    started = world.chat(FAILS)
+    assert started.turn is not None
+    chat = started.chat.id
+    one, two = (world.send(chat).turn.id for _ in range(2))
+    queue.remove(project=world.project, chat=chat, message=one)
+    world.run(started.turn.id)
+    assert world.states(chat) == ["failed", "deleted", "held"]
+    queue.resume(project=world.project, chat=chat)
+    world.run(two)
+
+    turn = queue.restore(project=world.project, chat=chat, message=one)
+
+    assert (turn.state, turn.reason) == ("queued", "")
+
+
 def test_only_what_was_taken_out_is_put_back(world: World):
     chat, (one, two) = held(world)
     run = run_row()
