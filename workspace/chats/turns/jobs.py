@@ -34,6 +34,7 @@ from workspace.engines.mcp.server import Server
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
+from workspace.projects.schema import capped
 from workspace.servers import offered
 from workspace.worktrees import place
 
@@ -77,6 +78,7 @@ def job_for(
     project = store.get(turn.project)
     record = files.read(project, turn.chat)
     choice = _choice(turn, project, record)
+    _lower(turn, project)
     if pin:
         _pin(project, record, choice)
     cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
@@ -160,6 +162,14 @@ def _attachments(project: Project, record: ChatRecord) -> str:
     if not place.apart(project, record):
         return ""
     return str(paths.inside(project.dir, attachments.FOLDER))
+
+
+def _lower(turn: Turn, project: Project) -> None:
+    """What waited while the project's mode was lowered is held to it; a trigger has its own."""
+    mode = capped(turn.mode, project.permission_mode)
+    if mode != turn.mode and turn.sender.get("kind") != "trigger":
+        Turn.objects.filter(id=turn.id).update(mode=mode)
+        turn.mode = mode
 
 
 def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:

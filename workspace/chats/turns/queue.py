@@ -118,7 +118,7 @@ def again(*, project: Project, chat: str, turn: str, **asked: Any) -> Queued:
     bounds it still."""
     record = files.read(project, chat)
     old = _over(project, chat, turn)
-    bounds = _bounds(old, record, asked) if _is_of_firing(old) else {}
+    bounds = _bounds(old, project, record, asked) if _is_of_firing(old) else {}
     return send(
         project=project,
         chat=chat,
@@ -133,12 +133,14 @@ def again(*, project: Project, chat: str, turn: str, **asked: Any) -> Queued:
     )
 
 
-def _bounds(old: Turn, record: ChatRecord, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _bounds(
+    old: Turn, project: Project, record: files.ChatRecord, asked: Mapping[str, Any]
+) -> dict[str, Any]:
     """What bounded a firing, beside what bounds who has it run again."""
     limit = asked.get("spawn_limit")
     behind = (*asked.get("clients", ()), old.client, *old.clients)
     return {
-        "mode": old.mode,
+        "mode": capped(old.mode, project.permission_mode),
         "max_turns": old.max_turns,
         "clients": [*dict.fromkeys(filter(None, behind))],
         "chain": old.chain,

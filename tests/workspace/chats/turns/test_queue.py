@@ -322,6 +322,21 @@ def test_what_a_firing_s_agent_or_a_client_asked_for_is_run_again_as_a_person_s(
         assert (turn.clients, turn.chain) == ([], [])
 
 
+def test_a_message_that_waited_while_the_mode_was_lowered_runs_in_the_lower_one(world: World):
+    chat = world.chat().chat.id
+    waiting = world.send(chat, HELLO).turn
+    fired = world.fired(HELLO, mode="bypassPermissions")
+    assert waiting.mode == "bypassPermissions"
+
+    world.write("name: Alpha\npermissionMode: plan\n")
+    world.run(waiting.id)
+    world.run(fired.id)
+
+    assert Turn.objects.get(id=waiting.id).mode == "plan"
+    assert world.records(chat, "turn_start")[0]["mode"] == "plan"
+    assert world.records(fired.chat, "turn_start")[0]["mode"] == "bypassPermissions"
+
+
 def test_only_a_turn_of_the_chat_that_is_over_is_run_again(world: World):
     started = world.chat(HELLO)
     assert started.turn is not None
