@@ -22,6 +22,7 @@ from workspace.chats import actions, forks, index, listing, messages
 from workspace.chats.actions import Started
 from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import jobs
+from workspace.chats.turns.queue import Queued
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.mcp.results import present
 from workspace.models import Chat, Turn
@@ -206,16 +207,52 @@ def send_message(
     principal: Principal, *, project: str, session_id: str, **given: Any
 ) -> dict[str, Any]:
     where = store.get(project)
-    queued = actions.send(principal=principal, project=where, session_id=session_id, **given)
+    return _sent(actions.send(principal=principal, project=where, session_id=session_id, **given))
+
+
+def run_again(
+    principal: Principal, *, project: str, session_id: str, message_id: str = "", **given: Any
+) -> dict[str, Any]:
+    """What was asked by a message that is over, or the last one, once more."""
+    queued = actions.again(
+        principal=principal,
+        project=store.get(project),
+        session_id=session_id,
+        turn=message_id,
+        **given,
+    )
+    return _sent(queued)
+
+
+def _sent(queued: Queued) -> dict[str, Any]:
+    turn = queued.turn
     result = {
         "sent": True,
-        "project": project,
-        "sessionId": session_id,
-        "messageId": queued.turn.id,
+        "project": turn.project,
+        "sessionId": turn.chat,
+        "messageId": turn.id,
         "state": queued.state,
         "position": queued.position,
-        "prompt": truncate(queued.turn.prompt),
-        "warnings": _warnings(queued.turn),
+        "prompt": truncate(turn.prompt),
+        "warnings": _warnings(turn),
+    }
+    return present(result, "warnings")
+
+
+def put_back(
+    principal: Principal, *, project: str, session_id: str, message_id: str
+) -> dict[str, Any]:
+    """A message that was taken out of the queue is in its place again."""
+    turn = actions.put_back(
+        principal=principal, project=store.get(project), session_id=session_id, message=message_id
+    )
+    result = {
+        "putBack": True,
+        "project": turn.project,
+        "sessionId": turn.chat,
+        "messageId": turn.id,
+        "state": turn.state,
+        "warnings": _warnings(turn),
     }
     return present(result, "warnings")
 

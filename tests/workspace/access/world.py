@@ -25,6 +25,8 @@ CATALOGUE = {
     "create_chat": ("write", False, True),
     "fork_chat": ("write", False, True),
     "send_message": ("write", False, True),
+    "run_again": ("write", False, True),
+    "put_back": ("write", False, True),
     "archive_chat": ("write", False, False),
     "unarchive_chat": ("write", False, False),
     "fork_chat_batch": ("write", False, True),
@@ -34,6 +36,9 @@ CATALOGUE = {
     "remove_trigger": ("trigger", False, False),
     "run_trigger": ("trigger", False, True),
 }
+NEEDS = {
+    "fork_chat_batch": "fork_chat", "run_again": "send_message", "put_back": "send_message",
+}  # fmt: skip
 READERS = ["list_projects", "list_chats", "read_chat", "list_triggers"]
 
 
@@ -50,7 +55,7 @@ def catalogue() -> Registry:
                 arguments=(Argument("project", "string"),),
                 read_only=read_only,
                 code_execution=code_execution,
-                needs="fork_chat" if name == "fork_chat_batch" else None,
+                needs=NEEDS.get(name),
             )
         )
     return registry

@@ -8,7 +8,7 @@ the `turns` cluster by delivery.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NotRequired, TypedDict
@@ -112,13 +112,17 @@ def send(
         return _insert(turn)
 
 
-def again(*, project: Project, chat: str, turn: str, **asked: Any) -> Queued:
-    """A new message made of the row of a turn that is over: what was asked, in the same words, by
-    the same model. `asked`: who asks now, as `send` takes it; what bounded a trigger's firing
-    bounds it still."""
+def again(*, project: Project, chat: str, turn: str = "", **asked: Any) -> Queued:
+    """A new message made of the row of a turn that is over, the last one when it is not named: what
+    was asked, in the same words, by the same model. `asked`: who asks now, as `send` takes it; what
+    bounded a trigger's firing bounds it still."""
     record = files.read(project, chat)
     old = _over(project, chat, turn)
-    bounds = _bounds(old, project, record, asked) if _is_of_firing(old) else {}
+    fired = _is_of_firing(old)
+    if asked["sender"]["kind"] != "user" and (fired or old.tools is not None):
+        # A trigger's list of tools is the word of who stored it: running it is a right of its own.
+        raise Conflict(f"turn {old.id} has the rights of a trigger; run that trigger again instead")
+    bounds = _bounds(old, project, record, asked) if fired else {}
     return send(
         project=project,
         chat=chat,
@@ -157,8 +161,11 @@ def _is_of_firing(turn: Turn) -> bool:
 def _over(project: Project, chat: str, turn: str) -> Turn:
     """The row of a turn of this chat, or of one that it inherited. NotFound, or Conflict while it
     is not over."""
-    known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
     path = str(files.transcript_path(project, chat))
+    turn = turn or str(next(transcript.backwards(path), (0, {}))[1].get("turn") or "")
+    if not turn:
+        raise NotFound(f"No turn ran in chat {chat} yet; send it a message")
+    known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
     old = known.first() or _imported(path, turn)
     if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
         raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it anew")
@@ -307,9 +314,21 @@ def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
     return True
 
 
-def restore(*, project: Project, chat: str, message: str) -> Turn:
+def restore(
+    *,
+    project: Project,
+    chat: str,
+    message: str,
+    senders: Collection[str] = (),
+    clients: Sequence[str] = (),
+    chain: Sequence[str] = (),
+    mode_cap: str | None = None,
+    spawn_cap: int | None = None,
+) -> Turn:
     """Put a message that was taken out back into its place. It is held where it was held, or would
-    be by now; nothing that is held goes on. NotFound, or Conflict for what was not taken out."""
+    be by now; nothing that is held goes on. Whoever puts it back is behind its turn, too, and may
+    be bound to messages of some kinds of `senders`. NotFound, or Conflict for what was not taken
+    out."""
     files.sound(files.read(store.sound(project), chat))
     rows = Turn.objects.filter(chat=chat)
     with transaction.atomic():
@@ -321,11 +340,18 @@ def restore(*, project: Project, chat: str, message: str) -> Turn:
             raise Conflict(f"the run of message {turn.id} is over; run its trigger again")
         if turn.state != "deleted":
             raise Conflict(f"message {turn.id} was not taken out of the queue")
+        if senders and turn.sender.get("kind") not in senders:
+            raise Conflict(f"message {turn.id} is of a person, who alone puts it back")
         _refuse_full(rows)
         reason = turn.reason or _held_since(rows, turn)
         turn.state, turn.reason = "held" if reason else "queued", reason
         turn.finished = turn.delivered = None
-        turn.save(update_fields=["state", "reason", "finished", "delivered"])
+        turn.clients = [*dict.fromkeys((*turn.clients, *clients))]
+        turn.chain = [*dict.fromkeys((*turn.chain, *chain))]
+        turn.mode = capped(turn.mode, mode_cap)
+        if spawn_cap is not None:
+            turn.spawn_limit = min(turn.spawn_limit, spawn_cap)
+        turn.save()
         transaction.on_commit(lambda: _begin(chat))
     return turn
 
