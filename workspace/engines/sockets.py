@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 LISTED = "/proc/net/unix"
 MOST = 50  # mounts: half a millisecond each, and more the more there are
+LIMIT = 400  # of them take a second
 SYSTEM = ("/usr", "/etc", "/bin", "/sbin", "/lib")  # never hidden as a whole
 PLACED = ("/dev", "/proc")  # the sandbox has its own
 
@@ -63,19 +64,22 @@ def _stands(path: str) -> bool:
 
 
 def _crowded(paths: Sequence[str], kept: Sequence[str]) -> list[str]:
-    """The folders to cover as a whole, so that what is left can be covered one by one."""
+    """The folders to cover as a whole, so that little is left to be covered one by one."""
     folders, left = [], len(paths)
     for folder, count in Counter(map(os.path.dirname, paths)).most_common():
         if (
             left > MOST
+            and count > 1  # else nothing is won, and what lies beside it is hidden
             and not within(folder, SYSTEM)
             and not any(within(k, [folder]) for k in kept)
         ):
             folders.append(folder)
             left -= count - 1
-    if left > MOST:
-        text = f"are {left} that a command could reach, more than the {MOST} that can be covered"
-        raise _refusal(f"{text}; many of them in {os.path.dirname(paths[0])}")
+    if left > LIMIT:
+        text = f"are {left} that a command could reach, more than the {LIMIT} that can be covered"
+        rest = Counter(folder for folder in map(os.path.dirname, paths) if folder not in folders)
+        ways = "end what listens there, or let the project have `network: host`, which covers none"
+        raise _refusal(f"{text}; many of them in {rest.most_common(1)[0][0]}: {ways}")
     return folders
 
 

@@ -152,10 +152,24 @@ def test_too_many_sockets_are_covered_with_their_folder(world, place, listed):
     assert str(place / "many" / "1") not in argv
 
 
+def test_sockets_that_share_no_folder_are_covered_one_by_one_however_many(
+    place, listed, monkeypatch
+):
+    paths = [place / name / "socket" for name in "abcdef"]
+    listed(paths)
+    with ExitStack() as programs:
+        for path in paths:
+            path.parent.mkdir()
+            programs.enter_context(Program(path))
+        covered = sockets.covers([], [], [])
+    assert covered == [word for path in paths for word in ("--ro-bind", "/dev/null", str(path))]
+
+
 @pytest.mark.parametrize("holds", ["project", "the system"])
 def test_sockets_that_cannot_be_covered_start_no_turn(place, listed, monkeypatch, holds):
     paths = [place / str(at) for at in range(4)]
     listed(paths)
+    monkeypatch.setattr(sockets, "LIMIT", 3)
     if holds == "the system":
         monkeypatch.setattr(sockets, "SYSTEM", (str(place),))
     with ExitStack() as programs:
@@ -166,7 +180,8 @@ def test_sockets_that_cannot_be_covered_start_no_turn(place, listed, monkeypatch
     assert refused.value.reason == "sandbox_unavailable"
     assert refused.value.text == (
         "The unix sockets of this machine are 4 that a command could reach, more than the 3 that "
-        f"can be covered; many of them in {place}."
+        f"can be covered; many of them in {place}: end what listens there, or let the project have "
+        "`network: host`, which covers none."
     )
 
 
