@@ -178,7 +178,7 @@ def _imported(path: str, turn: str) -> Turn | None:
     """A turn that another program ran: its words are all that was asked."""
     records = endings.records_of(path, turn)
     said = next((one for one in records if one["type"] == "user" and one.get("imported")), None)
-    text = str(said.get("text") or "") if said else ""
+    text = str(said.get("text") or "") if said and "blob" not in said else ""  # else its head
     return Turn(id=turn, prompt=text, message=text, sender={"kind": "user"}) if text else None
 
 

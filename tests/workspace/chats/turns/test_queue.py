@@ -406,12 +406,15 @@ def test_a_turn_that_was_imported_is_run_again_from_its_words(world: World):
     with transcript.Writer(str(world.transcript(chat))) as writer:
         writer.append("user", "msg_old", text="Go on", sender={"kind": "user"}, imported=True)
         writer.append("turn_end", "msg_old", status="stopped", imported=True)
+        writer.append("user", "msg_long", text="x" * 2**21, sender={"kind": "user"}, imported=True)
+        writer.append("turn_end", "msg_long", status="ok", imported=True)
         writer.append("user", "msg_lost", text="fork line\n\n#!runbook", sender={"kind": "user"})
         writer.append("turn_end", "msg_lost", status="error")
 
     assert again(world, chat, "msg_old").message == "Go on"
-    with pytest.raises(NotFound, match="send it anew"):
-        again(world, chat, "msg_lost")
+    for unknown in ("msg_lost", "msg_long"):  # of a long one the transcript has the beginning
+        with pytest.raises(NotFound, match="send it anew"):
+            again(world, chat, unknown)
 
 
 def test_stop_ends_the_running_turn_and_holds_the_queue(world: World):
