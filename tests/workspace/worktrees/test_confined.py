@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,22 +11,12 @@ import pytest
 from config.errors import Conflict
 from tests.review.repos import Repo
 from tests.service import until
-from tests.workspace.chats.test_directory import BWRAP, inside
+from tests.workspace.chats.test_directory import inside
 from tests.workspace.worktrees.world import Shop, put
 from workspace.engines import select
 from workspace.engines.sandbox import Sandbox
 from workspace.worktrees import confined, owned, repository
 from workspace.worktrees.place import Tree
-
-
-@pytest.fixture
-def walled(shop: Shop, monkeypatch, tmp_path: Path) -> Iterator[Shop]:
-    """The repository lies in the home of its user, which turns do not see."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    select.probe_again()
-    assert select.confinement().mode == BWRAP.mode
-    yield shop
-    select.probe_again()
 
 
 def unseen(monkeypatch) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.review.repos import Repo
-from tests.workspace.chats.test_directory import BWRAP, fence, inside
+from tests.workspace.chats.test_directory import fence, inside
 from tests.workspace.chats.world import World
 from tests.workspace.worktrees.world import Shop
-from workspace.engines import select
 from workspace.engines.base import EngineError
 from workspace.models import Turn
 from workspace.worktrees import place
@@ -29,16 +27,6 @@ for file in $common/config $common/hooks/post-commit $common/HEAD $common/index 
 done
 true
 """
-
-
-@pytest.fixture
-def walled(shop: Shop, monkeypatch, tmp_path: Path) -> Iterator[Shop]:
-    """The repository lies in the home of its user, which turns do not see."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    select.probe_again()
-    assert select.confinement().mode == BWRAP.mode
-    yield shop
-    select.probe_again()
 
 
 def run(world: World, tree: Tree, *steps: str) -> tuple[Turn, str]:
