@@ -18,6 +18,7 @@ from workspace.engines import sandbox, select
 from workspace.engines.base import Linked
 from workspace.worktrees import linked as commits
 from workspace.worktrees import owned, ties
+from workspace.worktrees.ties import At
 
 TIMEOUT_S = 120.0
 BORROWED = (
@@ -29,19 +30,18 @@ OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in the director
 OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by everybody's git
 
 
-def read(
-    at: Path, *args: str, stdin: bytes | None = None, accepted: Collection[int] = (0,)
-) -> bytes:
+def read(at: At, *args: str, stdin: bytes | None = None, accepted: Collection[int] = (0,)) -> bytes:
     """What a git prints that looks at refs, objects or the index alone: it runs nothing and writes
     nothing, so it needs no sandbox. GitError."""
-    tree = ties.tied(at)
+    tree = ties.at(at)
+    given = _leading(tree)
     return command.run(
-        at, *args, stdin=stdin, timeout=TIMEOUT_S, environ=_leading(tree), accepted=accepted
+        Path(tree.top), *args, stdin=stdin, timeout=TIMEOUT_S, environ=given, accepted=accepted
     )
 
 
 def run(
-    at: Path,
+    at: At,
     *args: str,
     writes: bool = False,
     folder: Path | None = None,
@@ -53,7 +53,7 @@ def run(
 
     `folder`: another one that it writes; `kept`: what at the top of the work tree it does not.
     """
-    git = _Git(ties.tied(at), args, writes, folder, kept)
+    git = _Git(ties.at(at), args, writes, folder, kept)
     return _run(git, _leading(git.tree) | dict(environ or {}))
 
 

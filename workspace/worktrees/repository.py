@@ -17,6 +17,7 @@ from config.git import command
 from config.git.command import GitError
 from workspace.projects import folders, schema
 from workspace.worktrees import confined, ties
+from workspace.worktrees.ties import At
 
 HEADS = "refs/heads/"
 NO_REPOSITORY = "The project's directory is in no git repository: run git init there, and commit"
@@ -98,20 +99,20 @@ def _refuse_elsewhere(top: Path) -> None:
         raise Conflict(ELSEWHERE, code="no_repository")
 
 
-def tip(at: Path, revision: str) -> str | None:
+def tip(at: At, revision: str) -> str | None:
     """The commit that a revision names, None for none."""
     asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{revision}^{{commit}}")
     return confined.read(at, *asked, accepted=(0, 1, 128)).decode().strip() or None
 
 
-def head_branch(at: Path) -> str | None:
+def head_branch(at: At) -> str | None:
     """The branch that is checked out, None while HEAD is detached."""
     told = os.fsdecode(confined.read(at, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).strip()
     return told.removeprefix(HEADS) or None
 
 
 def run(
-    at: Path,
+    at: At,
     *args: str,
     writes: bool = False,
     folder: Path | None = None,
@@ -119,9 +120,10 @@ def run(
     environ: Mapping[str, str] | None = None,
 ) -> bytes:
     """A git command that writes, or looks at files of a work tree (confined.run). GitError."""
-    given = _configured({**QUIET, **_overrides(at)})
+    tree = ties.at(at)
+    given = _configured({**QUIET, **_overrides(tree)})
     given |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", **(environ or {})}
-    return confined.run(at, *args, writes=writes, folder=folder, kept=kept, environ=given)
+    return confined.run(tree, *args, writes=writes, folder=folder, kept=kept, environ=given)
 
 
 def _configured(values: Mapping[str, str]) -> dict[str, str]:
@@ -131,7 +133,7 @@ def _configured(values: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _overrides(at: Path) -> dict[str, str]:
+def _overrides(at: At) -> dict[str, str]:
     """For each command of the repository's own configuration, what the user's own says instead: a
     filter that does nothing and a merge driver that finds a conflict, where it says nothing."""
     trusted: dict[str, str] = {}
@@ -145,13 +147,13 @@ def _overrides(at: Path) -> dict[str, str]:
     return {key: trusted.get(key, value) for key, value in found.items()}
 
 
-def own_filters(at: Path) -> set[str]:
+def own_filters(at: At) -> set[str]:
     """Names of the filters that the repository's own configuration has."""
     keys = (key for key in _overrides(at) if key.startswith("filter."))
     return {key.removeprefix("filter.").rpartition(".")[0] for key in keys}
 
 
-def _commands(at: Path) -> Iterator[tuple[str, str, str]]:
+def _commands(at: At) -> Iterator[tuple[str, str, str]]:
     asked = ("config", "-z", "--show-scope", "--get-regexp", COMMANDS)
     parts = os.fsdecode(confined.read(at, *asked, accepted=(0, 1))).split("\0")[:-1]
     for scope, line in zip(parts[::2], parts[1::2], strict=True):
@@ -164,7 +166,7 @@ def names(told: bytes) -> list[str]:
     return [os.fsdecode(name) for name in told.split(b"\0") if name]
 
 
-def worktrees(at: Path) -> dict[str, Path]:
+def worktrees(at: At) -> dict[str, Path]:
     """Where each branch is checked out, by its short name."""
     found: dict[str, Path] = {}
     place = Path()

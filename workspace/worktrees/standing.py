@@ -9,9 +9,10 @@ from typing import Annotated, TypedDict
 from config.errors import Conflict
 from config.git.command import GitError
 from workspace.engines.base import Linked
-from workspace.worktrees import confined, place, repository
+from workspace.worktrees import confined, place, repository, ties
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS
+from workspace.worktrees.ties import At
 
 GITLINK = "160000 "
 MOST = 200  # names of one answer
@@ -42,10 +43,11 @@ def of(tree: Tree) -> Standing:
         "gone": False,
     }
     try:
-        found["target"] = target(tree)
-        found["ahead"], found["behind"] = apart(tree, found["target"])
+        users = _users(tree)
+        found["target"] = repository.head_branch(users)
+        found["ahead"], found["behind"] = _apart(tree, users, found["target"])
         linked = place.linked(tree)
-        found["changed"] = changed(tree.top)[:MOST]
+        found["changed"] = changed(linked)[:MOST]
         found["problem"] = problem(tree, linked) or None
     except Conflict as error:
         found["problem"], found["gone"] = error.text, True
@@ -56,23 +58,26 @@ def of(tree: Tree) -> Standing:
 
 def target(tree: Tree) -> str | None:
     """The branch that the user's directory has checked out; None while that is none."""
+    return repository.head_branch(_users(tree))
+
+
+def _users(tree: Tree) -> Linked:
     if not os.path.lexists(tree.repository / ".git"):
         raise GitError("missing", f"The repository is not at {tree.repository} any more")
-    return repository.head_branch(tree.repository)
+    return ties.tied(tree.repository)
 
 
-def apart(tree: Tree, wanted: str | None) -> tuple[int | None, int | None]:
+def _apart(tree: Tree, users: Linked, wanted: str | None) -> tuple[int | None, int | None]:
     """Commits of the branch that the target lacks, and the other way round."""
-    at = tree.repository
     if not wanted:
         return None, None
     both = f"{HEADS}{tree.branch}...{HEADS}{wanted}"
     asked = ("rev-list", "--left-right", "--count", both, "--")
-    told = confined.read(at, *asked, accepted=(0, 128)).split()  # 128: one of them is not there
+    told = confined.read(users, *asked, accepted=(0, 128)).split()  # 128: one of them is not there
     return (int(told[0]), int(told[1])) if told else (None, None)
 
 
-def changed(at: Path, *, untracked: bool = True) -> list[str]:
+def changed(at: At, *, untracked: bool = True) -> list[str]:
     """Files of a work tree that are not as its last commit has them; ignored ones are none."""
     others = "all" if untracked else "no"
     how = (f"--untracked-files={others}", "--ignore-submodules=dirty")  # no git runs in one
@@ -97,7 +102,7 @@ def problem(tree: Tree, linked: Linked) -> str:
     """Why its commits are not simply those of its branch; "" when they are."""
     if any(os.path.lexists(Path(linked.own) / name) for name in UNDER_WAY):
         return "A rebase, merge or pick is under way in the worktree: finish or abort it there"
-    head = repository.head_branch(tree.top)
+    head = repository.head_branch(linked)
     if head != tree.branch:
         on = f"branch {head}" if head else "no branch"
         return f"The worktree is on {on}: check {tree.branch} out there"

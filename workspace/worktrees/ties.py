@@ -15,6 +15,7 @@ from config.git.command import GitError
 from workspace.engines.base import Linked
 
 UNTIED = "{} is in no git repository that names it"
+At = Path | Linked  # the top of a work tree, or what was found out about it
 
 
 def of(top: Path) -> Linked | None:
@@ -34,9 +35,14 @@ def tied(top: Path) -> Linked:
     return Linked(str(top), str(found.git_dir), str(found.common))
 
 
-def same(one: Path | None, other: Path) -> bool:
+def at(place: At) -> Linked:
+    """The same, of a top or of what was asked a moment ago: to ask takes as long as many a git."""
+    return place if isinstance(place, Linked) else tied(place)
+
+
+def same(one: Path, other: Path) -> bool:
     """Whether both are there, and one: a path has other spellings where case does not count."""
     try:
-        return one is not None and one.samefile(other)
+        return one.samefile(other)
     except OSError:
         return False
