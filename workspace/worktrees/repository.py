@@ -1,6 +1,6 @@
 """The repository that a project works in, and git as it is run there: in the sandbox of a turn.
 
-No command that its own configuration names is run, neither: no hook, filter, merge driver, editor
+No command that its own configuration names is run, either: no hook, filter, merge driver, editor
 or signer. What the user's own configuration says of filters holds. See
 docs/design/trust.md#git-of-the-service.
 """
@@ -89,13 +89,11 @@ def find(folder: Path) -> Repository:
 
 def _refuse_elsewhere(top: Path) -> None:
     """What git itself makes of the directory: whose it is, and where its files belong."""
-    asked = ("rev-parse", "--is-bare-repository", "--show-toplevel")
-    told = os.fsdecode(command.run(top, *asked, accepted=(0, 128))).splitlines()
-    if told[:1] == ["true"]:
+    told = os.fsdecode(command.run(top, "rev-parse", "--is-bare-repository", "--show-cdup"))
+    bare, _, place = told.removesuffix("\n").partition("\n")
+    if bare == "true":
         raise Conflict(NO_WORK_TREE, code="no_repository")
-    if len(told) < 2:
-        command.run(top, *asked)  # says why
-    if not (told[1:] and ties.same(Path(told[1]), top)):
+    if place and not ties.same(top / place, top):
         raise Conflict(ELSEWHERE, code="no_repository")
 
 
