@@ -21,7 +21,10 @@ PARTS = (
     "logs", "logs/HEAD", "logs/refs", "objects", "objects/info", "objects/info/alternates",
     "worktrees",
 )  # fmt: skip
-STRANGE = "its .git leads to a repository that does not name this directory"
+STRANGE = (
+    "its .git leads to a repository that does not name this directory: run git worktree repair in "
+    "a worktree that was moved, else git config core.worktree with the path of the directory"
+)
 LONGEST, LARGEST = 8192, 1 << 16  # bytes of a file of one line, and of one of some lines
 DEEPEST = 5  # repositories that borrow from each other, as git follows them
 

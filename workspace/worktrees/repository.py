@@ -22,7 +22,8 @@ from workspace.worktrees.ties import At
 HEADS = "refs/heads/"
 NO_REPOSITORY = "The project's directory is in no git repository: run git init there, and commit"
 NOT_NAMED = (
-    "The project's directory is in no git repository that names it. Where its .git is a file: run "
+    "The project's directory is in no git repository that names it. Where its .git is a file that "
+    "leads to a bare repository, open a worktree of that; where to any other, run "
     "git config core.worktree with the path of the directory there"
 )
 NO_WORK_TREE = "The project's directory is a bare repository: open a checkout of it instead"

@@ -232,6 +232,16 @@ def test_a_repository_that_does_not_name_the_directory_is_none(
         place.workable(world.project, files.read(world.project, tree.chat))
 
 
+def test_a_git_file_that_leads_to_a_bare_repository_is_told_what_to_do(shop: Shop, tmp_path: Path):
+    root = tmp_path / "place"
+    shop.repo.git("clone", "-q", "--bare", ".", str(root / ".bare"))
+    (root / ".git").write_text("gitdir: ./.bare\n")
+    shop.at(root)
+
+    with pytest.raises(Conflict, match="leads to a bare repository, open a worktree of that"):
+        shop.chat()
+
+
 def test_every_repository_that_names_the_directory_will_do(shop: Shop, tmp_path: Path):
     root = tmp_path / "places"
     shop.repo.git("worktree", "add", "-q", "-b", "side", str(root / "linked"))
