@@ -35,6 +35,9 @@ def writable(linked: Linked) -> list[str]:
 
 
 def read_only(linked: Linked) -> list[str]:
-    """What inside of that is never written."""
+    """What inside of that is never written, made where it is missing: what is not there could not
+    be kept as it is."""
     kept = [os.path.join(linked.own, name) for name in TIES]
+    with suppress(OSError):
+        os.close(os.open(kept[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
     return [os.path.join(linked.top, ".git"), *kept]

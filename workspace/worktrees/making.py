@@ -73,10 +73,6 @@ def _add(tree: Tree, *args: str) -> None:
         with suppress(OSError):
             tree.top.rmdir()
         raise
-    # what is not there could not be kept as it is
-    kept = f"{place.linked(tree).own}/config.worktree"
-    with suppress(FileExistsError):
-        os.close(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
 
 
 def unmake(tree: Tree) -> None:

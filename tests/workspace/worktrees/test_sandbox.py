@@ -86,6 +86,17 @@ def test_hooks_configuration_and_ties_of_the_repository_stay_as_they_are(
 
 
 @inside
+def test_a_worktree_of_an_earlier_version_gets_what_it_lacks(walled: Shop, world: World):
+    tree = walled.chat()
+    own = Path(place.linked(tree).own)
+    (own / "config.worktree").unlink(missing_ok=True)
+
+    run(world, tree, fence("Bash", f"echo evil > {own}/config.worktree", "allow_failure"))
+
+    assert (own / "config.worktree").read_bytes() == b""
+
+
+@inside
 def test_in_bypass_the_file_tools_keep_the_tie_as_well(walled: Shop, world: World):
     tree = walled.chat()
 
