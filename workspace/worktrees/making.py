@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,6 +20,7 @@ from workspace.worktrees import confined, place, repository
 from workspace.worktrees.place import Tree
 from workspace.worktrees.repository import HEADS, Repository
 
+log = logging.getLogger(__name__)
 BEFORE = "refs/svc/before"
 NONE = "This chat has no worktree of its own: it works in the project's directory"
 NO_BRANCH = "Branch {} is gone, and nothing is kept of it: start a new chat"
@@ -120,7 +121,7 @@ def again(project: Project, record: ChatRecord) -> Tree:
 
 
 def _again(tree: Tree) -> None:
-    if os.path.lexists(tree.top / ".git"):
+    with suppress(Conflict):
         place.linked(tree)
         return
     at = repository.worktrees(tree.repository).get(tree.branch)
@@ -128,7 +129,8 @@ def _again(tree: Tree) -> None:
         raise Conflict(ELSEWHERE.format(tree.branch, at), code="no_worktree")
     if tree.top.is_dir() and any(tree.top.iterdir()):
         aside = next(path for n in count(1) if not (path := Path(f"{tree.top}.{n}")).exists())
-        tree.top.rename(aside)  # what somebody put there
+        tree.top.rename(aside)  # what somebody put there, or is no worktree of the repository
+        log.warning("put aside for a worktree: %s", aside, extra={"chat": tree.chat})
     tip = repository.tip(tree.repository, HEADS + tree.branch)
     if tip is not None:
         _add(tree, "--force", "--", str(tree.top), tree.branch)

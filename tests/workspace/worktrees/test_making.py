@@ -155,6 +155,21 @@ def test_commands_of_the_repositorys_configuration_are_not_run(shop: Shop, tmp_p
     assert not ran.exists()
 
 
+def test_one_that_its_repository_does_not_know_is_put_aside_and_made_again(
+    shop: Shop, world: World
+):
+    tree = shop.chat()
+    (tree.top / "mine.txt").write_text("mine\n")
+    shutil.rmtree(place.linked(tree).own)
+    assert "not one of its repository any more" in (shop.stands(tree)["problem"] or "")
+
+    shop.again(tree)
+
+    assert place.workable(world.project, files.read(world.project, tree.chat)) == tree.dir
+    assert (tree.top / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert (tree.top.with_name(f"{tree.chat}.1") / "mine.txt").read_text() == "mine\n"
+
+
 def test_a_worktree_that_went_refuses_turns_until_it_is_made_again(shop: Shop, world: World):
     tree = shop.chat()
     sha = shop.work(tree, {"new.txt": "new\n"})
