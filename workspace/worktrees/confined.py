@@ -15,7 +15,7 @@ from typing import NamedTuple
 from config.git import command
 from config.git.command import GitError
 from workspace.engines import sandbox, select
-from workspace.engines.base import Linked
+from workspace.engines.base import EngineError, Linked
 from workspace.worktrees import linked as commits
 from workspace.worktrees import owned, ties
 from workspace.worktrees.ties import At
@@ -139,5 +139,7 @@ def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
             stderr=subprocess.PIPE,
             process_group=0,
         )
+    except EngineError as error:
+        raise GitError("failed", error.text) from None
     except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
         raise GitError("failed", f"git could not be started: {error}") from None

@@ -13,7 +13,7 @@ from tests.review.repos import Repo
 from tests.service import until
 from tests.workspace.chats.test_directory import inside
 from tests.workspace.worktrees.world import Shop, put
-from workspace.engines import select
+from workspace.engines import select, sockets
 from workspace.engines.sandbox import Sandbox
 from workspace.worktrees import confined, owned, repository
 from workspace.worktrees.place import Tree
@@ -210,6 +210,18 @@ def test_a_sandbox_that_does_not_start_is_told_as_that(walled: Shop, monkeypatch
     monkeypatch.setenv("PATH", f"{tmp_path}/broken", prepend=":")
 
     assert walled.stands(tree)["problem"] == "The sandbox failed: No permissions"
+
+
+@inside
+def test_sockets_that_cannot_be_covered_are_told_as_the_problem(
+    walled: Shop, monkeypatch, tmp_path: Path
+):
+    tree = walled.chat()
+    monkeypatch.setattr(sockets, "LISTED", str(tmp_path / "absent"))
+
+    told = walled.stands(tree)["problem"] or ""
+
+    assert told.startswith("The unix sockets of this machine cannot be listed")
 
 
 @inside
