@@ -26,6 +26,11 @@ BORROWED = (
     "git repack -a -d in it, and take that file away"
 )
 ALTERNATES = (b"alternate object path: ", b"check .git/objects/info/alternates")
+SCRATCH = "/tmp"  # noqa: S108 - the sandbox's own
+# Without a network Git LFS leaves what it does not have as it is in the commit. To look at a file
+# it writes it down, which it must not do in a repository that is only looked at.
+WITHOUT_NETWORK = {"TMPDIR": SCRATCH, "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
+LOOKING = ("-c", f"lfs.storage={SCRATCH}/lfs")
 OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in the directory of its project
 OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by everybody's git
 
@@ -79,7 +84,7 @@ class _Git(NamedTuple):
         """Behind the prefix of the sandbox."""
         tree, writes = self.tree, self.writes
         return sandbox.wrap(
-            self.argv,
+            [*command.ARGV, *(() if writes else LOOKING), *self.args],
             walls,
             cwd=tree.top,
             writable=self._writable() if writes else [],
@@ -128,7 +133,7 @@ def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
     inside = walls.mode == "bwrap"
     given = {**command.environment(top), **environ}
     if inside:
-        given["TMPDIR"] = "/tmp"  # noqa: S108 - the sandbox's own
+        given |= WITHOUT_NETWORK
     try:
         return command.Process(
             git.inside(walls) if inside else git.argv,

@@ -191,6 +191,41 @@ def test_the_users_own_configuration_counts_with_what_it_names(walled: Shop, tmp
     assert walled.repo.git("log", "-1", "--name-only", "--format=", "main") == "x.up"
 
 
+LARGE = """#!/bin/sh
+set -e
+store=$(git config lfs.storage || echo "$(git rev-parse --git-common-dir)/lfs")
+mkdir -p "$store/tmp"
+cat > "$store/tmp/$$"
+if [ "$1" = clean ]; then
+  grep -a ^pointer "$store/tmp/$$" || echo "pointer $(wc -c < "$store/tmp/$$")"
+  exit
+fi
+test -n "$GIT_LFS_SKIP_DOWNLOAD_ERRORS"
+cat "$store/tmp/$$"
+"""
+
+
+@inside
+def test_a_filter_as_that_of_git_lfs_has_where_to_write_while_files_are_looked_at(
+    walled: Shop, tmp_path: Path
+):
+    put(tmp_path, {
+        ".gitconfig": '[filter "lfs"]\n\tclean = ~/bin/git-lfs clean\n'
+        "\tsmudge = ~/bin/git-lfs smudge\n\trequired\n",
+        "bin/git-lfs": LARGE,
+    })  # fmt: skip
+    (tmp_path / "bin/git-lfs").chmod(0o755)
+    walled.repo.commit({".gitattributes": "*.bin filter=lfs\n", "x.bin": "pointer 4\n"}, "Large")
+    tree = walled.chat()
+    put(tree.top, {"x.bin": "much larger\n"})
+
+    stands = walled.stands(tree)
+    brought = walled.bring(tree, commit="Larger")
+
+    assert (stands["changed"], stands["problem"]) == (["x.bin"], None)
+    assert walled.repo.git("show", f"{brought['tip']}:x.bin") == "pointer 12"
+
+
 def test_without_a_sandbox_that_is_asked_for_git_runs_no_more_than_a_turn(shop: Shop, monkeypatch):
     tree = shop.chat()
     lacking = Sandbox("unavailable", "bwrap", "bubblewrap is not installed")
