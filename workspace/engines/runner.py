@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, suppress
 from marshal import dumps
 
 from config.process.light_typing import Any
+from workspace.engines import sandbox
 from workspace.engines.base import EngineError
 from workspace.engines.inside import HEADER, READY
 from workspace.engines.paths import Paths
@@ -23,7 +24,6 @@ from workspace.engines.tools import Output, ToolError
 
 LOOK_S, CLOSE_S = 0.2, 0.1
 LATE_S = 10.0  # a tool ends by itself at its time; this long after it the sandbox is given up
-VANISHED = "bwrap: Can't create file at "  # what was to be covered (sockets.py) is there no more
 ENDED = "the sandbox of this turn ended before the call did; the next call gets a new one"
 
 
@@ -125,7 +125,7 @@ class Runner:
         except BlockingIOError:
             said = ""
         line = (said.splitlines() or ["it did not answer"])[0]
-        self.vanished = line.startswith(VANISHED)
+        self.vanished = sandbox.moved(line)
         return EngineError("sandbox_unavailable", f"The sandbox failed: {line[:200]}")
 
 

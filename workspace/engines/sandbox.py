@@ -18,7 +18,10 @@ from workspace.engines import sockets
 from workspace.engines.proxy import gateway
 
 PROBE_S = 20
-# What bubblewrap says of a machine that has too little at this moment.
+# What bubblewrap says of a path that is not as it was when the prefix was made, as of a socket that
+# went away meanwhile; a prefix that is made anew may be fine.
+MOVED = "bwrap: Can't "
+# What it says of a machine that has too little at this moment.
 SCARCE = tuple(map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
@@ -145,6 +148,11 @@ def _handed_out(door: str) -> list[str]:
         return []
     given = [word for one in gateway.ENVIRONMENT.items() for word in ("--setenv", *one)]
     return ["--ro-bind", door, gateway.MOUNTED, *given]
+
+
+def moved(said: str) -> bool:
+    """Whether a sandbox said as it did not start that it may start by a prefix that is made now."""
+    return said.startswith(MOVED)
 
 
 def inside(program: Sequence[str], addresses: Sequence[str], door: str) -> list[str]:

@@ -59,7 +59,15 @@ def run(
     `folder`: another one that it writes; `kept`: what at the top of the work tree it does not.
     """
     git = _Git(ties.at(at), args, writes, folder, kept)
-    return _run(git, _leading(git.tree) | dict(environ or {}))
+    given = _leading(git.tree) | dict(environ or {})
+    try:
+        return _run(git, given)
+    except _Moved:  # git has not begun: what it does is not done twice
+        return _run(git, given)
+
+
+class _Moved(GitError):
+    """The sandbox did not start, and may at the next try."""
 
 
 def _leading(tree: Linked) -> dict[str, str]:
@@ -118,7 +126,8 @@ def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
         raise
     if process.returncode == 1 and errors.startswith(b"bwrap: "):
         line = errors.decode(errors="replace").splitlines()[0]
-        raise GitError("failed", f"The sandbox failed: {line.removeprefix('bwrap: ')[:300]}")
+        kind = _Moved if sandbox.moved(line) else GitError
+        raise kind("failed", f"The sandbox failed: {line.removeprefix('bwrap: ')[:300]}")
     if process.returncode and any(sign in errors for sign in ALTERNATES):
         raise GitError("failed", BORROWED)
     if process.returncode:

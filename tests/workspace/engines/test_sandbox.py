@@ -36,6 +36,18 @@ def confined(world: World) -> dict[str, Any]:
     return {"sandbox": Sandbox("bwrap", "auto", None, hide)}
 
 
+def failing_once(folder: Path) -> str:
+    """A PATH whose bubblewrap finds, at its first start, that something is gone meanwhile."""
+    (folder / "bin").mkdir()
+    fake, tried = folder / "bin" / "bwrap", folder / "tried"
+    fake.write_text(
+        f'#!/bin/sh\n[ -e {tried} ] && exec {shutil.which("bwrap")} "$@"\ntouch {tried}\n'
+        'echo "bwrap: Can\'t create file at /usr/x: Read-only file system" >&2\nexit 1\n'
+    )
+    fake.chmod(0o755)
+    return f"{fake.parent}:{os.environ['PATH']}"
+
+
 def test_without_bwrap_a_command_stays_as_it_is():
     assert sandbox.wrap(["x"], Sandbox(), cwd="/", writable=[]) == ["x"]
 

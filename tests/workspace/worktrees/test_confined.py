@@ -248,6 +248,18 @@ def test_a_sandbox_that_does_not_start_is_told_as_that(walled: Shop, monkeypatch
 
 
 @inside
+def test_a_socket_that_goes_away_while_the_sandbox_starts_fails_nothing(walled: Shop, monkeypatch):
+    tree = walled.chat()
+    put(tree.top, {"a.txt": "other\n"})
+    covers = iter([["--ro-bind", "/dev/null", "/usr/gone.sock"], []])
+    monkeypatch.setattr(sockets, "covers", lambda *_: next(covers))
+
+    stands = walled.stands(tree)
+
+    assert (stands["changed"], stands["problem"]) == (["a.txt"], None)
+
+
+@inside
 def test_sockets_that_cannot_be_covered_are_told_as_the_problem(
     walled: Shop, monkeypatch, tmp_path: Path
 ):

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 
 from config.process.light_typing import Any
-from workspace.engines import history, looped
+from workspace.engines import history, looped, sandbox
 from workspace.engines.acp import agents, failures, servers
 from workspace.engines.acp.calls import UNKNOWN_END, Call, Calls, text_of
 from workspace.engines.acp.client import Client, Question
@@ -51,12 +51,31 @@ class Performance:
         self.cost: float | None = None  # of the whole session, as the agent last said
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        with looped.loading():
-            import acp
-
         agent, refusal = agents.choose(self.job.model, self.job.engine_cfg["settings"])
         if agent is None or refusal:
             raise EngineError("refused", refusal or "")
+        async with aclosing(self._started(agent)) as events:
+            first = await anext(events)
+            if not self._has_moved(first):
+                yield first
+                async for event in events:
+                    yield event
+                return
+        self.errors = b""
+        async with aclosing(self._started(agent)) as events:
+            async for event in events:
+                yield event
+
+    def _has_moved(self, event: Event) -> bool:
+        """Whether this is the end of a sandbox that did not start, and may at once."""
+        lost = isinstance(event, End) and event.reason == "sandbox_unavailable"
+        return lost and sandbox.moved(self.errors.decode(errors="replace"))
+
+    async def _started(self, agent: agents.Agent) -> AsyncGenerator[Event, None]:
+        """The turn of one process of the agent."""
+        with looped.loading():
+            import acp
+
         started = acp.spawn_agent_process(
             self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
             *self.io.wrap(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, suppress
 from pathlib import PurePosixPath
 
 from config.process.light_typing import TYPE_CHECKING, Any
-from workspace.engines import looped, policy
+from workspace.engines import looped, policy, sandbox
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUse, TurnIO
 from workspace.engines.claude import memory, setup
 from workspace.engines.claude.messages import Messages, named
@@ -75,6 +75,17 @@ class Attempt:
             yield Notice("warn", "engine_state_lost", memory.LOST)
         for notice in self.start.since.notices(self.job):
             yield notice
+        for _ in range(2):
+            async with aclosing(self._process(query)) as events:
+                async for event in events:
+                    yield event
+            if self.messages.session or not (self.failure and sandbox.moved(self.complaint)):
+                break
+
+    async def _process(
+        self, query: Callable[..., AsyncIterator[Any]]
+    ) -> AsyncGenerator[Event, None]:
+        self.failure, self.complaint = None, ""
         options = setup.options(
             self.job, self.io, self.place, self.start, self.gate, servers=self.servers
         )

@@ -22,6 +22,7 @@ from mcp_types import (
 
 import config
 from config.process.light_typing import Any
+from workspace.engines import sandbox
 from workspace.engines.base import Args, Job, TurnIO
 from workspace.engines.mcp import expanding, names, programs, remote, stdio
 from workspace.engines.mcp.server import Server
@@ -74,7 +75,12 @@ class Link:
 
     async def _live(self) -> None:
         try:
-            await self._serve()
+            try:
+                await self._serve()
+            except Exception:
+                if self._program is None or not sandbox.moved(self._program.first):
+                    raise
+                await self._serve()
         except TimeoutError:
             limit = f"{self.server.start_seconds} s (startSeconds)"
             self.problem = f"it did not answer within {limit}"

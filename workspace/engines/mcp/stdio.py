@@ -30,6 +30,11 @@ class Program:
         self.broken = ""
 
     @property
+    def first(self) -> str:
+        """What is kept of stderr, from its first line on."""
+        return self.errors.decode(errors="replace").lstrip()
+
+    @property
     def complaint(self) -> str:
         """The last it said on stderr, or what it said instead of a message."""
         lines = self.errors.decode(errors="replace").strip().splitlines()

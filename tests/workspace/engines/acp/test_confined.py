@@ -9,6 +9,7 @@ import pytest
 
 from tests.workspace.chats.turns.world import kinds, only, until
 from tests.workspace.engines.acp.conftest import BWRAP, Agents
+from tests.workspace.engines.test_sandbox import failing_once
 from workspace.engines.acp import agents
 from workspace.engines.sandbox import Sandbox
 
@@ -111,6 +112,17 @@ def test_a_wrapper_that_fails_later_is_no_crash_of_the_agent(world, tmp_path, mo
     end = world.play({"say": "x"}, **confined(world))[-1]
 
     assert (end["status"], end["reason"]) == ("error", "sandbox_unavailable")
+
+
+def test_a_socket_that_goes_away_while_the_sandbox_starts_costs_no_turn(
+    world, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("PATH", failing_once(tmp_path))
+    records = world.play({"say": "here"}, **confined(world))
+
+    assert only(records, "turn_end")["status"] == "ok"
+    assert only(records, "assistant")["text"] == "here"
+    assert (tmp_path / "tried").exists()
 
 
 def test_what_an_agent_needs_is_its_installation_and_no_home(tmp_path, monkeypatch):

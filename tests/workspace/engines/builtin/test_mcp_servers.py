@@ -14,6 +14,7 @@ from tests.stubs.openai import text, use
 from tests.workspace.chats.turns.world import until
 from tests.workspace.engines.builtin.talk import end, of, result
 from tests.workspace.engines.manage import manage
+from tests.workspace.engines.test_sandbox import failing_once, inside
 from tests.workspace.engines.tool_servers import BWRAP, NOTE, brought, marks, mine, said
 from workspace.engines.mcp.server import Server
 from workspace.engines.network import Network
@@ -101,6 +102,21 @@ def test_stop_ends_a_call_that_hangs_and_the_server(talk, stub, world):
     assert running.end()[0] == 0
     assert end(world.records()) == ("stopped", "user")
     assert not alive(world)
+
+
+@pytest.mark.slow
+@inside
+def test_a_socket_that_goes_away_while_the_sandbox_starts_costs_no_server(
+    talk, stub, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("PATH", failing_once(tmp_path))
+    stub.say(text("ok"))
+
+    records = talk.run(servers=(mine(),), sandbox=Sandbox("bwrap"))
+
+    assert (tmp_path / "tried").exists()
+    assert said(records) == []
+    assert NOTE in stub.asked[0].tools
 
 
 # Killed without a sandbox it is found by its tag: tests/workspace/chats/turns/test_worker.py.

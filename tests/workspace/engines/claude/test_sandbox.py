@@ -11,7 +11,7 @@ from tests.stubs.anthropic import text, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.claude.conftest import Desk, ended, of, results
 from tests.workspace.engines.manage import manage
-from tests.workspace.engines.test_sandbox import inside
+from tests.workspace.engines.test_sandbox import failing_once, inside
 from workspace.engines.sandbox import Sandbox
 
 LOOK = (
@@ -96,6 +96,19 @@ def test_in_plan_mode_the_sandbox_keeps_the_project_as_it_is(desk: Desk):
     records = desk.run(mode="plan", tools=None, **confined(desk))
 
     assert "hello" in only(records, "tool_result")["text"]
+
+
+@inside
+def test_a_socket_that_goes_away_while_the_sandbox_starts_costs_no_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("PATH", failing_once(tmp_path))
+    desk.stub.say(text("ok"))
+
+    records = desk.run(**confined(desk))
+
+    assert ended(records) == ("ok", None)
+    assert (tmp_path / "tried").exists()
 
 
 @inside
