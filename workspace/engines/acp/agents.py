@@ -166,11 +166,20 @@ def _installation(path: Path) -> list[Path]:
         if folder.name == "node_modules":
             return [folder]
     prefix = path.parent.parent
-    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
-    if path.parent.name != "bin" or home.is_relative_to(prefix):
+    home = _home()
+    if path.parent.name != "bin" or (home and home.is_relative_to(prefix)):
         return []
     interpreter = path.name.startswith(("python", "node")) and not path.is_symlink()
     return [prefix] if interpreter or (prefix / "pyvenv.cfg").exists() else []
+
+
+def _home() -> Path | None:
+    """That of the user by the system, as a turn is given another. None for a user whom it does not
+    know: a container may be run as any number."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return None
 
 
 def _interpreter(program: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 import sys
 from typing import Any
 
@@ -123,6 +124,14 @@ def test_a_socket_that_goes_away_while_the_sandbox_starts_costs_no_turn(
     assert only(records, "turn_end")["status"] == "ok"
     assert only(records, "assistant")["text"] == "here"
     assert (tmp_path / "tried").exists()
+
+
+def test_an_agent_is_found_for_a_user_whom_the_system_does_not_know(monkeypatch):
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert agents.needed(agents.Agent("x", ("git",))) == ["/usr/bin/git"] * 2
 
 
 def test_what_an_agent_needs_is_its_installation_and_no_home(tmp_path, monkeypatch):
