@@ -49,25 +49,22 @@ def way(network: Network) -> Iterator[int]:
     """The port of a proxy that judges by these rules, until the clone is over."""
     from workspace.engines.proxy.server import Proxy  # most processes never clone
 
-    ended = asyncio.Event()
-    begun = threading.Event()
-    loops: list[asyncio.AbstractEventLoop] = []
     proxy = Proxy(Rules(network), None, lambda host, port, refused: None)
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    loop, ended = runner.get_loop(), asyncio.Event()
     listener = socket.create_server((HERE, 0))
     port = int(listener.getsockname()[1])
 
-    async def serve() -> None:
-        loops.append(asyncio.get_running_loop())
-        begun.set()
-        await proxy.until(ended, {f"{HERE}:{PORT}": listener})
+    def serve() -> None:
+        with runner:
+            runner.run(proxy.until(ended, {f"{HERE}:{PORT}": listener}))
 
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="svc-clone", daemon=True)
+    thread = threading.Thread(target=serve, name="svc-clone", daemon=True)
     thread.start()
-    begun.wait()
     try:
         yield port
     finally:
-        loops[0].call_soon_threadsafe(ended.set)
+        loop.call_soon_threadsafe(ended.set)
         thread.join(1)  # what looks a name up for a git that was stopped may take longer
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import socket
 import subprocess
 import threading
@@ -210,3 +212,13 @@ def test_an_open_and_a_closed_port_and_a_strange_name_fail_alike(
     assert told == {FAILED}
     assert heard.said
     assert names(folder) == []
+
+
+def test_where_no_loop_can_be_made_a_clone_fails_and_nobody_waits(monkeypatch):
+    def full() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(asyncio, "new_event_loop", full)
+
+    with pytest.raises(OSError, match="Too many open files"), guarded.way(Network()):
+        pass
