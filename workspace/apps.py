@@ -7,6 +7,7 @@ class WorkspaceConfig(AppConfig):
     name = "workspace"
     surface = "main"
     palette = "workspace.palette"  # config.web.palette
+    hidden = "workspace.engines.select.hidden"  # config.mcp.turn_tools
 
     def ready(self) -> None:
         from workspace.notify import receivers  # these need the models

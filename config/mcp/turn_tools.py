@@ -72,6 +72,13 @@ def tool(part: str, operation: Operation) -> str:
     return f"{PREFIX}{part}__{operation.name}"
 
 
+def hidden() -> tuple[str, ...]:
+    """The real folders that no turn reads; none without a sandbox. The part that has turns says so
+    (`hidden` in its AppConfig)."""
+    named = (one.hidden for one in apps.get_app_configs() if hasattr(one, "hidden"))
+    return tuple(folder for name in named for folder in import_string(name)())
+
+
 def late(name: str) -> Callable[..., Any]:
     """The function of that dotted name, imported when it is first called.
 

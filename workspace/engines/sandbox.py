@@ -117,7 +117,7 @@ def wrap(
     if sandbox.mode != "bwrap":
         return argv
     apart = [] if network else ["--unshare-net"]
-    hidden = ["/tmp", "/run", *_covering(sandbox.hide)]  # noqa: S108 - covered, not used
+    away = hidden(sandbox)
     prefix = [
         "bwrap", *apart, "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
         "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/",
@@ -125,15 +125,15 @@ def wrap(
     ]  # fmt: skip
     for path in MACHINE:  # root may write these without any capability
         prefix += ["--ro-bind-try", path, path]
-    for folder in hidden:
+    for folder in away:
         prefix += ["--tmpfs", folder]
-    for path in _needed(hidden, needed):
+    for path in _needed(away, needed):
         link = os.path.islink(path)  # what it leads to is among the needed paths, or not hidden
         prefix += ["--symlink" if link else "--ro-bind", os.path.realpath(path), path]
     cwd = os.path.realpath(cwd)
     if not network and covered:
         shown = [sys.prefix, sys.base_prefix, *needed]
-        prefix += sockets.covers(hidden, shown, [cwd, *writable])
+        prefix += sockets.covers(away, shown, [cwd, *writable])
     prefix += ["--ro-bind" if plan else "--bind", cwd, cwd]
     for path in writable:
         prefix += ["--bind", path, path]
@@ -161,10 +161,11 @@ def inside(program: Sequence[str], addresses: Sequence[str], door: str) -> list[
     return [sys.executable, "-I", "-S", SCRIPT, mounted, ",".join(addresses), *program]
 
 
-def _covering(folders: tuple[str, ...]) -> list[str]:
-    """The real folders that exist; the root itself cannot be hidden."""
-    real = dict.fromkeys(os.path.realpath(folder) for folder in folders)
-    return [folder for folder in real if folder != "/" and os.path.isdir(folder)]
+def hidden(sandbox: Sandbox) -> list[str]:
+    """What it hides: the real folders that exist. The root itself cannot be hidden."""
+    real = dict.fromkeys(os.path.realpath(folder) for folder in sandbox.hide)
+    there = [folder for folder in real if folder != "/" and os.path.isdir(folder)]
+    return ["/tmp", "/run", *there]  # noqa: S108 - covered, not used
 
 
 def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:

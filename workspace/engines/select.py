@@ -170,6 +170,12 @@ def confinement() -> sandbox.Sandbox:
     return found
 
 
+def hidden() -> tuple[str, ...]:
+    """The real folders that no turn reads; none where nothing is confined."""
+    confined = confinement()
+    return () if confined.mode == "off" else tuple(sandbox.hidden(confined))
+
+
 def warnings() -> list[str]:
     """What stands on every page while commands of agents are not confined."""
     confined = confinement()

@@ -9,16 +9,14 @@ See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
-
 from config.errors import Conflict, NotFound, printable
 from config.git import owning
 from config.git.command import GitError
+from config.mcp import turn_tools
 from review import files, projects
 from review.projects import Project, RepoEntry
 from review.stacks import repo as repos
@@ -157,18 +155,10 @@ def _own(top: Path, directory: Path) -> Path | None:
         places = owning.borrowed(common)
     except GitError:
         return None
-    shown, hidden = (directory, top, common), _hidden() if places else ()
+    shown, hidden = (directory, top, common), turn_tools.hidden() if places else ()
     read = (_lies(place, shown) or not _lies(place, hidden) for place in places)
     return common if all(read) else None
 
 
-def _hidden() -> tuple[Path, ...]:
-    """What the sandbox hides from turns; nothing where there is none."""
-    if settings.SVC.sandbox == "off" or shutil.which("bwrap") is None:
-        return ()
-    names = ("~", settings.DATA_DIR, settings.PROJECTS_DIR, "/tmp", "/run")  # noqa: S108
-    return tuple(Path(os.path.realpath(Path(name).expanduser())) for name in names)
-
-
-def _lies(path: Path, folders: Iterable[Path]) -> bool:
+def _lies(path: Path, folders: Iterable[Path | str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)

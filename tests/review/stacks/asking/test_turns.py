@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,8 @@ from review.stacks.asking import turns, wall
 from tests.review.places import put
 from tests.review.repos import Repo
 from tests.review.stacks.asking.conftest import Desk, worktree
+from workspace.engines import select
+from workspace.engines.sandbox import Sandbox
 
 NOWHERE: dict[str, Any] = {"commit": None, "state": "unresolved", "project": None}
 
@@ -166,11 +167,10 @@ def test_a_git_directory_that_a_turn_made_leads_into_no_other_review(
 
 
 def test_objects_are_not_borrowed_from_where_the_turn_cannot_read(
-    desk: Desk, tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    settings.SVC = replace(settings.SVC, sandbox="auto")
-    monkeypatch.setenv("HOME", str(tmp_path / "someone"))  # the places of this test are below /tmp
+    walls = Sandbox("bwrap", hide=(str(tmp_path),))
+    monkeypatch.setattr(select, "confinement", lambda: walls)
     here, mirror = desk.repo.path, tmp_path / "mirror"
     desk.repo.git("clone", "-q", "--bare", ".", str(mirror))
     alternates = here / ".git/objects/info/alternates"
@@ -181,9 +181,9 @@ def test_objects_are_not_borrowed_from_where_the_turn_cannot_read(
     assert caught.value.text == wall.NONE
     assert len(desk.pay.shown()["commits"]) == 2  # a person's own review goes on
 
-    settings.SVC = replace(settings.SVC, sandbox="off")
+    monkeypatch.setattr(select, "confinement", Sandbox)
     assert len(turns.list_threads(here, **NOWHERE)["threads"]) == 1
-    settings.SVC = replace(settings.SVC, sandbox="auto")
+    monkeypatch.setattr(select, "confinement", lambda: walls)
     mirror.rename(here / "mirror")
     alternates.write_text(f"{here}/mirror/objects\n")
     assert len(turns.list_threads(here, **NOWHERE)["threads"]) == 1
