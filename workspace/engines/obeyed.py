@@ -42,7 +42,7 @@ def of(top: str) -> Obeyed:
     with suppress(OSError):  # what we cannot make, a command inside cannot either
         _make(folders, found)
     covered = tuple(path for path in (folders[0], *found) if not _is_odd(path))
-    pinned = tuple(path for path in (git, info) if os.path.isdir(path) and not os.path.islink(path))
+    pinned = tuple(filter(_is_plain, (git, info)))
     detour = os.path.join(git, "commondir")
     if os.path.lexists(detour):
         return Obeyed(pinned, (*covered, detour))
@@ -73,6 +73,10 @@ def _make(folders: list[str], empty: list[str]) -> None:
     for path in empty:
         if not os.path.lexists(path):
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+
+
+def _is_plain(folder: str) -> bool:
+    return os.path.isdir(folder) and not os.path.islink(folder)
 
 
 def _is_odd(path: str) -> bool:

@@ -127,19 +127,19 @@ def test_a_linked_hook_folder_starts_the_turn_all_the_same(world: World, repo: R
 
 
 @inside
-@pytest.mark.parametrize("what", ["a link", "no folder"])
-def test_a_folder_of_rules_that_cannot_be_pinned_starts_the_turn_all_the_same(
-    world: World, repo: Repo, what: str
+@pytest.mark.parametrize("lack", ["none", "a link"])
+def test_a_repository_without_its_folder_of_rules_starts_the_turn_all_the_same(
+    world: World, repo: Repo, monkeypatch, tmp_path: Path, lack: str
 ):
     info = repo.path / ".git/info"
-    info.rename(repo.path / "own-info")
-    if what == "a link":
-        info.symlink_to("../own-info")
-    else:
-        info.write_text("")
+    info.rename(tmp_path / "info")
+    if lack == "a link":
+        info.symlink_to(tmp_path / "info")
+    monkeypatch.setattr(obeyed, "_make", lambda *_: None)  # as where it cannot be written
 
-    assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
+    assert info.is_symlink() == (lack == "a link")
     assert obeyed.of(str(repo.path)).pinned == (str(repo.path / ".git"),)
+    assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
 
 
 @inside
