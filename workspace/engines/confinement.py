@@ -30,7 +30,6 @@ class Confinement:
         self.reached: dict[tuple[str, int, bool], None] = {}
         self._runner: Runner | None = None
         self._doors = 0
-        self._detour = ""
 
     @property
     def hosts(self) -> list[dict[str, Any]]:
@@ -79,7 +78,7 @@ class Confinement:
         if self._runner is not None:
             self._runner.close()
             self._runner = None
-        obeyed.take_away(self._detour)
+        obeyed.take_away(self.job.run_dir)
 
     def wrap(
         self,
@@ -151,7 +150,8 @@ class Confinement:
         if self.paths.anywhere or self.job.mode == "plan":
             return obeyed.Obeyed()
         found = obeyed.of(self.paths.root)
-        self._detour = self._detour or found.detour
+        if found.detour:
+            obeyed.note(found.detour, self.job.run_dir)
         return found
 
     def _kept(self) -> list[str]:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from config.process.light_typing import NamedTuple
 
 LARGEST = 1 << 20  # bytes of a configuration
+NOTE = "detour"  # a link in the turn's own directory, which no sandbox shows
 
 
 class Obeyed(NamedTuple):
@@ -49,10 +50,17 @@ def of(top: str) -> Obeyed:
     return Obeyed(pinned, covered, detour)
 
 
-def take_away(detour: str) -> None:
-    """Remove what appeared since: git itself never makes that file there."""
+def note(detour: str, run_dir: str) -> None:
+    """For whoever removes the directory of the turn, which may not end by itself."""
+    with suppress(FileExistsError):
+        os.symlink(detour, os.path.join(run_dir, NOTE))
+
+
+def take_away(run_dir: str) -> None:
+    """Remove what appeared since it was noted: git itself never makes that file there."""
     with suppress(OSError):
-        if detour and not os.path.islink(os.path.dirname(detour)):
+        detour = os.readlink(os.path.join(run_dir, NOTE))
+        if not os.path.islink(os.path.dirname(detour)):
             os.unlink(detour)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.review.repos import Repo
-from tests.workspace.chats.turns.world import World, book, fence, only
+from tests.workspace.chats.turns.world import World, book, fence, only, until
 from tests.workspace.engines.test_sandbox import bash, confined, inside
+from workspace.chats.turns import jobs
 from workspace.engines import obeyed
 
 IDENTITY = (
@@ -140,6 +141,23 @@ def test_a_repository_without_its_folder_of_rules_starts_the_turn_all_the_same(
     assert info.is_symlink() == (lack == "a link")
     assert obeyed.of(str(repo.path)).pinned == (str(repo.path / ".git"),)
     assert bash(world, "echo fine", mode="default", tools=["Bash"]) == "fine"
+
+
+@inside
+def test_a_detour_goes_with_the_directory_of_a_turn_that_was_killed(world: World, repo: Repo):
+    detour = repo.path / ".git/commondir"
+    prompt = book(fence("Bash", "echo ../fake > .git/commondir; sleep 60"))
+    job = world.job(prompt, **confined(world), mode="default", tools=["Bash"])
+    running = world.start(job)
+    until(detour.exists, bool)
+    running.child.kill()
+    running.end()
+    assert detour.exists()
+
+    jobs.discard(Path(job.run_dir))
+
+    assert not detour.exists()
+    assert not Path(job.run_dir).exists()
 
 
 @inside

@@ -28,7 +28,7 @@ from workspace.chats import attachments, files
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import instructions, tokens
 from workspace.chats.turns.running import NEEDS_ENGINE
-from workspace.engines import keys, procs, select
+from workspace.engines import keys, obeyed, procs, select
 from workspace.engines.base import Job
 from workspace.engines.mcp.server import Server
 from workspace.models import Turn
@@ -52,7 +52,7 @@ class Surroundings:
     environ: Mapping[str, str]
 
     def remove(self) -> None:
-        shutil.rmtree(self.run_dir, ignore_errors=True)
+        discard(self.run_dir)
 
 
 def refusal(turn: Turn) -> str | None:
@@ -293,13 +293,19 @@ def run_dir(turn_id: str) -> Path:
     return run_root() / turn_id
 
 
+def discard(scratch: Path) -> None:
+    """Remove the directory of a turn that is over, and first what it may have left elsewhere."""
+    obeyed.take_away(str(scratch))
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
 def surroundings(turn: Turn) -> Surroundings:
     """Make the directories of a turn and its environment."""
     project = store.get(turn.project)
     scratch = run_dir(turn.id)
     home = Path(settings.DATA_DIR) / "home" / turn.project
     log = Path(settings.DATA_DIR) / "logs" / "turns" / f"{turn.id}.log"
-    shutil.rmtree(scratch, ignore_errors=True)  # of an earlier try whose worker was lost
+    discard(scratch)  # of an earlier try whose worker was lost
     for folder in (scratch, scratch / "tmp", home, log.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     environ = {name: os.environ[name] for name in PASSED if name in os.environ}

@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 import secrets
-import shutil
 import socket
 import time
 from collections.abc import Iterable
@@ -157,7 +156,7 @@ def remove_scratch() -> None:
     running = set(_running(found))
     for turn_id, path in found.items():
         if turn_id not in running:
-            shutil.rmtree(path, ignore_errors=True)
+            jobs.discard(path)
 
 
 def _running(ids: dict[str, list[int]] | dict[str, Path]) -> list[str]:
