@@ -12,7 +12,8 @@ from contextlib import suppress
 
 from config.process.light_typing import NamedTuple
 
-LARGEST = 1 << 20  # bytes of a configuration
+LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a file of one line
+MOST = 50  # worktrees that are covered one by one
 NOTE = "detour"  # a link in the turn's own directory, which no sandbox shows
 
 
@@ -42,8 +43,9 @@ def of(top: str) -> Obeyed:
         found.append(os.path.join(git, "config.worktree"))
     with suppress(OSError):  # what we cannot make, a command inside cannot either
         _make(folders, found)
-    covered = tuple(path for path in (folders[0], *found) if not _is_odd(path))
-    pinned = tuple(filter(_is_plain, (git, info)))
+    away = _worktrees_elsewhere(git, top)
+    covered = tuple(path for path in (folders[0], *found, *away) if not _is_odd(path))
+    pinned = tuple(filter(_is_plain, (git, info, os.path.join(git, "worktrees") if away else "")))
     detour = os.path.join(git, "commondir")
     if os.path.lexists(detour):
         return Obeyed(pinned, (*covered, detour))
@@ -62,6 +64,30 @@ def take_away(run_dir: str) -> None:
         detour = os.readlink(os.path.join(run_dir, NOTE))
         if not os.path.islink(os.path.dirname(detour)):
             os.unlink(detour)
+
+
+def _worktrees_elsewhere(git: str, top: str) -> list[str]:
+    """What the repository keeps of the linked worktrees that are not in the directory: their git
+    obeys it, and to a `git worktree prune` that does not see them they would be gone."""
+    folder = os.path.join(git, "worktrees")
+    if not _is_plain(folder):
+        return []
+    try:
+        found = [f"{folder}/{name}" for name in os.listdir(folder)]
+    except OSError:
+        return [folder]
+    away = [own for own in found if not _lies_in(own, top)]
+    return away if len(away) <= MOST else [folder]
+
+
+def _lies_in(own: str, top: str) -> bool:
+    from config.storage import opening
+
+    try:
+        told = os.fsdecode(opening.contents(os.path.join(own, "gitdir"), limit=LONGEST))
+    except OSError:
+        return False
+    return os.path.realpath(os.path.join(own, told.strip())).startswith(f"{top}/")
 
 
 def _has_own_configuration(config: str) -> bool:

@@ -161,6 +161,42 @@ def test_a_detour_goes_with_the_directory_of_a_turn_that_was_killed(world: World
 
 
 @inside
+def test_what_belongs_to_worktrees_elsewhere_is_not_the_turns(
+    world: World, repo: Repo, tmp_path: Path
+):
+    repo.git("worktree", "add", "-q", "-b", "theirs", str(tmp_path / "theirs"))
+    repo.git("worktree", "add", "-q", "-b", "mine", str(repo.path / "mine"))
+    theirs = repo.path / ".git/worktrees/theirs"
+    before = {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()}
+
+    bash(
+        world,
+        "echo /fake > .git/worktrees/theirs/commondir; echo x > .git/worktrees/theirs/x\n"
+        "mv .git/worktrees/theirs away; mv .git/worktrees all; git worktree prune\n"
+        "git worktree remove mine; git worktree add -q -b third third",
+        mode="default",
+        tools=["Bash"],
+    )
+
+    assert {path: path.read_bytes() for path in theirs.rglob("*") if path.is_file()} == before
+    assert Repo(tmp_path / "theirs").git("status", "--porcelain") == ""
+    assert repo.git("worktree", "list").count("\n") == 2
+    assert (repo.path / "third/a.txt").exists()
+
+
+@inside
+def test_of_many_worktrees_elsewhere_the_folder_is_covered(world: World, repo: Repo, monkeypatch):
+    monkeypatch.setattr(obeyed, "MOST", 1)
+    for name in ("one", "two"):
+        repo.git("worktree", "add", "-q", "-b", name, str(repo.path.parent / name))
+
+    found = obeyed.of(str(repo.path))
+
+    folder = str(repo.path / ".git/worktrees")
+    assert [path for path in found.covered if path.startswith(folder)] == [folder]
+
+
+@inside
 @pytest.mark.parametrize("mode", ["default", "plan"])
 def test_in_plan_mode_nothing_is_made_and_nothing_can_be_written(
     world: World, repo: Repo, mode: str
