@@ -53,6 +53,15 @@ def test_a_turn_commits_on_its_branch(walled: Shop, world: World):
 
 
 @inside
+def test_git_begins_no_collection_in_the_background(walled: Shop, world: World):
+    tree = walled.chat()
+
+    _, said = run(world, tree, fence("Bash", "git config gc.auto"))
+
+    assert said.strip() == "0"
+
+
+@inside
 def test_a_turn_in_a_folder_of_the_repository_commits_without_taking_the_rest_away(
     walled: Shop, world: World
 ):

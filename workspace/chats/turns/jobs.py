@@ -41,6 +41,8 @@ from workspace.worktrees import place
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NOBODY = ("svc agent", "agent@localhost")
 TRY_S = 60
+# Garbage that git begins to collect in the background would be left half done by the turn's end.
+TIDY = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gc.auto", "GIT_CONFIG_VALUE_0": "0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +320,7 @@ def surroundings(turn: Turn) -> Surroundings:
         "SVC_CHAT_ID": turn.chat,
         "SVC_PROJECT": turn.project,
     }
-    return Surroundings(scratch, log, environ | identity() | _chosen(project))
+    return Surroundings(scratch, log, environ | identity() | TIDY | _chosen(project))
 
 
 def _chosen(project: Project) -> dict[str, str]:
