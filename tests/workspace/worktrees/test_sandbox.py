@@ -9,7 +9,8 @@ import pytest
 from tests.review.repos import Repo
 from tests.workspace.chats.test_directory import fence, inside
 from tests.workspace.chats.world import World
-from tests.workspace.worktrees.world import Shop
+from tests.workspace.worktrees.world import Shop, put
+from workspace.chats.turns import jobs
 from workspace.engines.base import EngineError
 from workspace.models import Turn
 from workspace.worktrees import place
@@ -50,6 +51,20 @@ def test_a_turn_commits_on_its_branch(walled: Shop, world: World):
     assert done.state == "done", said
     assert walled.repo.git("log", "--format=%s", tree.branch).splitlines() == ["Mine", "First"]
     assert walled.users() == before
+
+
+@inside
+def test_what_git_cannot_do_there_is_told_beforehand(walled: Shop, world: World):
+    tree = walled.chat()
+    put(tree.top, {"a.txt": "changed\n"})
+
+    done, said = run(world, tree, fence("Bash", "git stash; git tag v1", "allow_failure"))
+    told = jobs.job_for(done, pin=False).instructions
+
+    assert "git stash (Cannot save the current status) fail; commit instead" in told
+    assert "Cannot save the current status" in said
+    assert "cannot lock ref 'refs/tags/v1'" in said
+    assert (tree.top / "a.txt").read_text() == "changed\n"
 
 
 @inside

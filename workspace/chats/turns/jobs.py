@@ -207,16 +207,22 @@ def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
         f"The working directory is {place.shown(project, record)}.",
     ]
+    confined = select.confinement().mode == "bwrap"
     if tree := place.of(record):
         lines.append(
             f"It is a git worktree for this chat alone, on branch {tree.branch}: commit there. A "
             "person brings the branch over; do not switch to another one."
         )
-    confined = select.confinement().mode == "bwrap" and turn.mode != "bypassPermissions"
-    if confined and os.path.lexists(cwd / ".git"):
+    if tree and confined:
+        lines.append(
+            "Of its repository git writes commits and branches svc/* alone: a tag, another branch "
+            "and git stash (Cannot save the current status) fail; commit instead."
+        )
+    if confined and turn.mode != "bypassPermissions" and os.path.lexists(cwd / ".git"):
         lines.append(
             "The configuration (.git/config) and the hooks of its git repository are not yours to "
-            "change: git says that it cannot write them."
+            "change: git says that it cannot write them. What git -c key=value sets holds for its "
+            "command alone; who commits is set."
         )
     if record.trigger:
         lines.append(f'This chat was started by the trigger "{record.trigger}"; nobody attends it.')
