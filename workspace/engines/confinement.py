@@ -150,8 +150,7 @@ class Confinement:
         if self.paths.anywhere or self.job.mode == "plan":
             return obeyed.Obeyed()
         found = obeyed.of(self.paths.root)
-        if found.detour:
-            obeyed.note(found.detour, self.job.run_dir)
+        obeyed.note(found.detours, self.job.run_dir)
         return found
 
     def _kept(self) -> list[str]:

@@ -8,23 +8,26 @@ Without Django. See docs/design/trust.md#what-your-own-git-obeys.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 
 from config.process.light_typing import NamedTuple
 
 LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a file of one line
 MOST = 50  # worktrees that are covered one by one
-NOTE = "detour"  # a link in the turn's own directory, which no sandbox shows
+# What leads git to another configuration, at once or once somebody has it read.
+DETOURS = ("commondir", "config.worktree")
+NOTE = "detour-"  # how links in the turn's own directory are called, which no sandbox shows
 
 
 class Obeyed(NamedTuple):
     """`pinned`: folders that keep their place, for what is in one that is moved is covered no more.
-    `covered`: what is read-only. `detour`: a file that would lead git to another configuration and
-    cannot be covered, as it must not exist."""
+    `covered`: what is read-only. `detours`: files that would lead git to another configuration and
+    cannot be covered, as they must not exist."""
 
     pinned: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
-    detour: str = ""
+    detours: tuple[str, ...] = ()
 
 
 def of(top: str) -> Obeyed:
@@ -39,31 +42,36 @@ def of(top: str) -> Obeyed:
     info = os.path.join(git, "info")
     folders, found = [os.path.join(git, "hooks"), info], [os.path.join(git, "config")]
     found.append(os.path.join(info, "attributes"))
+    detours = [os.path.join(git, name) for name in DETOURS]
     if _has_own_configuration(found[0]):
-        found.append(os.path.join(git, "config.worktree"))
+        found.append(detours[1])
     with suppress(OSError):  # what we cannot make, a command inside cannot either
         _make(folders, found)
     away = _worktrees_elsewhere(git, top)
-    covered = tuple(path for path in (folders[0], *found, *away) if not _is_odd(path))
+    there = [path for path in detours if os.path.lexists(path)]
+    covered = dict.fromkeys((folders[0], *found, *there, *away))
     pinned = tuple(filter(_is_plain, (git, info, os.path.join(git, "worktrees") if away else "")))
-    detour = os.path.join(git, "commondir")
-    if os.path.lexists(detour):
-        return Obeyed(pinned, (*covered, detour))
-    return Obeyed(pinned, covered, detour)
+    absent = tuple(path for path in detours if path not in there)
+    return Obeyed(pinned, tuple(path for path in covered if not _is_odd(path)), absent)
 
 
-def note(detour: str, run_dir: str) -> None:
+def note(detours: Iterable[str], run_dir: str) -> None:
     """For whoever removes the directory of the turn, which may not end by itself."""
-    with suppress(FileExistsError):
-        os.symlink(detour, os.path.join(run_dir, NOTE))
+    for path in detours:
+        with suppress(FileExistsError):
+            os.symlink(path, os.path.join(run_dir, NOTE + os.path.basename(path)))
 
 
 def take_away(run_dir: str) -> None:
-    """Remove what appeared since it was noted: git itself never makes that file there."""
-    with suppress(OSError):
-        detour = os.readlink(os.path.join(run_dir, NOTE))
-        if not os.path.islink(os.path.dirname(detour)):
-            os.unlink(detour)
+    """Remove what appeared since it was noted: git never makes the first, and the second where it
+    reads it, as after a `git sparse-checkout` of the directory's user meanwhile."""
+    for name in DETOURS:
+        with suppress(OSError):
+            path = os.readlink(os.path.join(run_dir, NOTE + name))
+            git = os.path.dirname(path)
+            read = name != DETOURS[0] and _has_own_configuration(os.path.join(git, "config"))
+            if not (read or os.path.islink(git)):
+                os.unlink(path)
 
 
 def _worktrees_elsewhere(git: str, top: str) -> list[str]:

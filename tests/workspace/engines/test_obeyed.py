@@ -55,6 +55,7 @@ ARMED = {
     "another folder of rules": "mv .git/info old; mkdir .git/info; echo x > .git/info/attributes",
     "another repository": "mv .git old; cp -r old .git && echo x >> .git/config",
     "a removed one": "rm -rf .git; git init -q && git config a.b c",
+    "a configuration for later": "echo x > .git/config.worktree",
     "a detour": "mkdir fake && echo ../fake > .git/commondir",
 }
 
@@ -62,9 +63,10 @@ ARMED = {
 @inside
 @pytest.mark.parametrize("how", ARMED)
 def test_no_command_arms_the_git_of_the_directorys_user(world: World, repo: Repo, how: str):
-    repo.git("config", "extensions.worktreeConfig", "true")
     Path(repo.path / ".git/info/attributes").write_bytes(b"")
-    Path(repo.path / ".git/config.worktree").write_bytes(b"")
+    if how != "a configuration for later":  # which git does not read yet
+        repo.git("config", "extensions.worktreeConfig", "true")
+        Path(repo.path / ".git/config.worktree").write_bytes(b"")
     before = obeyed_by_git(repo)
 
     bash(world, ARMED[how], mode="default", tools=["Bash"])
@@ -158,6 +160,22 @@ def test_a_detour_goes_with_the_directory_of_a_turn_that_was_killed(world: World
 
     assert not detour.exists()
     assert not Path(job.run_dir).exists()
+
+
+@inside
+def test_what_the_user_has_git_read_meanwhile_stays(world: World, repo: Repo):
+    prompt = book(fence("Bash", "touch begun; until [ -e over ]; do sleep 0.05; done"))
+    job = world.job(prompt, **confined(world), mode="default", tools=["Bash"])
+    running = world.start(job)
+    until((repo.path / "begun").exists, bool)
+    repo.git("sparse-checkout", "set", "--no-cone", "a.txt")
+    told = (repo.path / ".git/config.worktree").read_bytes()
+    (repo.path / "over").touch()
+
+    running.end()
+    jobs.discard(Path(job.run_dir))
+
+    assert (repo.path / ".git/config.worktree").read_bytes() == told
 
 
 @inside
