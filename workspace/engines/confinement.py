@@ -147,8 +147,10 @@ class Confinement:
 
     def _obeyed(self) -> obeyed.Obeyed:
         """What the git of the directory's user obeys; in plan mode all is read-only anyway."""
-        if self.paths.anywhere or self.job.mode == "plan":
+        if self.job.mode == "plan":
             return obeyed.Obeyed()
+        if self.paths.anywhere:
+            return obeyed.elsewhere(self.paths.root)
         found = obeyed.of(self.paths.root)
         obeyed.note(found.detours, self.job.run_dir)
         return found

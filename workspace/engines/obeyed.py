@@ -47,12 +47,29 @@ def of(top: str) -> Obeyed:
         found.append(detours[1])
     with suppress(OSError):  # what we cannot make, a command inside cannot either
         _make(folders, found)
-    away = _worktrees_elsewhere(git, top)
     there = [path for path in detours if os.path.lexists(path)]
-    covered = dict.fromkeys((folders[0], *found, *there, *away))
-    pinned = tuple(filter(_is_plain, (git, info, os.path.join(git, "worktrees") if away else "")))
+    away = elsewhere(top)
+    covered = dict.fromkeys((folders[0], *found, *there, *away.covered))
+    pinned = (*filter(_is_plain, (git, info)), *away.pinned)
     absent = tuple(path for path in detours if path not in there)
     return Obeyed(pinned, tuple(path for path in covered if not _is_odd(path)), absent)
+
+
+def elsewhere(top: str) -> Obeyed:
+    """What the repository keeps of the linked worktrees that are not in the directory, which no
+    mode lets a turn write: their git obeys it, and to a `git worktree prune` that does not see them
+    they would be gone."""
+    folder = os.path.join(top, ".git", "worktrees")
+    if not (_is_plain(os.path.dirname(folder)) and _is_plain(folder)):
+        return Obeyed()
+    try:
+        found = [f"{folder}/{name}" for name in os.listdir(folder)]
+    except OSError:
+        return Obeyed(covered=(folder,))
+    away = [own for own in found if not _lies_in(own, top) and not os.path.islink(own)]
+    if len(away) > MOST:
+        return Obeyed(covered=(folder,))
+    return Obeyed((folder,) if away else (), tuple(away))
 
 
 def note(detours: Iterable[str], run_dir: str) -> None:
@@ -72,20 +89,6 @@ def take_away(run_dir: str) -> None:
             read = name != DETOURS[0] and _has_own_configuration(os.path.join(git, "config"))
             if not (read or os.path.islink(git)):
                 os.unlink(path)
-
-
-def _worktrees_elsewhere(git: str, top: str) -> list[str]:
-    """What the repository keeps of the linked worktrees that are not in the directory: their git
-    obeys it, and to a `git worktree prune` that does not see them they would be gone."""
-    folder = os.path.join(git, "worktrees")
-    if not _is_plain(folder):
-        return []
-    try:
-        found = [f"{folder}/{name}" for name in os.listdir(folder)]
-    except OSError:
-        return [folder]
-    away = [own for own in found if not _lies_in(own, top)]
-    return away if len(away) <= MOST else [folder]
 
 
 def _lies_in(own: str, top: str) -> bool:

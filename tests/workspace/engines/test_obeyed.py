@@ -179,8 +179,9 @@ def test_what_the_user_has_git_read_meanwhile_stays(world: World, repo: Repo):
 
 
 @inside
+@pytest.mark.parametrize("mode", ["default", "bypassPermissions"])
 def test_what_belongs_to_worktrees_elsewhere_is_not_the_turns(
-    world: World, repo: Repo, tmp_path: Path
+    world: World, repo: Repo, tmp_path: Path, mode: str
 ):
     repo.git("worktree", "add", "-q", "-b", "theirs", str(tmp_path / "theirs"))
     repo.git("worktree", "add", "-q", "-b", "mine", str(repo.path / "mine"))
@@ -192,7 +193,7 @@ def test_what_belongs_to_worktrees_elsewhere_is_not_the_turns(
         "echo /fake > .git/worktrees/theirs/commondir; echo x > .git/worktrees/theirs/x\n"
         "mv .git/worktrees/theirs away; mv .git/worktrees all; git worktree prune\n"
         "git worktree remove mine; git worktree add -q -b third third",
-        mode="default",
+        mode=mode,
         tools=["Bash"],
     )
 
