@@ -14,8 +14,8 @@ import pytest
 
 from config import __version__
 from config.errors import Conflict, Invalid
-from config.storage import backup, restoring
-from config.storage.copies import SqliteFile
+from config.storage.backups import backup, restoring
+from config.storage.backups.copies import SqliteFile
 
 
 def plan(root: Path) -> backup.Plan:

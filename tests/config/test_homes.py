@@ -11,8 +11,9 @@ import pytest
 from django.db.models import Q
 
 from config.readers import OptionError
-from config.storage import backup, homes, restoring
-from config.storage.copies import SqliteFile
+from config.storage import homes
+from config.storage.backups import backup, restoring
+from config.storage.backups.copies import SqliteFile
 from tests.service import Service
 
 GONE = "postgres://svc@127.0.0.1:1/svc"

@@ -10,7 +10,8 @@ import pytest
 from config import __version__
 from config.errors import Invalid
 from config.options import OptionError
-from config.storage import release, restoring
+from config.storage import release
+from config.storage.backups import restoring
 from tests.config.test_backup import archive_of, plan
 from tests.promises.rings import few
 from tests.service import Service

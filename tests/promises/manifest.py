@@ -241,7 +241,9 @@ PROMISES = (
         "500 streams: <= 2 descriptors, <= 2 threads, <= 5 MB",
         "config/web/http/server.py",
     ),
-    Promise("R5", "a backup under load restores whole", "0 findings", "config/storage/backup.py"),
+    Promise(
+        "R5", "a backup under load restores whole", "0 findings", "config/storage/backups/backup.py"
+    ),
     Promise(
         "R4",
         "streams leave nothing behind",

@@ -9,9 +9,8 @@ import pytest
 from config.errors import NotFound
 from config.git.command import GitError
 from review import projects
-from review.projects import reading
 from review.files import state_dir
-from review.projects import entries
+from review.projects import entries, reading
 from tests.review.places import aged, put
 from tests.review.repos import Repo
 

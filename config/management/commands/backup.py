@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from config import __version__
 from config.errors import SvcError
-from config.storage import backup, copies
+from config.storage.backups import backup, copies
 
 LEFT_OUT = (
     "secret key, tokens, run state, caches, logs, homes of turns, "

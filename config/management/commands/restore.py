@@ -15,7 +15,7 @@ from django.db import DatabaseError, connections
 from config.errors import SvcError
 from config.management.commands.backup import plan, reason
 from config.process.singleton import stopped
-from config.storage import restoring
+from config.storage.backups import restoring
 
 
 class Command(BaseCommand):

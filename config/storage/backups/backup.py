@@ -24,7 +24,7 @@ from typing import IO
 import orjson
 
 from config.storage import homes, opening
-from config.storage.copies import Database
+from config.storage.backups.copies import Database
 from config.storage.drafts import PREFIX
 
 FORMAT = 1

@@ -20,7 +20,7 @@ import orjson
 
 from config.errors import Conflict, Invalid
 from config.storage import homes, release
-from config.storage.backup import (
+from config.storage.backups.backup import (
     CONFIG,
     DATABASE,
     END,

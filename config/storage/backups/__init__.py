@@ -1,0 +1,1 @@
+"""Everything a person has in one file, and back from it."""
