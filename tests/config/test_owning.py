@@ -97,7 +97,7 @@ def test_a_repository_that_names_its_directory_is_its_own(setup: Setup, tmp_path
 def test_git_is_asked_of_a_submodule_once_for_each_state_of_its_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    top, git_dir, _ = submodule(tmp_path)
+    top, _, _ = submodule(tmp_path)
     started: list[str] = []
     spawn = command.spawn
     monkeypatch.setattr(

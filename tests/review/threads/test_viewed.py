@@ -91,7 +91,7 @@ def test_what_makes_no_sense_is_refused(world: World, sha: str, path: Any, value
 
 def test_several_files_are_marked_in_one_write_or_none_of_them(world: World, sha: str):
     target, paths = world.target(sha), ["a.py", "new.py", "c.bin"]
-    with pytest.raises(Invalid, match='^"paths" names b.py, no file changed by this commit$'):
+    with pytest.raises(Invalid, match=r'^"paths" names b\.py, no file changed by this commit$'):
         viewed.set_all_viewed(target, [*paths, "b.py"], True)
     assert marks(world, sha) == ([], [])
     viewed.set_viewed(target, "a.py", True)
@@ -108,7 +108,7 @@ def test_several_files_are_marked_in_one_write_or_none_of_them(world: World, sha
 
 @pytest.mark.parametrize("paths", [[], "a.py", {"a.py": 1}, [1]])
 def test_files_that_are_no_list_of_files_are_refused(world: World, sha: str, paths: Any):
-    with pytest.raises(Invalid, match='^"paths" '):
+    with pytest.raises(Invalid, match=r'^"paths" '):
         viewed.set_all_viewed(world.target(sha), paths, True)
 
 
