@@ -25,6 +25,7 @@ from workspace.projects import guarded
 TIMEOUT_S = 300
 LOCAL = "file"
 REMOTE = ("http", "https", "git", "ssh")
+SSH_HOST = re.compile(r"[A-Za-z0-9_.:-]+")  # a ProxyCommand puts it into a line of a shell
 SCP_FORM = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
 STOPPED = "The clone was stopped; nothing of it was kept."
 LATE = f"clone took more than {TIMEOUT_S // 60} minutes"
@@ -66,6 +67,8 @@ def _transport(url: str, *, local: bool) -> str:
     parts = urlsplit(url)
     if parts.scheme not in REMOTE or not parts.hostname or parts.hostname.startswith("-"):
         raise _bad("this transport is not allowed")
+    if parts.scheme == "ssh" and not SSH_HOST.fullmatch(parts.hostname):
+        raise _bad("has a character in its host that no host has")
     if parts.password:
         raise _bad("must not carry a password; use a git credential helper")
     return parts.scheme

@@ -387,11 +387,17 @@ def test_a_clone_that_takes_too_long_is_ended(folder: Path, silent: str, monkeyp
         "-oProxyCommand=touch /tmp/x", "--upload-pack=x", "ext::sh -c id", "fd::3", "rsync://h/x",
         "ftp://h/x", "relative/path", "http://", "ssh://-oProxyCommand=x/y", "https://u:p@h/x",
         "https://h/x\n", "a@b:\0", "file:relative", "git@host:",
+        "ssh://a$(id)/x", "ssh://u@a`id`b:22/x", "ssh://a|id/x", "ssh://a'b/x",
     ],
 )  # fmt: skip
 def test_an_url_that_is_not_cloned_is_refused(url: str):
     with pytest.raises(Invalid, match="repo"):
         cloning.check(url, local=True)
+
+
+@pytest.mark.parametrize("host", ["my_alias", "git.example.com", "10.0.0.7"])
+def test_hosts_and_names_of_the_ssh_configuration_are_cloned_from(host: str):
+    assert cloning.check(f"ssh://git@{host}:2222/team/notes", local=False) == "ssh"
 
 
 @pytest.mark.parametrize("url", ["/srv/repo", "file:///srv/repo"])
