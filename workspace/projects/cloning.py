@@ -25,6 +25,7 @@ from workspace.projects import guarded
 TIMEOUT_S = 300
 LOCAL = "file"
 REMOTE = ("http", "https", "git", "ssh")
+HELPER = re.compile(r"[A-Za-z0-9]+::")  # runs a program of that name
 SSH_HOST = re.compile(r"[A-Za-z0-9_.:-]+")  # a ProxyCommand puts it into a line of a shell
 SCP_FORM = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
 STOPPED = "The clone was stopped; nothing of it was kept."
@@ -56,7 +57,7 @@ def _address(url: str, transport: str) -> tuple[str, int]:
 
 
 def _transport(url: str, *, local: bool) -> str:
-    if url.startswith("-") or "::" in url or not url.isprintable():
+    if url.startswith("-") or HELPER.match(url) or not url.isprintable():
         raise _bad("this transport is not allowed")
     if url.startswith("/") or url.startswith("file://"):
         if not local:

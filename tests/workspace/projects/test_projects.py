@@ -395,7 +395,7 @@ def test_an_url_that_is_not_cloned_is_refused(url: str):
         cloning.check(url, local=True)
 
 
-@pytest.mark.parametrize("host", ["my_alias", "git.example.com", "10.0.0.7"])
+@pytest.mark.parametrize("host", ["my_alias", "git.example.com", "10.0.0.7", "[2001:db8::1]"])
 def test_hosts_and_names_of_the_ssh_configuration_are_cloned_from(host: str):
     assert cloning.check(f"ssh://git@{host}:2222/team/notes", local=False) == "ssh"
 
