@@ -65,7 +65,10 @@ def _transport(url: str, *, local: bool) -> str:
         return LOCAL
     if SCP_FORM.fullmatch(url):
         return "ssh"
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # a bracket without its other half, a letter that stands for a slash
+        raise _bad("is no address") from None
     if parts.scheme not in REMOTE or not parts.hostname or parts.hostname.startswith("-"):
         raise _bad("this transport is not allowed")
     if parts.scheme == "ssh" and not SSH_HOST.fullmatch(parts.hostname):

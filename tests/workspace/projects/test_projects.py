@@ -388,6 +388,7 @@ def test_a_clone_that_takes_too_long_is_ended(folder: Path, silent: str, monkeyp
         "ftp://h/x", "relative/path", "http://", "ssh://-oProxyCommand=x/y", "https://u:p@h/x",
         "https://h/x\n", "a@b:\0", "file:relative", "git@host:",
         "ssh://a$(id)/x", "ssh://u@a`id`b:22/x", "ssh://a|id/x", "ssh://a'b/x",
+        "https://[x/y", "https://a\u2100b/x",
     ],
 )  # fmt: skip
 def test_an_url_that_is_not_cloned_is_refused(url: str):
