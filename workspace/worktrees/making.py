@@ -25,6 +25,7 @@ BEFORE = "refs/svc/before"
 NONE = "This chat has no worktree of its own: it works in the project's directory"
 NO_BRANCH = "Branch {} is gone, and nothing is kept of it: start a new chat"
 ELSEWHERE = "Branch {} is checked out at {}: check another one out there, then try again"
+TAKEN = "The repository has a branch svc, below which git makes no svc/…: give it another name"
 MOST = 1000  # branches of one name
 
 
@@ -60,7 +61,9 @@ def _added(found: Repository, tree: Tree, start: str) -> bool:
         _add(tree, "--no-track", "-b", tree.branch, "--", str(tree.top), start)
     except (GitError, Conflict) as error:
         unmake(tree)
-        raise Conflict(f"No worktree could be made: {error.text}", code="no_worktree") from None
+        taken = repository.tip(found.top, HEADS + place.PREFIX.rstrip("/"))
+        text = TAKEN if taken else f"No worktree could be made: {error.text}"
+        raise Conflict(text, code="no_worktree") from None
     return True
 
 

@@ -99,7 +99,7 @@ def test_what_has_no_repository_with_a_commit_is_refused_and_no_chat_is_made(
 def test_a_branch_called_svc_is_in_the_way_and_said(shop: Shop, world: World):
     shop.repo.git("branch", "svc")
 
-    with pytest.raises(Conflict, match="No worktree could be made"):
+    with pytest.raises(Conflict, match="has a branch svc, below which"):
         shop.chat()
 
     assert (files.all(world.project), list(place.home().glob("*"))) == ([], [])
