@@ -15,6 +15,7 @@ from config.git.command import GitError
 from workspace.engines.base import Linked
 
 UNTIED = "{} is in no git repository that names it"
+LINKED = "{} is reached by a link by now: put it back there, or start a new chat where it is"
 At = Path | Linked  # the top of a work tree, or what was found out about it
 
 
@@ -29,6 +30,8 @@ def of(top: Path) -> Linked | None:
 def tied(top: Path) -> Linked:
     """The same. GitError with the reason where it is not, or a link leads out of it."""
     git = top / ".git"
+    if os.path.realpath(top) != str(top):
+        raise GitError("not_git", LINKED.format(top))
     if os.path.realpath(git) != str(git) or not os.path.lexists(git):
         raise GitError("not_git", UNTIED.format(top))
     found = owning.of(top)

@@ -155,6 +155,15 @@ def test_commands_of_the_repositorys_configuration_are_not_run(shop: Shop, tmp_p
     assert not ran.exists()
 
 
+def test_a_repository_that_was_moved_behind_a_link_is_told_as_that(shop: Shop, tmp_path: Path):
+    tree = shop.chat()
+    shop.root.symlink_to(shop.root.rename(tmp_path / "moved"))
+
+    told = shop.stands(tree)["problem"] or ""
+
+    assert told.startswith(f"{shop.root} is reached by a link by now: put it back there")
+
+
 def test_one_that_its_repository_does_not_know_is_put_aside_and_made_again(
     shop: Shop, world: World
 ):
