@@ -106,6 +106,21 @@ def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slu
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
 
 
+def test_a_button_that_is_pressed_twice_at_once_acts_once(
+    page: Page, slug: str, shared_service: Service
+) -> None:
+    start(page, slug, FAILS)
+    chat = f"/api/projects/{slug}/chats/{page.url.rpartition('/')[2]}"
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+
+    page.get_by_role("button", name="Run again").dblclick()
+
+    expect(page.get_by_role("article", name="Message of You")).to_have_count(2)
+    until(lambda: not shared_service.http.get(chat).json()["queue"], what="the end of all turns")
+    assert len([url for url in sent if url.endswith("/again")]) == 1
+
+
 def test_a_running_command_is_shown_until_it_ends_also_after_a_reload(
     page: Page, slug: str, shared_service: Service
 ) -> None:

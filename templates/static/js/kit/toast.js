@@ -97,7 +97,8 @@ export async function copy(text, said) {
 }
 
 /**
- * Run an action of a button: busy while it runs, a toast with the reason when it fails.
+ * Run an action of a button: busy while it runs, a toast with the reason when it fails. A button that
+ * is busy with it is not pressed again: who clicks twice means once.
  * @template T
  * @param {{currentTarget: any} | null | undefined} event
  * @param {() => T | Promise<T>} work
@@ -105,6 +106,7 @@ export async function copy(text, said) {
  */
 export async function attempt(event, work) {
   const control = event?.currentTarget;
+  if (control?.matches?.("button[aria-busy=true]")) return undefined;
   control?.setAttribute("aria-busy", "true");
   try {
     return await work();
