@@ -31,13 +31,35 @@ class Obeyed(NamedTuple):
 
 
 def of(top: str) -> Obeyed:
-    """Of the repository whose work tree begins here, if it does; what is a link is not covered."""
+    """Of the repository whose work tree begins here, or that is here; what is a link is not
+    covered."""
     git = os.path.join(top, ".git")
     if os.path.islink(git):
         return Obeyed()
     if os.path.isfile(git):
-        return Obeyed(covered=(git,))
-    if not os.path.isfile(os.path.join(git, "HEAD")):
+        found = _of(_beside(git, top), top)
+        return found._replace(covered=(git, *found.covered))
+    return _of(git if os.path.lexists(git) else top, top)
+
+
+def _beside(git: str, top: str) -> str:
+    """Where a `.git` that is a file leads, if that is in the same folder without a link: a bare
+    repository with its worktrees beside it. Else the file, which is no repository."""
+    from config.storage import opening
+
+    try:
+        said = os.fsdecode(opening.contents(git, limit=LARGEST))
+        path = os.path.normpath(os.path.join(top, said.removeprefix("gitdir:").strip()))
+        inner = os.path.relpath(path, top)
+        real = os.path.realpath(path) == os.path.join(os.path.realpath(top), inner)
+    except (OSError, ValueError):  # a NUL is in no path
+        return git
+    return path if real and not inner.startswith("..") else git
+
+
+def _of(git: str, top: str) -> Obeyed:
+    """Of the repository that is kept there, if one is."""
+    if not os.path.isfile(os.path.join(git, "HEAD")) or not os.path.isdir(f"{git}/objects"):
         return Obeyed()
     info = os.path.join(git, "info")
     folders, found = [os.path.join(git, "hooks"), info], [os.path.join(git, "config")]
@@ -50,9 +72,18 @@ def of(top: str) -> Obeyed:
     there = [path for path in detours if os.path.lexists(path)]
     away = elsewhere(top)
     covered = dict.fromkeys((folders[0], *found, *there, *away.covered))
-    pinned = (*filter(_is_plain, (git, info)), *away.pinned)
+    pinned = (*filter(_is_plain, (*_down(git, top), info)), *away.pinned)
     absent = tuple(path for path in detours if path not in there)
     return Obeyed(pinned, tuple(path for path in covered if not _is_odd(path)), absent)
+
+
+def _down(git: str, top: str) -> list[str]:
+    """The folders on the way to it, from the top."""
+    found: list[str] = []
+    while len(git) > len(top):
+        found.insert(0, git)
+        git = os.path.dirname(git)
+    return found
 
 
 def elsewhere(top: str) -> Obeyed:

@@ -76,6 +76,33 @@ def test_no_command_arms_the_git_of_the_directorys_user(world: World, repo: Repo
 
 
 @inside
+@pytest.mark.parametrize("folder", [".bare", "kept/bare", "."])
+def test_no_command_arms_a_bare_repository_of_the_directory_either(
+    world: World, tmp_path: Path, folder: str
+):
+    source = Repo(tmp_path / "apart")
+    source.commit({"a.txt": "one\n"}, "Begin")
+    bare = world.project / folder
+    source.git("clone", "-q", "--bare", "--no-hardlinks", ".", str(world.project / "made"))
+    if folder == ".":
+        for part in (world.project / "made").iterdir():
+            part.rename(bare / part.name)
+    else:
+        bare.parent.mkdir(exist_ok=True)
+        (world.project / "made").rename(bare)
+        (world.project / ".git").write_text(f"gitdir: ./{folder}\n")
+    before = (bare / "config").read_bytes(), sorted((bare / "hooks").iterdir())
+
+    work = "git worktree add -q w main && git -C w commit -q --allow-empty -m x && echo fine"
+    assert bash(world, IDENTITY + work, mode="default", tools=["Bash"]) == "fine"
+
+    arm = f"echo x >> {folder}/config; touch {folder}/hooks/x; mv {folder} y; mv kept z"
+    said = bash(world, arm, mode="default", tools=["Bash"])
+
+    assert ((bare / "config").read_bytes(), sorted((bare / "hooks").iterdir())) == before, said
+
+
+@inside
 def test_what_is_missing_is_made_empty_and_changes_nothing_for_git(world: World, repo: Repo):
     git = repo.path / ".git"
     for name in ("hooks", "info"):
@@ -113,6 +140,9 @@ def test_the_file_that_names_a_repository_stays_and_links_are_left_alone(
     bash(world, "echo 'gitdir: x' > .git; rm -f .git; mv .git x", mode="default", tools=["Bash"])
 
     assert (repo.path / ".git").read_text() == told
+    for odd in ("gitdir: a\0b", "gitdir: ..", "gitdir: .git", ""):
+        (repo.path / ".git").write_text(odd)
+        assert obeyed.of(str(repo.path)) == obeyed.Obeyed(covered=(str(repo.path / ".git"),))
     (repo.path / ".git").unlink()
     (repo.path / ".git").symlink_to(tmp_path / "apart")
     assert obeyed.of(str(repo.path)) == obeyed.Obeyed()
