@@ -35,6 +35,7 @@ Ops = dict[str, dict[str, str]]
 
 OURS = "mcp__svc_"  # how the tools of this service begin, of whichever part
 SVC = f"{OURS}manage__"
+LINE = 120  # characters of what is said of a call
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
 SVC_SPAWNING = frozenset(
     {
@@ -150,17 +151,21 @@ def path(name: str, args: Mapping[str, Any]) -> str | None:
 
 
 def target(name: str, args: Mapping[str, Any]) -> str:
-    """One line of at most 120 characters that names what a call is about."""
-    if name.startswith(SVC):
-        return name[len(SVC) :]
+    """One line that names what a call is about. People allow calls by it: it says where it is not
+    all, and no long text hides what is granted with it."""
     if name.startswith("mcp__"):
         import json  # which the inside of a sandbox does without
 
-        return json.dumps(args, ensure_ascii=False, default=str)[:120] if args else ""
+        shown = dict(sorted(args.items(), key=lambda one: len(str(one[1]))))
+        return _line(json.dumps(shown, ensure_ascii=False, default=str)) if args else ""
     tool = TOOLS.get(name)
     key = (tool.shown or tool.path or "") if tool else ""
-    lines = str(args.get(key, "")).strip().splitlines()
-    return lines[0][:120] if lines else ""
+    return _line(str(args.get(key, "")))
+
+
+def _line(text: str) -> str:
+    first, *more = text.strip().splitlines() or [""]
+    return f"{first[: LINE - 2]} …" if more or len(first) > LINE else first
 
 
 def problem(name: str, args: Mapping[str, Any], known: Mapping[str, Param] | None) -> str | None:
