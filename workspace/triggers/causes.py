@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from config.storage import homes
 from workspace.access import clients
+from workspace.chats.turns import retries
 from workspace.chats.turns.states import BUSY
 from workspace.models import Run, Turn
 
@@ -73,6 +74,9 @@ def at_work(project: str, trigger: str, now: datetime, there: Callable[[str], bo
     busy = Q(state__in=BUSY) | Q(finished__gte=now - AFTER)
     found = Cause()
     for turn in Turn.objects.filter(homes.mine(), busy):
+        aside = retries.aside_since(turn)
+        if aside is not None and aside < now - AFTER:
+            continue  # it may wait for its provider for hours, and does nothing meanwhile
         cause = _cause(turn, tuple(turn.chain))
         if key in cause.chain:
             return cause

@@ -16,6 +16,7 @@ import pytest
 from config import signals as kernel
 from config.signals import AppChanged, BranchMoved, ThreadWritten
 from tests.workspace.triggers.world import World, hook, schedule
+from workspace.chats.turns import retries
 from workspace.models import Run, Turn
 from workspace.triggers import admission, firing, happenings, pausing, places, render, runs
 from workspace.triggers.causes import AFTER
@@ -393,6 +394,22 @@ def test_what_its_own_turn_does_fires_nothing_while_it_runs_and_a_moment_after(
         ("queued", "", None),
     ]
     assert [one["after"] for one in told(runs_[2])] == ["7" * 40]
+
+
+def test_a_person_is_heard_while_the_chains_turn_waits_for_its_provider(world: World, repo: Path):
+    world.put("c", on("onCommits"))
+    happenings.hear(moved(repo), at(0))
+    turn = started(world.runs()[0])
+    Turn.objects.filter(id=turn.id).update(state="running", started=at(31))
+    until = (datetime.now(UTC) + timedelta(minutes=20)).isoformat()
+    assert retries.put_aside(turn.id, {"until": until, "try": 2, "of": 6})
+
+    happenings.hear(moved(repo, after="4" * 40))
+    happenings.hear(moved(repo, after="5" * 40), datetime.now(UTC) + 2 * AFTER)
+
+    late, heard = world.runs()[1:]
+    assert (late.status, late.reason, heard.status) == ("skipped", admission.LOOP, "queued")
+    assert [one["after"] for one in told(heard)] == ["5" * 40]
 
 
 def test_a_person_is_heard_while_the_chains_turn_runs(world: World, repo: Path):

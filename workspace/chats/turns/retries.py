@@ -46,12 +46,19 @@ def put_aside(turn_id: str, wait: Mapping[str, Any]) -> Turn | None:
     """The turn, waiting as its record `turn_wait` says; None where a person stopped it, or another
     process was first."""
     until = datetime.fromisoformat(str(wait["until"]))
-    retry = {key: wait.get(key) for key in KEPT} | {"reason": str(wait.get("text") or "")[:500]}
+    retry = {key: wait.get(key) for key in KEPT}
+    retry |= {"reason": str(wait.get("text") or "")[:500], "at": timestamp(datetime.now(UTC))}
     moved = Turn.objects.filter(id=turn_id, state="running").exclude(stop="user")
     if not moved.update(state="waiting", stop="", retry_at=until, retry=retry, **FREE):
         return None
     wakeup.wake(TICKER)
     return Turn.objects.get(id=turn_id)
+
+
+def aside_since(turn: Turn) -> datetime | None:
+    """Since when a turn waits; None for one that does not, or waits since an older version."""
+    at = (turn.retry or {}).get("at") if turn.state == "waiting" else None
+    return datetime.fromisoformat(at) if at else None
 
 
 def due(now: datetime) -> QuerySet[Turn]:
