@@ -198,7 +198,11 @@ SVC_ELSEWHERE = [
     "dashboard.history.scope.Rows",
 ]
 SVC_PERSON = "review.reviewer.me"  # () -> who comments on this machine: `id` and `name`
-SVC_BACKUP = {"projects": PROJECTS_DIR, "dashboard": DATA_DIR / "dashboard"}
+SVC_BACKUP = {  # name in the archive -> folder
+    "projects": PROJECTS_DIR,
+    "dashboard": DATA_DIR / "dashboard",
+    "drafts": DATA_DIR / "state/review/drafts",
+}
 
 if SVC.redis_url:
     Q_CLUSTER |= {"redis": SVC.redis_url, "broker_class": "workspace.broker.RedisBroker"}

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import sqlite3
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
+from django.conf import settings
 
 from config import __version__
 from config.errors import Conflict, Invalid
 from config.storage.backups import backup, restoring
 from config.storage.backups.copies import SqliteFile
+from review.threads import drafts
 
 
 def plan(root: Path) -> backup.Plan:
@@ -199,3 +203,19 @@ def test_members_that_belong_nowhere_are_named(tmp_path: Path):
 
     assert report.left_out == ["other/x: has no place here"]
     assert (tmp_path / "there/projects/a/project.yaml").exists()
+
+
+def test_comments_that_were_not_sent_come_back(full: backup.Plan, tmp_path: Path):
+    draft = drafts.path("alpha", "api", "3" * 40)
+    draft.parent.mkdir(parents=True)
+    draft.write_bytes(b"- body: Why?\n")
+    there = {name: tmp_path / "there" / name for name in settings.SVC_BACKUP}
+
+    backup.write(
+        replace(full, folders=settings.SVC_BACKUP), tmp_path / "b.tar", version=__version__
+    )
+    shutil.rmtree(draft.parents[1])
+    restoring.restore(replace(plan(tmp_path / "there"), folders=there), tmp_path / "b.tar")
+
+    kept = there["drafts"] / "alpha/api" / draft.name
+    assert kept.read_bytes() == b"- body: Why?\n"

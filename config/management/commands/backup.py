@@ -18,6 +18,7 @@ from config.storage.backups import backup, copies
 
 LEFT_OUT = (
     "secret key, tokens, run state, caches, logs, homes of turns, "
+    "what is not committed in chats' worktrees, what undoes turns and discards, "
     "<projects>/.svc (not that of a project, which is in it)"
 )
 
