@@ -279,7 +279,7 @@ def _read(target: Target, sha: str) -> Read | None:
 def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
     """The content of the file of commit `sha`, with the sides that its deleted files ask for."""
     review = schema.parse_once(texts, etag, sha, deleted_paths=None)
-    if any(thread.path and thread.side is None for thread in review.threads):
+    if review.lacks_a_side:
         return schema.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
     return review
 

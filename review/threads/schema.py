@@ -131,6 +131,11 @@ class ReviewFile:
         """The threads that are shown and counted: those with a comment."""
         return tuple(thread for thread in self.threads if thread.comments)
 
+    @property
+    def lacks_a_side(self) -> bool:
+        """Whether some thread stands on a side that only its commit can tell."""
+        return any(thread.path and thread.side is None for thread in self.threads)
+
     def thread(self, tid: str) -> Thread:
         """The shown thread of that id. NotFound when there is none."""
         for thread in self.threads:
@@ -156,7 +161,8 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -
     """
     warnings: list[str] = []
     root = Fields(value, "the file", warnings)
-    threads = _Threads(sha, _frozen(deleted_paths), warnings).read(root.items("threads"))
+    deleted = None if deleted_paths is None else frozenset(deleted_paths)
+    threads = _Threads(sha, deleted, warnings).read(root.items("threads"))
     return ReviewFile(
         version=root.number("version") or VERSION,
         commit=fingerprint(root.raw("commit"), warnings),
@@ -172,18 +178,24 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -
 def parse_once(
     value: Any, etag: str, sha: str, *, deleted_paths: Collection[str] | None = ()
 ) -> ReviewFile:
-    """`parse` of a file's content; `etag` is the hash of its bytes, "" for one not to be kept."""
-    key = (etag, sha, _frozen(deleted_paths))
+    """`parse` of a file's content; `etag` is the hash of its bytes, "" for one not to be kept.
+
+    What the commit deletes matters only where a thread names no side, as few do.
+    """
+    plain = _once(value, etag, sha, None)
+    if deleted_paths is None or not plain.lacks_a_side:
+        return plain
+    return _once(value, etag, sha, frozenset(deleted_paths))
+
+
+def _once(value: Any, etag: str, sha: str, deleted_paths: frozenset[str] | None) -> ReviewFile:
+    key = (etag, sha, deleted_paths)
     known = _parsed.get(key) if etag else None
     if known is None:
         known = parse(value, sha, deleted_paths=deleted_paths)
         if etag:
             _parsed.put(key, known)
     return known
-
-
-def _frozen(paths: Collection[str] | None) -> frozenset[str] | None:
-    return None if paths is None else frozenset(paths)
 
 
 def fingerprint(value: Any, warnings: list[str]) -> Fingerprint | None:

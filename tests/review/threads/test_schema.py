@@ -186,6 +186,27 @@ def test_a_side_keeps_its_spelling_and_compares_normalised(spelling: str, side: 
     assert schema.normal_side(thread.side) == side
 
 
+def test_a_file_that_names_its_sides_is_taken_apart_once_whoever_asks():
+    named = "threads: [{path: a.py, side: RIGHT, line: 1, comments: [{author: a, body: b}]}]"
+    value = yamlio.parse(named.encode()).texts()
+
+    found = schema.parse_once(value, "named", SHA, deleted_paths=None)
+
+    assert schema.parse_once(value, "named", SHA) is found
+    assert schema.parse_once(value, "named", SHA, deleted_paths=("a.py",)) is found
+
+
+def test_a_file_with_a_thread_without_a_side_is_read_as_its_commit_has_it():
+    value = yamlio.parse(b"threads: [{path: a.py}]").texts()
+
+    sides = [
+        schema.parse_once(value, "bare", SHA, deleted_paths=deleted).threads[0].side
+        for deleted in (None, (), ("a.py",))
+    ]
+
+    assert sides == [None, "RIGHT", "LEFT"]
+
+
 def test_a_thread_on_a_deleted_file_stands_on_the_old_side():
     threads = read("threads: [{path: gone.py}, {path: kept.py}]", deleted=("gone.py",)).threads
 
