@@ -22,8 +22,8 @@ PARTS = (
     "worktrees",
 )  # fmt: skip
 STRANGE = (
-    "its .git leads to a repository that does not name this directory: run git worktree repair in "
-    "a worktree that was moved, else git config core.worktree with the path of the directory"
+    "its .git leads to a repository that does not name this directory; run in it: git worktree "
+    'repair where it was moved, git config core.worktree "$PWD" where --separate-git-dir made it'
 )
 LONGEST, LARGEST = 8192, 1 << 16  # bytes of a file of one line, and of one of some lines
 DEEPEST = 5  # repositories that borrow from each other, as git follows them

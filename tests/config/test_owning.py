@@ -174,6 +174,25 @@ def test_one_that_does_not_is_none(change: Callable[[Path, Path], None], tmp_pat
         owning.of(top)
 
 
+def test_what_is_told_of_a_worktree_that_was_moved_and_of_a_git_directory_elsewhere_mends_it(
+    tmp_path: Path,
+):
+    top, _, _ = linked(tmp_path)
+    moved = top.rename(tmp_path / "moved")
+    made(tmp_path / "apart").git("init", "-q", "--separate-git-dir", str(tmp_path / "apart.git"))
+    apart = tmp_path / "apart"
+    for place, cure in (
+        (moved, ["worktree", "repair"]), (apart, ["config", "core.worktree", str(apart)]),
+    ):  # fmt: skip
+        with pytest.raises(GitError) as caught:
+            owning.of(place)
+        assert " ".join(cure[:2]) in caught.value.text
+
+        Repo(place).git(*cure)
+
+        owning.of(place)
+
+
 @pytest.mark.parametrize("part", ["HEAD", "config", "packed-refs", "refs", "objects", "logs"])
 def test_no_part_of_it_is_a_link(part: str, tmp_path: Path):
     top = made(tmp_path / "api").path
