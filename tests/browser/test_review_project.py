@@ -294,6 +294,24 @@ def test_a_draft_on_a_commit_that_was_dropped_is_read_and_put_elsewhere(
     assert draft["comments"][0]["body"] == "Unsent"
 
 
+def test_drafts_are_read_and_deleted_while_their_repository_is_away(
+    page: Page, pay: Stacked
+) -> None:
+    pay.send("POST", pay.c("money", "/threads"), body="Unsent", draft=True)
+    pay.repo.path.rename(pay.repo.path.with_name(f"{pay.slug}-away"))
+    page.goto(pay.page)
+
+    expect(page.get_by_text("1 draft of app cannot be placed.")).to_be_visible()
+    page.get_by_role("button", name="Read it").click()
+    dialog = page.get_by_role("dialog", name="Threads of app")
+    expect(dialog.get_by_text("Unsent", exact=True)).to_be_visible()
+    dialog.get_by_role("button", name="Delete it").click()
+
+    expect(dialog.get_by_text("Unsent", exact=True)).to_have_count(0)
+    (orphan,) = pay.get("/threads")["orphaned"] or [{"drafts": []}]
+    assert orphan["drafts"] == []
+
+
 def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Stacked) -> None:
     page.goto(pay.page)
     page.get_by_role("button", name="Add a repository").click()

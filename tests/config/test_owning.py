@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,9 +101,12 @@ def test_git_is_asked_of_a_submodule_once_for_each_state_of_its_configuration(
     top, _, _ = submodule(tmp_path)
     started: list[str] = []
     spawn = command.spawn
-    monkeypatch.setattr(
-        command, "spawn", lambda at, args, **how: started.append(args[0]) or spawn(at, args, **how)
-    )
+
+    def counted(directory: Path, args: list[str], **how: Any) -> Any:
+        started.append(args[0])
+        return spawn(directory, args, **how)
+
+    monkeypatch.setattr(command, "spawn", counted)
 
     for _ in range(3):
         owning.of(top)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,9 +220,12 @@ def test_no_diff_is_made_to_say_that_an_approval_holds_for_the_same_contents(
     listed = desk.listed()
     started: list[str] = []
     spawn = command.spawn
-    monkeypatch.setattr(
-        command, "spawn", lambda at, args, **how: started.append(args[0]) or spawn(at, args, **how)
-    )
+
+    def counted(directory: Path, args: list[str], **how: Any) -> Any:
+        started.append(args[0])
+        return spawn(directory, args, **how)
+
+    monkeypatch.setattr(command, "spawn", counted)
 
     given = verdicts.of(repos.target(listed, listed.by_sha[rebased]))
 

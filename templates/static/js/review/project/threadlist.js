@@ -68,7 +68,12 @@ export class ThreadList {
     this.behind.hidden = !more;
     this.rest.textContent = `Show ${plural(more, "more thread")}`;
     this.update(threads);
-    keep(this.unplaced, byRepo(hidden), ({ repo }) => repo, unplaced);
+    keep(
+      this.unplaced,
+      byRepo(hidden),
+      ({ repo }) => repo,
+      (one) => unplaced(this.project, one),
+    );
   }
 
   /** Take in what was left out. */
@@ -133,7 +138,7 @@ function byRepo(orphaned) {
 }
 
 /** What is said in a repository that cannot be read: how much, why, and in its words. */
-function unplaced({ repo, orphaned }) {
+function unplaced(project, { repo, orphaned }) {
   const sum = (of) => orphaned.reduce((all, one) => all + of(one), 0);
   const open = sum(({ unresolved }) => unresolved);
   const drafts = sum((one) => one.drafts.length);
@@ -143,7 +148,7 @@ function unplaced({ repo, orphaned }) {
     "div",
     { class: "nothing soft stack" },
     h("p", {}, `${what} of ${repo} cannot be placed. `, orphaned[0].reason),
-    h("p", {}, readButton({ orphaned }, `Threads of ${repo}`)),
+    h("p", {}, readButton({ project, orphaned }, `Threads of ${repo}`)),
   );
 }
 
