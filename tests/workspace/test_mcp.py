@@ -1,9 +1,8 @@
-"""The sixteen operations as tools: their list, and the exact shape of every result."""
+"""The fifteen operations as tools: their list, and the exact shape of every result."""
 
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -33,7 +32,6 @@ ORDER = [
     "fork_chat",
     "send_message",
     "run_again",
-    "put_back",
     "archive_chat",
     "unarchive_chat",
     "fork_chat_batch",
@@ -115,15 +113,15 @@ def test_classes_and_code_execution_are_those_of_the_table():
     running = {operation.name for operation in REGISTRY if operation.code_execution}
 
     assert [name for name in ORDER if groups[name] == "read"] == ORDER[:3]
-    assert [name for name in ORDER if groups[name] == "trigger"] == ORDER[12:]
+    assert [name for name in ORDER if groups[name] == "trigger"] == ORDER[11:]
     assert {one.name for one in REGISTRY if one.read_only} == {*ORDER[:3], "list_triggers"}
     assert {one.name for one in REGISTRY if one.destructive} == {"set_trigger", "remove_trigger"}
     assert running == {
-        "create_project", "create_chat", "fork_chat", "send_message", "run_again", "put_back",
+        "create_project", "create_chat", "fork_chat", "send_message", "run_again",
         "fork_chat_batch", "set_trigger", "run_trigger",
     }  # fmt: skip
     assert find("fork_chat_batch").needs == "fork_chat"
-    assert find("run_again").needs == find("put_back").needs == "send_message"
+    assert find("run_again").needs == "send_message"
 
 
 def test_every_tool_says_what_it_may_do():
@@ -290,26 +288,17 @@ def test_messages_tell_their_place(alpha):
     assert chat_row["queued"] == 2
 
 
-def test_what_is_over_is_run_again_and_what_was_taken_out_put_back(alpha):
+def test_what_is_over_is_run_again(alpha):
     made = call("create_chat", project="alpha", prompt="one")
     chat, first = made["sessionId"], made["messageId"]
     target = {"project": "alpha", "session_id": chat}
-    second = call("send_message", **target, prompt="two")["messageId"]
 
     with pytest.raises(Conflict, match="is not over"):
         call("run_again", **target, message_id=first)
-    with pytest.raises(Conflict, match="was not taken out"):
-        call("put_back", **target, message_id=second)
     Turn.objects.filter(id=first).update(state="failed")
-    Turn.objects.filter(id=second).update(state="deleted", finished=datetime.now(UTC))
-    back = call("put_back", **target, message_id=second)
     sent = call("run_again", **target, message_id=first)
 
-    place = {"project": "alpha", "sessionId": chat}
-    assert back | {"warnings": []} == {
-        "putBack": True, **place, "messageId": second, "state": "queued", "warnings": [],
-    }  # fmt: skip
-    assert (sent["sent"], sent["prompt"], sent["state"]) == (True, "one", "queued")
+    assert (sent["sent"], sent["prompt"], sent["state"]) == (True, "one", "started")
     assert Turn.objects.get(id=sent["messageId"]).sender == {"kind": "client", "id": "ci"}
 
 

@@ -39,7 +39,7 @@ LINE = 120  # characters of what is said of a call
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
 SVC_SPAWNING = frozenset(
     {
-        "create_project", "create_chat", "fork_chat", "send_message", "run_again", "put_back",
+        "create_project", "create_chat", "fork_chat", "send_message", "run_again",
         "fork_chat_batch", "set_trigger", "run_trigger",
     }
 )  # fmt: skip

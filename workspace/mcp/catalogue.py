@@ -139,17 +139,6 @@ OPERATIONS = (
         ),
     ),
     Operation(
-        name="put_back",
-        group="write",
-        description="Put a message that was taken out of the queue back into its place; "
-        "a person's is not.",
-        run=chats.put_back,
-        open_world=True,
-        code_execution=True,
-        needs="send_message",
-        arguments=(PROJECT, SESSION, Argument("message_id", "string", required=True)),
-    ),
-    Operation(
         name="archive_chat",
         group="write",
         description="Archive a chat. A real change fires the project's onArchive triggers.",

@@ -239,24 +239,6 @@ def _sent(queued: Queued) -> dict[str, Any]:
     return present(result, "warnings")
 
 
-def put_back(
-    principal: Principal, *, project: str, session_id: str, message_id: str
-) -> dict[str, Any]:
-    """A message that was taken out of the queue is in its place again."""
-    turn = actions.put_back(
-        principal=principal, project=store.get(project), session_id=session_id, message=message_id
-    )
-    result = {
-        "putBack": True,
-        "project": turn.project,
-        "sessionId": turn.chat,
-        "messageId": turn.id,
-        "state": turn.state,
-        "warnings": _warnings(turn),
-    }
-    return present(result, "warnings")
-
-
 def set_archived(
     principal: Principal, *, project: str, session_id: str, archived: bool
 ) -> dict[str, Any]:

@@ -26,7 +26,6 @@ CATALOGUE = {
     "fork_chat": ("write", False, True),
     "send_message": ("write", False, True),
     "run_again": ("write", False, True),
-    "put_back": ("write", False, True),
     "archive_chat": ("write", False, False),
     "unarchive_chat": ("write", False, False),
     "fork_chat_batch": ("write", False, True),
@@ -37,7 +36,7 @@ CATALOGUE = {
     "run_trigger": ("trigger", False, True),
 }
 NEEDS = {
-    "fork_chat_batch": "fork_chat", "run_again": "send_message", "put_back": "send_message",
+    "fork_chat_batch": "fork_chat", "run_again": "send_message",
 }  # fmt: skip
 READERS = ["list_projects", "list_chats", "read_chat", "list_triggers"]
 
