@@ -17,7 +17,7 @@ from dashboard.listeners.observed import Changes, Observed, Sighting
 from dashboard.registry.look import CompletedScan, same
 from dashboard.rendering import favicon
 from dashboard.services.system import processes
-from dashboard.services.system.processes import Family
+from dashboard.services.system.processes import Family, Snapshot
 
 FAMILIES_S = 30.0
 MARKUP = 8 << 10  # bytes kept of a page: frameworks show near its beginning
@@ -107,14 +107,15 @@ class Sightings:
         """Every process of every living service; looked up when one of them may be another."""
         before, at, pids = self._families
         if fresh or families != before or (families and now - at >= FAMILIES_S):
-            pids = {slug: _members(family) for slug, family in families.items()}
+            machine = processes.look() if families else None
+            pids = {slug: _members(family, machine) for slug, family in families.items()}
             self._families = (families, now, pids)
             self._observed.serves({pid for found in pids.values() for pid in found})
         return pids
 
 
-def _members(family: Family) -> set[int]:
-    return {family.leader, *(one.pid for one in processes.members(family))}
+def _members(family: Family, machine: Snapshot | None) -> set[int]:
+    return {family.leader, *(one.pid for one in processes.members(family, seen=machine))}
 
 
 async def ask(one: Sighting) -> Result:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,14 +34,36 @@ class Family:
     heir: tuple[int, int] | None = None
 
 
-def members(family: Family, known: Iterable[Process] = ()) -> list[Process]:
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What lived at one moment, and which of it carries the mark of each run."""
+
+    processes: Mapping[int, Process]
+    marked: Mapping[bytes, Set[int]]
+
+
+def look() -> Snapshot:
+    """One look for any number of families: to read the environments of all is what it costs."""
+    processes = {pid: process for pid, process in scan().items() if process.state not in DEAD}
+    marked: dict[bytes, set[int]] = {}
+    for pid in processes:
+        for entry in environ(pid):
+            if entry.startswith(f"{MARK}=".encode()):
+                marked.setdefault(entry, set()).add(pid)
+    return Snapshot(processes, marked)
+
+
+def members(
+    family: Family, known: Iterable[Process] = (), seen: Snapshot | None = None
+) -> list[Process]:
     """Everything alive that the run started, oldest first: marked, of its group, or below those.
 
     `known` were members before: without a mark, and when the leader has gone, nothing else tells.
     """
-    processes = {pid: process for pid, process in scan().items() if process.state not in DEAD}
+    seen = seen or look()
+    processes = seen.processes
     entry = f"{MARK}={family.run}".encode()
-    marked = {pid for pid in processes if family.run and entry in environ(pid)}
+    marked = {*seen.marked.get(entry, ())} if family.run else set()
     before = {(process.pid, process.started) for process in known} | {family.heir}
     marked |= {p.pid for p in processes.values() if (p.pid, p.started) in before}
     leader = processes.get(family.leader)

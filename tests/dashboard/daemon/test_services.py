@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import subprocess
 import sys
+from collections import Counter
 
 import psutil
 import pytest
 
+from dashboard.daemon.sightings import Sightings
+from dashboard.services.system import processes
+from dashboard.services.system.processes import Family
 from tests.dashboard.served import Served, served  # noqa: F401 - fixture
 from tests.service import free_port, until
 
@@ -34,6 +39,20 @@ def kept_state(served: Served, slug: str) -> str:  # noqa: F811
     query = "SELECT state FROM dashboard_slug WHERE slug = ?"
     with contextlib.closing(sqlite3.connect(served.data / "svc.sqlite3")) as database:
         return str(next(iter(database.execute(query, [slug])), ("",))[0])
+
+
+def test_the_processes_of_many_services_cost_one_look_at_each(monkeypatch: pytest.MonkeyPatch):
+    asked: Counter[int] = Counter()
+    environ = processes.environ
+    monkeypatch.setattr(processes, "environ", lambda pid: asked.update([pid]) or environ(pid))
+    families = {f"app-{n}": Family(f"{n:032x}", 2**22 + n, 1) for n in range(60)}
+    with subprocess.Popen(["sleep", "60"], env={"SVC_RUN": families["app-7"].run}) as ours:
+        found = Sightings(frozenset())._pids(families, 0.0, fresh=True)
+        ours.kill()
+
+    assert found["app-7"] == {families["app-7"].leader, ours.pid}
+    assert found["app-8"] == {families["app-8"].leader}
+    assert set(asked.values()) == {1}
 
 
 def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:  # noqa: F811
