@@ -30,9 +30,11 @@ def main() -> None:
 
 
 def compiled(text: bytes) -> re.Pattern[bytes]:
-    """The text itself where it is no pattern."""
+    """The text itself where it is no pattern. `.*` at its beginning finds no more and no less, but
+    from each sign of a line looks through the rest of it: minutes, where that is long."""
     try:
-        return re.compile(text, re.MULTILINE)
+        re.compile(text)
+        return re.compile(re.sub(rb"\A(?:\.\*\??)+(?![+*?{])", b"", text), re.MULTILINE)
     except re.error:
         return re.compile(re.escape(text))
 

@@ -457,13 +457,14 @@ async def test_a_line_is_found_however_it_is_written(scene: Scene):
         parts=Service(python(code), ready=Ready(log="^is ready")),
         silent=Service("sleep 60", ready=Ready(log="x*")),
         odd=Service("echo 'a ✓ mark'; sleep 60", ready=Ready(log="✓ m")),
+        wide=Service(python(code), ready=Ready(log=".*ready.*")),
     )
 
     told = await asyncio.gather(
-        *(scene.supervisor.act(slug, "start") for slug in ("parts", "silent", "odd"))
+        *(scene.supervisor.act(slug, "start") for slug in ("parts", "silent", "odd", "wide"))
     )
 
-    assert [(one.ok, one.reason) for one in told] == [(True, "ok")] * 3
+    assert [(one.ok, one.reason) for one in told] == [(True, "ok")] * 4
 
 
 @pytest.mark.parametrize("ready", ["port", "http"])
