@@ -25,7 +25,8 @@ YOUNG_S = 60.0  # of a run; who puts himself into the background does it as he s
 class Family:
     """What tells a run's processes: the mark in their environment, and their process group.
 
-    `heir`: who goes on as the service since its first process ended, by pid and start.
+    `heir`: who goes on as the service since its first process ended, by pid and start; its group
+    is the run's too, as workers outlive one that was killed.
     """
 
     run: str
@@ -68,11 +69,15 @@ def members(
     marked |= {p.pid for p in processes.values() if (p.pid, p.started) in before}
     leader = processes.get(family.leader)
     ours = leader is not None and leader.started == family.started
+    parents = {process.pid: process.parent for process in processes.values()}
+    above = tree.ancestry(parents)
+    groups = {p.group for p in processes.values() if (p.pid, p.started) == family.heir}
+    groups -= {processes[pid].group for pid in above if pid in processes}
     # a group's number is not given out again while a process is in it
     if ours or any(processes[pid].group == family.leader for pid in marked):
-        marked |= {p.pid for p in processes.values() if p.group == family.leader}
-    parents = {process.pid: process.parent for process in processes.values()}
-    found = (marked | tree.descendants(parents, marked)) - tree.ancestry(parents)
+        groups.add(family.leader)
+    marked |= {p.pid for p in processes.values() if p.group in groups}
+    found = (marked | tree.descendants(parents, marked)) - above
     return sorted((processes[pid] for pid in found), key=lambda p: (p.started, p.pid))
 
 

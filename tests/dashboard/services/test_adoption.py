@@ -411,6 +411,24 @@ async def test_a_server_without_an_environment_is_adopted_and_stopped(
         assert ports.holder(titled.port) is None
 
 
+@pytest.mark.parametrize("titled", ["nginx"], indirect=True)
+async def test_what_workers_a_killed_server_leaves_are_the_service_and_stopped_with_it(
+    scene: Scene, titled: Service
+):
+    await scene.begin(shop=titled)
+    await scene.supervisor.act("shop", "start")
+    await scene.until(lambda: scene.record().pid != scene.record().leader)
+    master = scene.record().pid
+    workers = [child.pid for child in psutil.Process(master).children()]
+
+    os.kill(master, signal.SIGKILL)
+    await scene.until(lambda: scene.record().pid in workers)
+    stopped = await scene.supervisor.act("shop", "stop")
+
+    assert (len(workers), stopped.ok, stopped.status) == (2, True, "stopped")
+    assert not any(map(alive, workers))
+
+
 async def test_a_server_without_an_environment_that_does_not_end_is_not_told_as_stopped(
     scene: Scene, titled: Service, monkeypatch: pytest.MonkeyPatch
 ):
