@@ -18,6 +18,7 @@ from dashboard.daemon import Views, current, read
 from dashboard.events import EVENTS
 from dashboard.files import convert, layout
 from dashboard.files.durations import Unfit
+from dashboard.health.target import EVERYWHERE
 from dashboard.listeners.records import Observed
 from dashboard.operations.apps import STATES
 from dashboard.operations.common import Record, app_record, choice, invalid
@@ -176,7 +177,8 @@ def _names(one: Record) -> Iterator[tuple[str, int]]:
 
 
 def _is_here(host: str) -> bool:
-    return allowed(f"[{host}]" if ":" in host else host)
+    """Also by what a server prints that listens on every address."""
+    return host in EVERYWHERE or allowed(f"[{host}]" if ":" in host else host)
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -36,6 +36,8 @@ def test_a_listener_is_found_by_its_port_its_address_and_its_directory(
     for arguments in (
         {"port": dev.port},
         {"url": f"http://127.0.0.1:{dev.port}/x"},
+        {"url": f"http://0.0.0.0:{dev.port}/"},  # as servers print "on every address"
+        {"url": f"http://[::]:{dev.port}/"},
         {"cwd": str(dev.cwd)},
     ):
         found = agent.told("find_app", **arguments)
