@@ -111,7 +111,8 @@ async def _accepts(port: int, host: str) -> bool:
 
 
 async def _answers(target: str, host: str, port: int | None) -> bool:
-    """Fine as for a probe: a status of 200 to 499. `host` and `port` are those of a path."""
+    """Fine as for a probe: a status of 200 to 499. `host` and `port` are those of a path, which is
+    asked over TLS where they speak no plain HTTP."""
     place = f"[{host}]" if ":" in host else host
     url = urlsplit(target if "://" in target else f"http://{place}:{port or 80}{target}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
@@ -120,10 +121,12 @@ async def _answers(target: str, host: str, port: int | None) -> bool:
         f"GET {path} HTTP/1.1\r\nHost: {url.netloc}\r\nUser-Agent: svc (ready)\r\n"
         "Accept: */*\r\nConnection: close\r\n\r\n"
     )
-    tls = url.scheme == "https"
-    line = await _asked(host, url.port or (443 if tls else 80), request.encode(), tls=tls)
-    match = re.match(rb"HTTP/1\.[01] ([0-9]{3})", line or b"")
-    return match is not None and 200 <= int(match[1]) < 500
+    at = url.port or (443 if url.scheme == "https" else 80)
+    for scheme in [url.scheme] if "://" in target else ["http", "https"]:
+        line = await _asked(host, at, request.encode(), tls=scheme == "https")
+        if match := re.match(rb"HTTP/1\.[01] ([0-9]{3})", line or b""):
+            return 200 <= int(match[1]) < 500
+    return False
 
 
 async def _asked(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:

@@ -132,7 +132,10 @@ async def test_what_has_the_port_on_another_address_is_in_nobodys_way(scene: Sce
     assert [(told.ok, told.reason) for told in (aside, at_home)] == [(True, "ok")] * 2
 
 
-async def test_a_service_that_speaks_tls_is_ready_by_its_address(scene: Scene, tmp_path: Path):
+@pytest.mark.parametrize("address", ["https://localhost:{}/", "/"])
+async def test_a_service_that_speaks_tls_is_ready_by_its_address_or_a_path(
+    scene: Scene, tmp_path: Path, address: str
+):
     certificate, key = make_certificate(tmp_path)
     port = free_port()
     tls = SERVER.replace(").serve_forever()", ")").replace(
@@ -143,7 +146,7 @@ async def test_a_service_that_speaks_tls_is_ready_by_its_address(scene: Scene, t
         f"c.load_cert_chain({str(certificate)!r}, {str(key)!r})\n"
         "s.socket = c.wrap_socket(s.socket, server_side=True); s.serve_forever()\n"
     )
-    ready = Ready(http=f"https://localhost:{port}/")
+    ready = Ready(http=address.format(port))
     await scene.begin(shop=Service(python(tls), port=port, ready=ready))
 
     told = await scene.supervisor.act("shop", "start")
