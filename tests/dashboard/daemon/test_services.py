@@ -11,6 +11,7 @@ from collections import Counter
 import psutil
 import pytest
 
+from config.process import table
 from dashboard.daemon.sightings import Sightings
 from dashboard.services.system import processes
 from dashboard.services.system.processes import Family
@@ -43,7 +44,7 @@ def kept_state(served: Served, slug: str) -> str:  # noqa: F811
 
 def test_the_processes_of_many_services_cost_one_look_at_each(monkeypatch: pytest.MonkeyPatch):
     asked: Counter[int] = Counter()
-    environ = processes.environ
+    environ = table.environ
     monkeypatch.setattr(processes, "environ", lambda pid: asked.update([pid]) or environ(pid))
     families = {f"app-{n}": Family(f"{n:032x}", 2**22 + n, 1) for n in range(60)}
     with subprocess.Popen(["sleep", "60"], env={"SVC_RUN": families["app-7"].run}) as ours:
