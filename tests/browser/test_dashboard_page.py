@@ -194,6 +194,25 @@ def test_what_one_app_of_several_refuses_stands_by_its_name(
     assert "expected: always" in apps.file("barn").read_text()
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_what_is_told_of_several_apps_covers_no_button_of_theirs(
+    page: Page, apps: Served, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    opened(page)
+    link(page, "Shed").focus()
+    page.keyboard.press("x")
+
+    page.get_by_role("toolbar").get_by_role("button", name="New pictures").press("Enter")
+
+    told = page.get_by_text("None of them answers")
+    expect(told).to_be_visible()
+    below, bar = told.bounding_box(), page.get_by_role("toolbar").bounding_box()
+    assert below
+    assert bar
+    assert below["y"] + below["height"] <= bar["y"] or bar["y"] + bar["height"] <= below["y"]
+
+
 def test_to_stop_several_apps_asks_where_one_should_always_run(page: Page, apps: Served) -> None:
     apps.declare("barn", f"{APPS['barn']}expected: always\n")
     until(lambda: apps.app("barn")["expected"] == "always", what="the change")
