@@ -121,6 +121,30 @@ def test_a_button_that_is_pressed_twice_at_once_acts_once(
     assert len([url for url in sent if url.endswith("/again")]) == 1
 
 
+@pytest.mark.parametrize("width", [360, 1024, 1440])
+def test_stop_stands_beside_send_and_each_choice_can_be_read_while_a_turn_runs(
+    page: Page, slug: str, width: int
+) -> None:
+    models = {"models": [{"id": "local:plum", "label": "plum"}], "defaultModel": None}
+    page.route("**/api/models*", lambda route: route.fulfill(json=models))
+    page.set_viewport_size({"width": width, "height": 800})
+    start(page, slug, WAITS)
+    expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Model of this message")).to_be_visible()
+
+    stop, queue, *choices = (
+        one.bounding_box() or pytest.fail("nothing to be seen")
+        for one in (
+            page.get_by_role("button", name="Stop"),
+            page.get_by_role("button", name=re.compile("^Queue")),
+            *page.locator(".composer select").all(),
+        )
+    )
+    assert stop["y"] == queue["y"]
+    assert stop["x"] + stop["width"] <= queue["x"] < queue["x"] + queue["width"] <= width
+    assert min(choice["width"] for choice in choices) > 100
+
+
 def test_a_running_command_is_shown_until_it_ends_also_after_a_reload(
     page: Page, slug: str, shared_service: Service
 ) -> None:
