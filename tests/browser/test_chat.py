@@ -145,6 +145,19 @@ def test_stop_stands_beside_send_and_each_choice_can_be_read_while_a_turn_runs(
     assert min(choice["width"] for choice in choices) > 100
 
 
+def test_a_chat_that_asks_keeps_its_name_in_the_list_on_a_phone(page: Page, slug: str) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    start(page, slug, WAITS)
+    expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
+    page.goto(f"/projects/{slug}")
+
+    row = page.locator(".chats .row").first
+    expect(row).to_contain_text("needs you")
+    box = row.get_by_role("link").bounding_box()
+    assert box is not None
+    assert box["width"] > 100
+
+
 def test_a_running_command_is_shown_until_it_ends_also_after_a_reload(
     page: Page, slug: str, shared_service: Service
 ) -> None:

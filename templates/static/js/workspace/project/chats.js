@@ -120,7 +120,12 @@ export function projectChats(slug) {
     const why = !chat.running && chat.lastTurn?.status === "failed" && chat.lastTurn.reason;
     const asks = askWords(chat);
     const about = [originWords(chat), !why && plural(chat.messages ?? 0, "message")];
-    const state = [unread && "unread", chat.running && "running"].filter(Boolean).join(", ");
+    const state = [
+      unread && "unread",
+      chat.asked ? "needs you" : chat.running && "running",
+      chat.queued > 0 && `${chat.queued} waiting`,
+      chat.held > 0 && `${chat.held} held`,
+    ];
     return h(
       "li",
       {},
@@ -135,17 +140,18 @@ export function projectChats(slug) {
           h(
             "span",
             { class: "tiny quiet cut", title: why },
-            state && h("span", { class: "phone-only" }, `${state} · `),
+            state.some(Boolean) &&
+              h("span", { class: "phone-only" }, `${state.filter(Boolean).join(", ")} · `),
             about.filter(Boolean).join(" · "),
             asks && [" · ", h("span", { class: "says warn" }, asks)],
             why && [" · ", h("span", { class: "failures" }, why)],
           ),
         ),
         chat.asked
-          ? h("span", { class: "badge warn" }, "needs you")
+          ? h("span", { class: "badge warn phone-hide" }, "needs you")
           : chat.running && h("span", { class: "badge busy phone-hide" }, "running"),
-        chat.queued > 0 && h("span", { class: "badge" }, `${chat.queued} waiting`),
-        chat.held > 0 && h("span", { class: "badge warn" }, `${chat.held} held`),
+        chat.queued > 0 && h("span", { class: "badge phone-hide" }, `${chat.queued} waiting`),
+        chat.held > 0 && h("span", { class: "badge warn phone-hide" }, `${chat.held} held`),
         unread && h("span", { class: "badge accent phone-hide" }, "unread"),
         h("span", { class: "tiny quiet nowrap" }, time(chat.updatedAt)),
         more,
