@@ -48,6 +48,25 @@ def test_a_folder_becomes_a_project_goes_under_review_and_comes_back_from_the_tr
     assert project["workingDir"] == str(code / "notes" / "tides")
 
 
+def test_a_folder_that_is_gone_is_named_on_home_and_with_its_path_on_the_page(
+    page: Page, shared_service: Service, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tides"
+    folder.mkdir()
+    made = {"name": "Tides", "path": str(folder)}
+    shared_service.http.post("/api/projects", json=made).raise_for_status()
+    folder.rmdir()
+    page.goto("/")
+    expect(page.get_by_text("Its folder is not there: bring it back")).to_be_visible()
+    expect(page.get_by_role("img", name="Its folder cannot be used")).to_be_visible()
+
+    page.get_by_role("link", name="Tides", exact=True).click()
+    expect(page.get_by_text(f"{folder} is not there: bring it back")).to_be_visible()
+    expect(page.locator(".banner")).to_have_count(1)
+    page.get_by_role("link", name="Name another").click()
+    expect(page.get_by_label("Works in a folder of yours")).to_have_value(str(folder))
+
+
 def _opens(page: Page, code: Path) -> None:
     page.get_by_role("button", name="Open a folder").click()
     path = page.get_by_role("combobox", name="Path of the folder")

@@ -84,18 +84,21 @@ const header = ({ name, summary, status, review, used }) =>
     ),
   );
 
-function drawNotices({ error, warnings = [], paused, counts }) {
+function drawNotices({ error, warnings = [], paused, counts, workingDir, workingDirProblem: why }) {
   const focused = notices.contains(document.activeElement);
   const items = [
     error && { kind: "error", text: error },
-    ...warnings.map((text) => ({ kind: "warning", text })),
+    why && { kind: "folder", text: `${workingDir} ${why}. Until then nothing runs here.` },
+    ...warnings
+      .filter((text) => text !== `path: ${why}`) // which is said of the folder
+      .map((text) => ({ kind: "warning", text })),
     holds(paused, counts) && { kind: "paused", paused },
   ].filter(Boolean);
   keep(notices, items, (item) => item.text ?? item.kind, notice);
   if (focused && !notices.contains(document.activeElement)) triggers.focus();
 }
 
-/** Whether a banner says what holds the triggers; of a folder that is gone a warning says it. */
+/** Whether a banner says what holds the triggers; that of a folder says it itself. */
 const holds = (paused, counts) =>
   paused && paused.by !== "folder" && (paused.by !== "status" || counts.triggers > 0);
 
@@ -105,7 +108,14 @@ function notice(item) {
     return problem(
       `project.yaml, ${item.text}. Its last good values hold; nothing is written until the file is mended by hand.`,
     );
-  return h("div", { class: "banner warn" }, icon("alert"), h("div", {}, item.text));
+  return h(
+    "div",
+    { class: "banner warn" },
+    icon("alert"),
+    h("div", { class: "wrap-anywhere" }, item.text),
+    item.kind === "folder" &&
+      h("a", { class: "btn s", href: `/projects/${slug}/settings#f-path` }, "Name another"),
+  );
 }
 
 /** Only a project with repositories is under review. */

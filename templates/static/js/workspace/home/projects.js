@@ -8,7 +8,9 @@ import { stateOf } from "../words.js";
 
 const PIECE = 40; // rows drawn at once
 const SHOWN =
-  "slug name summary group status error counts paused nextRunAt timezone changedAt".split(" ");
+  "slug name summary group status error workingDirProblem counts paused nextRunAt timezone changedAt".split(
+    " ",
+  );
 const OVER = new Set(["done", "abandoned"]);
 const RESTING = new Set(["paused", "blocked"]);
 const SEGMENTS = {
@@ -202,6 +204,9 @@ function step(areas, by) {
 /** An error of the file begins with its line; else its name belongs to a project elsewhere. */
 const unread = (error) => /^(line|cannot be read)/.test(error);
 
+/** Why nothing can run in a project that is not over; "" when it can. */
+const shut = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) || "";
+
 function lookOf(project) {
   const { error, counts, status } = project;
   if (error)
@@ -209,6 +214,7 @@ function lookOf(project) {
       ...stateOf("invalid"),
       word: unread(error) ? "Its file cannot be read" : "It cannot be used here",
     };
+  if (shut(project)) return { ...stateOf("interrupted"), word: "Its folder cannot be used" };
   if (counts.asking) return stateOf("asks");
   if (counts.running) return stateOf("running");
   if (counts.waiting) return stateOf("queued");
@@ -218,6 +224,9 @@ function lookOf(project) {
 function row(project) {
   const { slug, name, summary, error } = project;
   const why = error && (unread(error) ? `project.yaml, ${error}` : error);
+  const folder = shut(project) && `Its folder ${shut(project)}`;
+  const about = why || folder || summary;
+  const tone = why ? "small says bad" : folder ? "small says warn" : "soft small";
   return h(
     "li",
     {},
@@ -226,11 +235,7 @@ function row(project) {
       { class: "row home-row" },
       mark(lookOf(project)),
       h("a", { class: "over strong cut", href: `/projects/${slug}`, title: name }, name),
-      h(
-        "span",
-        { class: why ? "small says bad cut about" : "soft small cut about", title: why || summary },
-        why || summary,
-      ),
+      h("span", { class: `${tone} cut about`, title: about }, about),
       h("span", { class: "line badges" }, badges(project.counts)),
       h("span", { class: "tiny quiet line next" }, next(project)),
       h("span", { class: "tiny quiet when" }, time(project.changedAt)),
