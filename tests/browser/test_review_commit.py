@@ -362,6 +362,23 @@ def test_a_mark_that_fell_off_and_a_commit_that_went_away_are_said(
     expect(notice).to_contain_text(f"It is now {own.shas['wide'][:7]}")
     page.goto(f"/review/p/{own.slug}/api/{'f' * 40}")
     expect(notice).to_contain_text("Look it up again in the project detail.")
+    expect(page.get_by_role("heading", name="This commit is not here")).to_be_visible()
+
+
+def test_a_commit_that_cannot_be_read_says_so_in_its_heading(
+    page: Page, book: Ledger, watch: Watch
+) -> None:
+    watch.meant.append("503")
+    refusal = {"error": "The disk is full.", "code": "disk"}
+    refuse = lambda route: route.fulfill(status=503, json=refusal)  # noqa: E731
+    page.route("**/commits/*?contents=*", refuse)
+    page.goto(book.address())
+
+    expect(page.get_by_role("heading", name="This commit cannot be shown")).to_be_visible()
+    expect(page.locator("#notices")).to_contain_text("The disk is full.")
+    page.unroute_all()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("heading", name="Make refunds idempotent")).to_be_visible()
 
 
 def test_a_key_that_comes_before_the_scripts_is_kept_for_them(page: Page, book: Ledger) -> None:

@@ -2,7 +2,7 @@
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
-import { at, onOther, pageAt, state } from "../state.js";
+import { at, onOther, pageAt, state, worktree } from "../state.js";
 import { pageOf, route } from "../route.js";
 
 /** Where the service, or else the reader's own eyes, would look: {repo, sha, short, title}. */
@@ -64,6 +64,10 @@ export function tellTrouble(error, again) {
     retry,
   );
   fill(document.getElementById("notices"), banner);
+  if (!state.commit)
+    document.getElementById("title").textContent = worktree
+      ? "Not committed"
+      : "This commit cannot be shown";
 }
 
 export const tellFound = () => fill(document.getElementById("notices"));

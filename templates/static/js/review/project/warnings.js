@@ -97,6 +97,14 @@ export const banner = (item) =>
 const strong = (...words) => h("span", { class: "strong" }, ...words);
 const code = (text) => h("code", {}, text);
 
+/** A sentence with the path that it is about, once. */
+const placed = (text, path) => {
+  const [before, ...after] = text.split(path);
+  return after.length
+    ? [before, code(tilde(path)), after.join(path)]
+    : [text, " ", code(tilde(path))];
+};
+
 const DRAWN = {
   file: ({ file, error, more }) => [
     h("div", {}, strong("This file cannot be read. "), broken(file, error), more),
@@ -106,7 +114,8 @@ const DRAWN = {
     h(
       "div",
       {},
-      ...[strong(`${name} cannot be shown. `), text, " ", code(tilde(path))],
+      strong(`${name} cannot be shown. `),
+      placed(text, path),
       kept > 0 && ` Its ${plural(kept, "thread")} ${kept > 1 ? "are" : "is"} kept.`,
     ),
     elsewhere && giveButton({ project, name, path }),
