@@ -9,6 +9,7 @@ test("a state is said with its reason, once", () => {
   assert.equal(said({ state: "up", last: { ok: true, ms: 6.2 } }), "Up, 6 ms");
   assert.equal(said({ state: "down", message: "down for good" }), "Down for good");
   assert.equal(said({ state: "stopped", reason: "not-running" }), "Stopped");
+  assert.equal(said({ state: "down", reason: "not-running" }), "Down: not running");
   assert.equal(
     said({ state: "up", unexpected: true, flapping: true }),
     ["Up: should not run, keeps going up and down"][0],

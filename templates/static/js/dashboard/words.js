@@ -39,7 +39,7 @@ const REASONS = {
   "crash-loop": "keeps exiting; no more automatic restarts",
   "wrong-process": "another process has its port",
   "start-timeout": "did not start in time",
-  "not-running": "",
+  "not-running": "not running",
   user: "",
   ok: "",
 };
@@ -73,7 +73,7 @@ export function said({ state, reason, message, unexpected, stale, flapping, last
   const own = message || REASONS[reason] || "";
   const repeats = own.toLowerCase().startsWith(word.toLowerCase());
   const why = [
-    !repeats && own !== "not running" && own,
+    !repeats && !(state === "stopped" && own === "not running") && own,
     state === "unknown" && lastKnown && `was ${stateOf(lastKnown.state).word.toLowerCase()}`,
     unexpected && "should not run",
     flapping && "keeps going up and down",
