@@ -367,6 +367,21 @@ def test_a_long_message_stands_within_the_window_with_its_button(page: Page, wid
         assert box["x"] + box["width"] <= width
 
 
+def test_the_focus_and_where_one_is_are_seen_where_the_system_draws_in_its_own_colours(
+    browser: Browser, world: Service
+) -> None:
+    context = browser.new_context(base_url=world.url, forced_colors="active")
+    page = context.new_page()
+    ready(page, "/projects/demo")
+    outline = "node => getComputedStyle(node).outlineStyle"
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").evaluate(outline) == "solid"
+
+    assert page.locator(".part[aria-current]").evaluate(outline) == "solid"
+    assert page.locator(".part:not([aria-current])").first.evaluate(outline) == "none"
+    context.close()
+
+
 def test_an_error_that_nobody_caught_says_so_in_the_page(page: Page, watch: Watch) -> None:
     watch.meant += ["the pump is dry"]
     ready(page, "/runs")
