@@ -67,6 +67,20 @@ def test_a_text_is_saved_byte_for_byte_and_undone(
     expect(field).to_have_value(BEGUN)
 
 
+def test_a_low_window_as_one_that_is_magnified_has_room_for_the_text_and_the_tabs(
+    page: Page, slug: str
+) -> None:
+    page.set_viewport_size({"width": 720, "height": 450})
+    field = editor(page, slug)
+
+    for part, least in ((page.get_by_role("tab", name="Config"), 36), (field, 100)):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["height"] >= least
+    button(page, "Save").scroll_into_view_if_needed()
+    expect(button(page, "Save")).to_be_in_viewport(ratio=1)
+
+
 def test_a_mistake_is_told_at_its_line_and_nothing_is_written(
     page: Page, shared_service: Served, slug: str, watch: Watch
 ) -> None:
