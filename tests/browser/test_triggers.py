@@ -403,6 +403,22 @@ def test_triggers_that_a_missing_folder_holds_are_not_said_to_fire_again(
     expect(triggers.get_by_text("Its folder cannot be used: nothing fires")).to_be_visible()
 
 
+def test_what_has_the_focus_is_not_behind_the_bar_of_save(triggers: Page) -> None:
+    row(triggers, "good").click()
+    expect(triggers.get_by_role("heading", name="good", exact=True)).to_be_visible()
+    triggers.get_by_label("Name", exact=True).focus()
+    bar = triggers.locator(".savebar").bounding_box()
+    assert bar is not None
+    within = "node => node.closest('form') && node.getBoundingClientRect().bottom"
+    for _ in range(40):
+        triggers.keyboard.press("Tab")
+        bottom = triggers.locator(":focus").evaluate(within)
+        if not bottom:
+            break
+        assert bottom <= bar["y"]
+    assert triggers.locator(":focus").evaluate("node => !node.closest('form')")
+
+
 def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:
     expect(row(triggers, "good")).to_be_visible()
     triggers.keyboard.press("/")
