@@ -6,6 +6,15 @@ import { toast } from "../../kit/toast.js";
 
 const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
 
+/** A repository is reviewed in a project: without any, that is the first step. */
+function lead() {
+  const main = /** @type {HTMLAnchorElement} */ (document.querySelector('[data-part="main"]'));
+  toast("Open its folder as a project first; its page puts it under review.", {
+    action: "Go there",
+    act: () => location.assign(main.href),
+  });
+}
+
 /** `add()` brings the examples, `openOne()` answers whether there is a project to open. */
 export function welcome({ folder, add, openOne }) {
   const art = /** @type {HTMLTemplateElement} */ (document.getElementById("art")).content.cloneNode(
@@ -16,8 +25,7 @@ export function welcome({ folder, add, openOne }) {
     {
       type: "button",
       class: "link",
-      onclick: () =>
-        openOne() || toast("Make a project in the workspace first; then open it here."),
+      onclick: () => openOne() || lead(),
     },
     "open one of your repositories",
   );
