@@ -19,7 +19,7 @@ from config.errors import Invalid, Problem
 from workspace import ids
 from workspace.chats import files, index
 from workspace.chats.files import ChatRecord
-from workspace.chats.turns import queue
+from workspace.chats.turns import queue, repeating
 from workspace.engines import select
 from workspace.models import Run, Turn
 from workspace.projects import schema, store
@@ -230,7 +230,7 @@ def again(
     on_ask: str | None = None,
 ) -> queue.Queued:
     """Ask for a turn that is over, or the last one, once more in the name of this caller."""
-    return queue.again(
+    return repeating.again(
         project=project,
         chat=session_id,
         turn=turn,

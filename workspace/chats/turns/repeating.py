@@ -1,0 +1,88 @@
+"""What was asked by a turn that is over, asked once more: *Run again*.
+
+The row is asked, not the transcript: the prompt decides the engine, and the message has our line in
+front of it. See docs/design/workspace.md#turns-and-the-queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from config.errors import Conflict, NotFound, printable
+from workspace.chats import files, transcript
+from workspace.chats.turns import endings, queue
+from workspace.chats.turns.states import BUSY, WAITING
+from workspace.models import Turn
+from workspace.projects.project import Project
+from workspace.projects.schema import capped
+
+
+def again(*, project: Project, chat: str, turn: str = "", **asked: Any) -> queue.Queued:
+    """A new message made of the row of a turn that is over, the last one when it is not named: what
+    was asked, in the same words, by the same model. `asked`: who asks now, as `send` takes it; what
+    bounded a trigger's firing bounds it still."""
+    record = files.read(project, chat)
+    old = _over(project, chat, turn)
+    fired = _is_of_firing(old)
+    if asked["sender"]["kind"] != "user" and (fired or old.tools is not None):
+        # A trigger's list of tools is the word of who stored it: running it is a right of its own.
+        raise Conflict(f"turn {old.id} has the rights of a trigger; run that trigger again instead")
+    bounds = _bounds(old, project, record, asked) if fired else {}
+    return queue.send(
+        project=project,
+        chat=chat,
+        prompt=old.prompt,
+        message=old.message,
+        model=old.model,
+        tools=old.tools,
+        network=old.network,
+        event=old.event,
+        most=queue.FIRED_MAX,
+        **(asked | bounds),
+    )
+
+
+def _bounds(
+    old: Turn, project: Project, record: files.ChatRecord, asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What bounded a firing, beside what bounds who has it run again."""
+    limit = asked.get("spawn_limit")
+    behind = (*asked.get("clients", ()), old.client, *old.clients)
+    return {
+        "mode": capped(old.mode, project.permission_mode),
+        "max_turns": old.max_turns,
+        "clients": [*dict.fromkeys(filter(None, behind))],
+        "chain": old.chain,
+        "spawn_limit": min(record.spawn_limit if limit is None else limit, old.spawn_limit),
+    }
+
+
+def _is_of_firing(turn: Turn) -> bool:
+    """A firing, or one that a person had run again: no other row of theirs has a chain."""
+    kind = turn.sender.get("kind")
+    return kind == "trigger" or (kind == "user" and bool(turn.chain))
+
+
+def _over(project: Project, chat: str, turn: str) -> Turn:
+    """The row of a turn of this chat, or of one that it inherited. NotFound, or Conflict while it
+    is not over."""
+    path = str(files.transcript_path(project, chat))
+    turn = turn or str(next(transcript.backwards(path), (0, {}))[1].get("turn") or "")
+    if not turn:
+        raise NotFound(f"No turn ran in chat {chat} yet; send it a message")
+    known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
+    old = known.first() or _imported(path, turn)
+    if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
+        raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it anew")
+    if old.state in (*BUSY, *WAITING):
+        raise Conflict(f"turn {old.id} is not over; stop it, or wait for its end", code="busy")
+    return old
+
+
+def _imported(path: str, turn: str) -> Turn | None:
+    """A turn that another program ran: its words are all that was asked."""
+    records = endings.records_of(path, turn)
+    said = next((one for one in records if one["type"] == "user" and one.get("imported")), None)
+    text = str(said.get("text") or "") if said and "blob" not in said else ""  # else its head
+    return Turn(id=turn, prompt=text, message=text, sender={"kind": "user"}) if text else None
