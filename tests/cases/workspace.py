@@ -73,7 +73,7 @@ CASES: dict[str, tuple[str, ...]] = {
         f"{ACCESS}test_policy.py::test_malformed_patterns_grant_nothing",
         f"{CLIENTS}test_odd_config.py::test_malformed_patterns_show_nothing",
         f"{CLIENTS}test_odd_config.py::"
-        "test_everything_allowed_is_sixteen_tools_and_never_a_promotion",
+        "test_everything_allowed_is_fourteen_tools_and_never_a_promotion",
     ),
     "E16": (
         f"{CLIENTS}test_odd_config.py::"

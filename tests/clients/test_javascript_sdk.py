@@ -44,7 +44,7 @@ def test_it_connects_lists_calls_and_leaves(managed: Service, sdk: Path, mode: s
     assert seen["protocol"] == (None if mode == "sdk" else NEWEST)
     assert seen["server"] == {"name": "svc", "version": __version__}
     assert seen["capabilities"] == {"tools": {} if mode == "sdk" else {"listChanged": False}}
-    assert len(seen["tools"]) == 15
+    assert len(seen["tools"]) == 14
     assert seen["called"]["structuredContent"]["count"] == 2
     assert seen["unknown"]["isError"] is True
     assert seen["unknown"]["content"][0]["text"] == "Unknown tool: promote_project"

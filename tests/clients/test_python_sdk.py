@@ -36,7 +36,7 @@ async def test_it_connects_lists_calls_and_leaves(managed: Service, mode: str):
             assert client.server_info.name == "svc"
             assert client.server_info.version == __version__
         tools = (await client.list_tools()).tools
-        assert len(tools) == 15
+        assert len(tools) == 14
         assert tools[0].name == "list_projects"
         assert tools[0].annotations is not None
         assert tools[0].annotations.read_only_hint

@@ -135,10 +135,7 @@ class World:
 
     def aimed(self) -> list[Call]:
         """Every operation of the catalogue, at beta."""
-        at = {
-            "project": "beta", "session_id": self.secret, "prompt": "p", "prompts": ["p"],
-            "message_id": "msg_x",
-        }  # fmt: skip
+        at = {"project": "beta", "session_id": self.secret, "prompt": "p", "prompts": ["p"]}
         calls: list[Call] = [("list_chats", {})]
         for operation in REGISTRY:
             names = {argument.name for argument in operation.arguments}

@@ -14,7 +14,7 @@ from config.mcp.operations import Operation, Registry
 from tests.config.mcp_world import ask, call
 from tests.promises import permissions
 from tests.promises.permissions import PROJECTS, SCOPES, SWITCHES
-from tests.workspace.access.world import CATALOGUE, NEEDS
+from tests.workspace.access.world import CATALOGUE
 from workspace.mcp.catalogue import REGISTRY
 
 pytestmark = pytest.mark.promise("G4")
@@ -54,9 +54,7 @@ class Recorder:
 
 def arguments(name: str, project: str) -> dict[str, Any]:
     """Enough for the arguments to be accepted."""
-    fixed: dict[str, Any] = {
-        "prompts": ["x"], "name": "n", "prompt": "p", "session_id": "s", "message_id": "m",
-    }  # fmt: skip
+    fixed: dict[str, Any] = {"prompts": ["x"], "name": "n", "prompt": "p", "session_id": "s"}
     operation = REGISTRY.get(name)
     assert operation is not None
     wanted = {argument.name for argument in operation.arguments if argument.required}
@@ -78,7 +76,7 @@ async def text_of(recorder: Recorder, principal: Any, name: str, project: str) -
 def test_the_catalogue_is_the_one_of_the_contract():
     assert [op.name for op in REGISTRY] == NAMES
     assert {op.name: (op.group, op.read_only, op.code_execution) for op in REGISTRY} == CATALOGUE
-    assert {op.name: op.needs for op in REGISTRY if op.needs} == NEEDS
+    assert {op.name: op.needs for op in REGISTRY if op.needs} == {"fork_chat_batch": "fork_chat"}
     assert sum(len(op.description) > 240 for op in REGISTRY) == 0
 
 

@@ -1,4 +1,4 @@
-"""The fifteen operations as tools: their list, and the exact shape of every result."""
+"""The fourteen operations as tools: their list, and the exact shape of every result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ ORDER = [
     "create_chat",
     "fork_chat",
     "send_message",
-    "run_again",
     "archive_chat",
     "unarchive_chat",
     "fork_chat_batch",
@@ -101,11 +100,11 @@ def test_the_operations_stand_in_the_order_of_the_tool_list():
     assert [operation.name for operation in REGISTRY] == ORDER
 
 
-def test_the_whole_tool_list_is_under_eleven_kilobytes():
+def test_the_whole_tool_list_is_under_ten_kilobytes():
     tools = [results.tool(operation, EVERYTHING) for operation in REGISTRY]
 
     assert max(len(operation.description) for operation in REGISTRY) <= 240
-    assert len(orjson.dumps({"tools": tools})) < 11_000
+    assert len(orjson.dumps({"tools": tools})) < 10_000
 
 
 def test_classes_and_code_execution_are_those_of_the_table():
@@ -113,15 +112,14 @@ def test_classes_and_code_execution_are_those_of_the_table():
     running = {operation.name for operation in REGISTRY if operation.code_execution}
 
     assert [name for name in ORDER if groups[name] == "read"] == ORDER[:3]
-    assert [name for name in ORDER if groups[name] == "trigger"] == ORDER[11:]
+    assert [name for name in ORDER if groups[name] == "trigger"] == ORDER[10:]
     assert {one.name for one in REGISTRY if one.read_only} == {*ORDER[:3], "list_triggers"}
     assert {one.name for one in REGISTRY if one.destructive} == {"set_trigger", "remove_trigger"}
     assert running == {
-        "create_project", "create_chat", "fork_chat", "send_message", "run_again",
-        "fork_chat_batch", "set_trigger", "run_trigger",
+        "create_project", "create_chat", "fork_chat", "send_message", "fork_chat_batch",
+        "set_trigger", "run_trigger",
     }  # fmt: skip
     assert find("fork_chat_batch").needs == "fork_chat"
-    assert find("run_again").needs == "send_message"
 
 
 def test_every_tool_says_what_it_may_do():
@@ -286,20 +284,6 @@ def test_messages_tell_their_place(alpha):
     assert sent["prompt"] == "x" * 2000 + "… [truncated 1000 chars]"
     (chat_row,) = call("list_chats")["chats"]
     assert chat_row["queued"] == 2
-
-
-def test_what_is_over_is_run_again(alpha):
-    made = call("create_chat", project="alpha", prompt="one")
-    chat, first = made["sessionId"], made["messageId"]
-    target = {"project": "alpha", "session_id": chat}
-
-    with pytest.raises(Conflict, match="is not over"):
-        call("run_again", **target, message_id=first)
-    Turn.objects.filter(id=first).update(state="failed")
-    sent = call("run_again", **target, message_id=first)
-
-    assert (sent["sent"], sent["prompt"], sent["state"]) == (True, "one", "started")
-    assert Turn.objects.get(id=sent["messageId"]).sender == {"kind": "client", "id": "ci"}
 
 
 def test_archiving_is_idempotent(alpha):

@@ -189,12 +189,7 @@ class ChatViewSet(rest.ViewSet):
     @documented(bodies.PutBack, errors=(404, 409))
     def put_back(self, request: Request, slug: str, session_id: str, message: str) -> Response:
         """Put a message that was taken out back into its place; what is held stays held."""
-        turn = actions.put_back(
-            principal=principal(request),
-            project=store.get(slug),
-            session_id=session_id,
-            message=message,
-        )
+        turn = queue.restore(project=store.get(slug), chat=session_id, message=message)
         return Response(bodies.PutBack(ok=True, state=turn.state))
 
     @documented(bodies.Sent, status=202, errors=(404, 409))

@@ -221,35 +221,13 @@ def send(
     )
 
 
-def again(
-    *,
-    principal: Sender,
-    project: Project,
-    session_id: str,
-    turn: str = "",
-    on_ask: str | None = None,
-) -> queue.Queued:
-    """Ask for a turn that is over, or the last one, once more in the name of this caller."""
+def again(*, principal: Sender, project: Project, session_id: str, turn: str) -> queue.Queued:
+    """Ask for a turn that is over once more, in the name of this caller."""
     return repeating.again(
         project=project,
         chat=session_id,
         turn=turn,
-        waits=on_ask == "wait",
         **_by(principal, files.read(project, session_id)),
-    )
-
-
-def put_back(*, principal: Sender, project: Project, session_id: str, message: str) -> Turn:
-    """Put a message that was taken out of the queue back into its place; it stays whose it was."""
-    return queue.restore(
-        project=project,
-        chat=session_id,
-        message=message,
-        senders=() if principal.kind in ("user", "system") else ("client", "chat"),
-        clients=principal.clients,
-        chain=principal.chain,
-        mode_cap=principal.mode_cap,
-        spawn_cap=principal.spawn_cap,
     )
 
 

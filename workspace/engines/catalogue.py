@@ -39,8 +39,8 @@ LINE = 120  # characters of what is said of a call
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
 SVC_SPAWNING = frozenset(
     {
-        "create_project", "create_chat", "fork_chat", "send_message", "run_again",
-        "fork_chat_batch", "set_trigger", "run_trigger",
+        "create_project", "create_chat", "fork_chat", "send_message", "fork_chat_batch",
+        "set_trigger", "run_trigger",
     }
 )  # fmt: skip
 BY_NAME = {"Skill": "X", "Monitor": "X", "ToolSearch": "P"}  # Claude Code's, never part of "all"

@@ -5,7 +5,7 @@ is only what joins a name to both. What the catalogue does not name only people 
 
 The operations stand in the order tools/list shows them. Each says which group it is of and whether
 it can end in code being run (docs/design/workspace.md#scope-and-operations). All descriptions and
-schemas together stay under 11 KB.
+schemas together stay under 10 KB.
 """
 
 from __future__ import annotations
@@ -122,21 +122,6 @@ OPERATIONS = (
         open_world=True,
         code_execution=True,
         arguments=(PROJECT, SESSION, PROMPT, MODEL, ON_ASK),
-    ),
-    Operation(
-        name="run_again",
-        group="write",
-        description="Send the message of a turn that is over once more, as it was.",
-        run=chats.run_again,
-        open_world=True,
-        code_execution=True,
-        needs="send_message",
-        arguments=(
-            PROJECT,
-            SESSION,
-            Argument("message_id", "string", "Of the last turn when left out"),
-            ON_ASK,
-        ),
     ),
     Operation(
         name="archive_chat",

@@ -22,7 +22,6 @@ from workspace.chats import actions, forks, index, listing, messages
 from workspace.chats.actions import Started
 from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import jobs
-from workspace.chats.turns.queue import Queued
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.mcp.results import present
 from workspace.models import Chat, Turn
@@ -207,34 +206,16 @@ def send_message(
     principal: Principal, *, project: str, session_id: str, **given: Any
 ) -> dict[str, Any]:
     where = store.get(project)
-    return _sent(actions.send(principal=principal, project=where, session_id=session_id, **given))
-
-
-def run_again(
-    principal: Principal, *, project: str, session_id: str, message_id: str = "", **given: Any
-) -> dict[str, Any]:
-    """What was asked by a message that is over, or the last one, once more."""
-    queued = actions.again(
-        principal=principal,
-        project=store.get(project),
-        session_id=session_id,
-        turn=message_id,
-        **given,
-    )
-    return _sent(queued)
-
-
-def _sent(queued: Queued) -> dict[str, Any]:
-    turn = queued.turn
+    queued = actions.send(principal=principal, project=where, session_id=session_id, **given)
     result = {
         "sent": True,
-        "project": turn.project,
-        "sessionId": turn.chat,
-        "messageId": turn.id,
+        "project": project,
+        "sessionId": session_id,
+        "messageId": queued.turn.id,
         "state": queued.state,
         "position": queued.position,
-        "prompt": truncate(turn.prompt),
-        "warnings": _warnings(turn),
+        "prompt": truncate(queued.turn.prompt),
+        "warnings": _warnings(queued.turn),
     }
     return present(result, "warnings")
 

@@ -25,7 +25,6 @@ CATALOGUE = {
     "create_chat": ("write", False, True),
     "fork_chat": ("write", False, True),
     "send_message": ("write", False, True),
-    "run_again": ("write", False, True),
     "archive_chat": ("write", False, False),
     "unarchive_chat": ("write", False, False),
     "fork_chat_batch": ("write", False, True),
@@ -35,9 +34,6 @@ CATALOGUE = {
     "remove_trigger": ("trigger", False, False),
     "run_trigger": ("trigger", False, True),
 }
-NEEDS = {
-    "fork_chat_batch": "fork_chat", "run_again": "send_message",
-}  # fmt: skip
 READERS = ["list_projects", "list_chats", "read_chat", "list_triggers"]
 
 
@@ -54,7 +50,7 @@ def catalogue() -> Registry:
                 arguments=(Argument("project", "string"),),
                 read_only=read_only,
                 code_execution=code_execution,
-                needs=NEEDS.get(name),
+                needs="fork_chat" if name == "fork_chat_batch" else None,
             )
         )
     return registry

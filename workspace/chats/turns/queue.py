@@ -8,7 +8,7 @@ the `turns` cluster by delivery.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NotRequired, TypedDict
@@ -244,21 +244,9 @@ def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
     return True
 
 
-def restore(
-    *,
-    project: Project,
-    chat: str,
-    message: str,
-    senders: Collection[str] = (),
-    clients: Sequence[str] = (),
-    chain: Sequence[str] = (),
-    mode_cap: str | None = None,
-    spawn_cap: int | None = None,
-) -> Turn:
+def restore(*, project: Project, chat: str, message: str) -> Turn:
     """Put a message that was taken out back into its place. It is held where it was held, or would
-    be by now; nothing that is held goes on. Whoever puts it back is behind its turn, too, and may
-    be bound to messages of some kinds of `senders`. NotFound, or Conflict for what was not taken
-    out."""
+    be by now; nothing that is held goes on. NotFound, or Conflict for what was not taken out."""
     files.sound(files.read(store.sound(project), chat))
     rows = Turn.objects.filter(chat=chat)
     with transaction.atomic():
@@ -270,18 +258,11 @@ def restore(
             raise Conflict(f"the run of message {turn.id} is over; run its trigger again")
         if turn.state != "deleted":
             raise Conflict(f"message {turn.id} was not taken out of the queue")
-        if senders and turn.sender.get("kind") not in senders:
-            raise Conflict(f"message {turn.id} is of a person, who alone puts it back")
         _refuse_full(rows)
         reason = turn.reason or _held_since(rows, turn)
         turn.state, turn.reason = "held" if reason else "queued", reason
         turn.finished = turn.delivered = None
-        turn.clients = [*dict.fromkeys((*turn.clients, *clients))]
-        turn.chain = [*dict.fromkeys((*turn.chain, *chain))]
-        turn.mode = capped(turn.mode, mode_cap)
-        if spawn_cap is not None:
-            turn.spawn_limit = min(turn.spawn_limit, spawn_cap)
-        turn.save()
+        turn.save(update_fields=["state", "reason", "finished", "delivered"])
         transaction.on_commit(lambda: _begin(chat))
     return turn
 

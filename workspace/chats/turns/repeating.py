@@ -18,17 +18,13 @@ from workspace.projects.project import Project
 from workspace.projects.schema import capped
 
 
-def again(*, project: Project, chat: str, turn: str = "", **asked: Any) -> queue.Queued:
-    """A new message made of the row of a turn that is over, the last one when it is not named: what
-    was asked, in the same words, by the same model. `asked`: who asks now, as `send` takes it; what
-    bounded a trigger's firing bounds it still."""
+def again(*, project: Project, chat: str, turn: str, **asked: Any) -> queue.Queued:
+    """A new message made of the row of a turn that is over: what was asked, in the same words, by
+    the same model. `asked`: who asks now, as `send` takes it; what bounded a trigger's firing
+    bounds it still."""
     record = files.read(project, chat)
     old = _over(project, chat, turn)
-    fired = _is_of_firing(old)
-    if asked["sender"]["kind"] != "user" and (fired or old.tools is not None):
-        # A trigger's list of tools is the word of who stored it: running it is a right of its own.
-        raise Conflict(f"turn {old.id} has the rights of a trigger; run that trigger again instead")
-    bounds = _bounds(old, project, record, asked) if fired else {}
+    bounds = _bounds(old, project, record, asked) if _is_of_firing(old) else {}
     return queue.send(
         project=project,
         chat=chat,
@@ -68,9 +64,6 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
     """The row of a turn of this chat, or of one that it inherited. NotFound, or Conflict while it
     is not over."""
     path = str(files.transcript_path(project, chat))
-    turn = turn or str(next(transcript.backwards(path), (0, {}))[1].get("turn") or "")
-    if not turn:
-        raise NotFound(f"No turn ran in chat {chat} yet; send it a message")
     known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
     old = known.first() or _imported(path, turn)
     if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):

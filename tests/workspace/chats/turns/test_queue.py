@@ -10,15 +10,12 @@ from tests.workspace.chats.world import (
     HELLO,
     USER,
     World,
-    agent,
     delivered,
     firing,
     run_row,
     sleeps,
 )
 from workspace import ids
-from workspace.access.policy import Scope
-from workspace.access.principals import Client
 from workspace.chats import actions, files, forks, transcript
 from workspace.chats.turns import answers, queue
 from workspace.models import Turn
@@ -228,27 +225,6 @@ def test_what_was_taken_out_before_others_were_let_go_on_is_put_back_to_go_on(wo
     assert (turn.state, turn.reason) == ("queued", "")
 
 
-def test_who_puts_a_message_back_is_behind_it_and_a_person_s_is_put_back_by_people(world: World):
-    client = Client("ci", Scope(allow=("*",), max_spawn_depth=0))
-    started = world.chat(HELLO)
-    chat = started.chat.id
-    mine = world.send(chat).turn.id
-    theirs = actions.send(
-        principal=agent(chat), project=world.project, session_id=chat, prompt=HELLO
-    ).turn.id
-    for message in (mine, theirs):
-        queue.remove(project=world.project, chat=chat, message=message)
-
-    with pytest.raises(Conflict, match="of a person"):
-        actions.put_back(principal=client, project=world.project, session_id=chat, message=mine)
-    turn = actions.put_back(
-        principal=client, project=world.project, session_id=chat, message=theirs
-    )
-
-    assert (turn.clients, turn.mode, turn.spawn_limit) == (["ci"], "acceptEdits", 0)
-    assert turn.sender == agent(chat).sender()
-
-
 def test_only_what_was_taken_out_is_put_back(world: World):
     chat, (one, two) = held(world)
     run = run_row()
@@ -344,31 +320,6 @@ def test_what_a_firing_s_agent_or_a_client_asked_for_is_run_again_as_a_person_s(
         turn = again(world, started.chat.id, started.turn.id)
 
         assert (turn.clients, turn.chain) == ([], [])
-
-
-def test_what_has_the_rights_of_a_trigger_is_run_again_by_people_alone(world: World):
-    fired = world.fired(FAILS, tools=["Bash"])
-    world.run(fired.id)
-    repeated = again(world, fired.chat, fired.id)
-    assert repeated.tools == ["Bash"]
-    world.run(repeated.id)
-
-    for principal in (Client("ci", Scope(allow=("*",))), agent(fired.chat)):
-        for turn in (fired.id, repeated.id):
-            with pytest.raises(Conflict, match="run that trigger"):
-                actions.again(
-                    principal=principal, project=world.project, session_id=fired.chat, turn=turn
-                )
-
-
-def test_the_last_turn_is_run_again_where_none_is_named(world: World):
-    chat = world.chat().chat.id
-    with pytest.raises(NotFound, match="No turn ran"):
-        again(world, chat, "")
-    for prompt in (HELLO, FAILS):
-        world.run(world.send(chat, prompt).turn.id)
-
-    assert again(world, chat, "").prompt == FAILS
 
 
 def test_a_message_that_waited_while_the_mode_was_lowered_runs_in_the_lower_one(world: World):

@@ -146,7 +146,7 @@ def test_a_turn_of_a_person_is_bound_by_no_client(world: World, monkeypatch: pyt
 
     assert found is not None
     assert (found.clients, found.mode_cap, found.reaches("beta")) == ((), None, True)
-    assert len(REGISTRY.granted(found)) == 15
+    assert len(REGISTRY.granted(found)) == 14
 
 
 def test_the_project_may_open_and_shut_its_trigger_tools(world: World):
@@ -213,7 +213,7 @@ async def test_the_endpoint_serves_the_turn_and_is_not_found_for_others(
     status, body = await ask(scope, request("tools/list"))
     tools = json.loads(body.split(b"data: ")[1])["result"]["tools"]
     assert status == 200
-    assert len(tools) == 15
+    assert len(tools) == 14
     assert all("required" not in t["inputSchema"] for t in tools if t["name"] == "archive_chat")
     called = request("tools/call", {"name": "list_projects"})
     assert b'"slug":"alpha"' in (await ask(scope, called))[1]
