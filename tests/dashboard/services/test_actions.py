@@ -439,7 +439,9 @@ async def test_a_pattern_that_takes_for_ever_holds_up_nothing_and_is_never_ready
 
     starting = asyncio.create_task(turned.supervisor.act("shop", "start"))
     await turned.until(lambda: line in log_of("shop"), what="its line")
-    await turned.supervisor.act("blog", "start")
+    beside = asyncio.create_task(turned.supervisor.act("blog", "start"))
+    await turned.turned_until("running", "blog")
+    await beside
     # 3 s of a processor, which other tests may want too
     await turned.until(lambda: "takes too long" in caplog.text, seconds=60, what="its end")
     assert turned.view("shop")["status"] == "starting"
