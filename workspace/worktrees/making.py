@@ -61,10 +61,15 @@ def _added(found: Repository, tree: Tree, start: str) -> bool:
         _add(tree, "--no-track", "-b", tree.branch, "--", str(tree.top), start)
     except (GitError, Conflict) as error:
         unmake(tree)
-        taken = repository.tip(found.top, HEADS + place.PREFIX.rstrip("/"))
-        text = TAKEN if taken else f"No worktree could be made: {error.text}"
-        raise Conflict(text, code="no_worktree") from None
+        raise Conflict(_why_not(found, error.text), code="no_worktree") from None
     return True
+
+
+def _why_not(found: Repository, reason: str) -> str:
+    with suppress(GitError):  # what is no repository any more has no branch in the way
+        if repository.tip(found.top, HEADS + place.PREFIX.rstrip("/")):
+            return TAKEN
+    return f"No worktree could be made: {reason}"
 
 
 def _add(tree: Tree, *args: str) -> None:
