@@ -118,6 +118,7 @@ def test_the_section_is_there_while_there_are_others_and_follows_them_without_a_
     expect(row.locator(".badge")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_another_version_is_said_and_a_node_without_an_address_has_no_link(
     page: Page, speakers: Speakers
 ) -> None:

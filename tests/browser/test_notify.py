@@ -151,6 +151,7 @@ def test_one_event_is_one_notification_in_ten_pages_and_leads_to_the_run(
     assert all("/projects/told/runs?status=failed&trigger=check-" in url for url in led)
 
 
+@pytest.mark.slow
 def test_pages_of_all_three_ports_show_one_together(
     asked: BrowserContext, told: Told, shared_service: Service
 ):
@@ -231,6 +232,7 @@ def test_what_a_visible_page_shows_is_not_shown_again(asked: BrowserContext, tol
     assert titles(hidden, visible) == [last]
 
 
+@pytest.mark.slow
 def test_off_is_off_in_every_page(asked: BrowserContext, told: Told):
     page, other = opened(asked, "/", hidden=True), opened(asked, "/runs", hidden=True)
     press(page)

@@ -142,6 +142,7 @@ def test_back_and_forward_show_each_chat_as_it_was_left(chat: Page) -> None:
     assert not loaded(chat)
 
 
+@pytest.mark.slow
 def test_what_happened_in_a_chat_meanwhile_is_there_when_one_comes_back(
     chat: Page, talks: Talks
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_new_chat_is_started_and_deleted_without_another_page(chat: Page, watc
     assert not loaded(chat)
 
 
+@pytest.mark.slow
 def test_a_chat_that_is_gone_is_what_the_service_says_of_it(
     chat: Page, talks: Talks, watch: Watch
 ) -> None:
@@ -226,6 +228,7 @@ def test_a_chat_that_is_gone_is_what_the_service_says_of_it(
     assert chat.url.endswith(talks.address("Birch"))
 
 
+@pytest.mark.slow
 def test_other_windows_other_pages_and_other_browsers_load_as_ever(
     chat: Page, talks: Talks, context: BrowserContext, watch: Watch
 ) -> None:
@@ -262,6 +265,7 @@ def test_after_a_loss_of_the_connection_the_next_page_is_loaded(
     assert loaded(chat)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_sheet_of_chats_makes_room_for_the_one_that_is_chosen(
     chat: Page, talks: Talks
 ) -> None:
@@ -299,6 +303,7 @@ def test_a_dialogue_that_closes_takes_no_focus_from_what_a_key_opened_meanwhile(
     expect(chat.get_by_role("textbox", name="Name of this chat")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_keys_act_in_the_chat_that_is_shown_and_are_listed_once(chat: Page) -> None:
     for name in ("Birch", "Cedar", "Amber"):
         row(chat, name).click()

@@ -193,6 +193,7 @@ def test_a_commit_opens_in_place_of_another_with_the_focus_and_the_rail_as_they_
     assert loaded(page)
 
 
+@pytest.mark.slow
 def test_keys_and_buttons_go_to_the_commit_above_and_below_also_quickly(
     commit: Page, trail: Trail
 ) -> None:
@@ -226,6 +227,7 @@ def test_a_press_on_a_commit_counts_although_the_rail_changes_meanwhile(
     expect(row(commit, "Birch")).to_contain_text("1")
 
 
+@pytest.mark.slow
 def test_back_returns_to_the_line_that_was_read_and_a_new_visit_begins_at_the_top(
     commit: Page,
 ) -> None:
@@ -397,6 +399,7 @@ def test_an_address_leads_to_a_line_and_to_a_thread_of_another_commit(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_an_undo_is_for_the_commit_it_was_said_of(commit: Page, trail: Trail) -> None:
     thread = trail.thread("Amber", "Mine, and wrong", path="main.py", line=2)
     commit.get_by_role("button", name="Delete your comment").click()
@@ -449,6 +452,7 @@ def test_what_was_looked_for_chosen_or_hidden_ends_with_the_commit(commit: Page)
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_a_commit_of_another_repository_opens_with_its_own_files(
     commit: Page, trail: Trail
 ) -> None:
@@ -472,6 +476,7 @@ def test_a_commit_of_another_repository_opens_with_its_own_files(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_gone_says_where_it_went_and_leads_there(
     commit: Page, trail: Trail, watch: Watch
 ) -> None:

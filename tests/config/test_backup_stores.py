@@ -229,6 +229,7 @@ def test_what_the_database_refuses_leaves_no_file(archive: Path, there: Service)
     assert holds_nothing(there)
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_a_backup_with_a_sentence_and_keeps_the_old_one(
     here: Service, tmp_path: Path
 ):

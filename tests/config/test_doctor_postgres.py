@@ -56,6 +56,7 @@ def test_a_database_of_another_encoding_and_order_is_a_fault_with_the_command(
     assert "createdb -T template0 -E UTF8 -l C words" in text
 
 
+@pytest.mark.slow
 def test_a_missing_extension_is_a_fault_with_the_statement(service: Service):
     ask(service.env["SVC_DATABASE_URL"], "DROP EXTENSION pg_trgm CASCADE")
 

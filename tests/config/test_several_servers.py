@@ -71,6 +71,7 @@ class Stream:
         return line
 
 
+@pytest.mark.slow
 def test_a_stream_of_one_server_tells_what_the_other_changed(make: Make):
     """Each has projects of its own here, so that no file and no row tells it."""
     a, b = make("a"), make("b")

@@ -79,6 +79,7 @@ def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., s
         yield told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silent", [mute, swallowing], ids=["mute", "swallowing"])
 @pytest.mark.parametrize("command", few(["up", "qcluster"], 1))
 def test_a_start_with_a_silent_postgresql_ends_within_ten_seconds(starts, silent, command):

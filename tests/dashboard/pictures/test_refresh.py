@@ -64,6 +64,7 @@ async def test_a_refresh_takes_every_app_that_is_up_and_counts_them(gallery, tol
         assert (picture.kind, picture.etag) == gallery.shown(slug)
 
 
+@pytest.mark.slow
 async def test_a_refresh_joins_the_one_that_runs(gallery):
     asked: list[str] = []
     async with serving(site({"/shop": (PAGE, BODY)}, asked)) as server:
