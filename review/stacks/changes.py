@@ -69,7 +69,7 @@ def start_thread(
     """A thread with its first comment; `lines` are the path, side and lines it is about, of what is
     not committed as they were at this `look`."""
     before = reviewed.at(project, repo, sha)
-    reviewed.check_look(before, look, lines.get("path"))
+    reviewed.check_look(before, look, [lines.get("path")])
     signed = me if author is None else author
     tid = commenting.create(before, body=body, author=signed, **lines)
     events.review(project, repo, before.stem)
@@ -240,8 +240,7 @@ def mark_viewed(
     """Mark a file as viewed, or all of `paths`, or take the marks off; of what is not committed, as
     of this `look`."""
     before = reviewed.at(project, repo, sha)
-    for one in paths if isinstance(paths, list) else [path]:
-        reviewed.check_look(before, look, one)
+    reviewed.check_look(before, look, paths if isinstance(paths, list) else [path])
     if paths is None:
         changed = marks.set_viewed(before, path, viewed)
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -163,9 +163,13 @@ def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[
 
 def named(files: Iterable[Changed], path: str) -> Changed | None:
     """The file of this path, as git or as an answer writes it."""
+    return by_name(files).get(path)
+
+
+def by_name(files: Iterable[Changed]) -> dict[str, Changed]:
+    """Each file by its path, as git and as an answer writes it."""
     by_path = {file.path: file for file in files}
-    shown = {shown_path(name): file for name, file in by_path.items()}
-    return by_path.get(path) or shown.get(path)
+    return {shown_path(name): file for name, file in by_path.items()} | by_path
 
 
 def refuse_left(found: Look, path: str) -> None:
@@ -178,11 +182,15 @@ def refuse_left(found: Look, path: str) -> None:
 
 
 def unchanged(
-    repository: Repository, now: Commit, asked: Any, files: Iterable[Changed], gone: str = ""
+    repository: Repository,
+    now: Commit,
+    asked: Any,
+    files: Iterable[Changed],
+    gone: Collection[str] = (),
 ) -> None:
     """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`, or
-    when `gone`, which differs from HEAD no more, did; `now` is the latest, in the repository of the
-    looks."""
+    when one of `gone`, which differ from HEAD no more, did; `now` is the latest, in the repository
+    of the looks."""
     if asked is None or asked == now.sha:
         return
     if not (isinstance(asked, str) and SHA.fullmatch(asked)):
@@ -195,8 +203,8 @@ def unchanged(
         raise Conflict("HEAD has moved since you looked; look again", code="moved")
     were = {file.path: file for file in before.files}
     others = [file for file in files if were.get(file.path) != file]
-    if gone and (file := named(before.files, gone)):
-        others.append(file)
+    differed = by_name(before.files) if gone else {}
+    others += [differed[name] for name in gone if name in differed]
     if others:
         name = shown_path(others[0].path)
         raise Conflict(f"{name} has changed since you looked; look again", code="changed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from config.errors import Invalid, SvcError
@@ -27,16 +28,17 @@ def at(project: str, repo: str, sha: str) -> Target:
     return repos.target_at(project, repo, sha)
 
 
-def check_look(target: Target, look: Any, path: Any) -> None:
-    """Conflict where HEAD or this file is not as it was when `look` was the look at it: a line of
-    what is not committed is another one then."""
+def check_look(target: Target, look: Any, paths: Iterable[Any]) -> None:
+    """Conflict where HEAD or one of these files is not as it was when `look` was the look at it: a
+    line of what is not committed is another one then."""
     if look is None:
         return
     if not target.uncommitted:
         raise Invalid(f'"look" belongs to {files.WORKTREE}; leave it out for a commit')
-    name = path if isinstance(path, str) else ""
-    changed = looks.named(target.shown_commit.files, name)
-    seen, gone = ([changed], "") if changed else ([], name)
+    differ = looks.by_name(target.shown_commit.files)
+    names = [path for path in paths if isinstance(path, str)]
+    seen = [differ[name] for name in names if name in differ]
+    gone = [name for name in names if name not in differ]
     looks.unchanged(target.repository, target.shown_commit, look, seen, gone)
 
 
