@@ -189,19 +189,18 @@ class Mirror(Generic[M]):
         if snapshot is None:
             return None
         read = Mirrored(key, path, snapshot.stat, snapshot.etag, settled=not _racy(snapshot.stat))
-        if known is not None and known.etag == read.etag and known.error != covered.DOUBTED:
+        was = covered.instead(path, read.etag, read.stat)
+        if was is None and known and known.etag == read.etag and known.error != covered.DOUBTED:
             return replace(known, stat=read.stat, settled=read.settled)
         try:
             data, document = self._data_of(key, snapshot.data)
         except yamlio.YamlError as error:
             return self._broken(read, str(error), error.line)
-        return self._doubted(read, data) or replace(read, data=data, document=document)
+        doubted = None if was is None else self._doubted(read, data, was)
+        return doubted or replace(read, data=data, document=document)
 
-    def _doubted(self, read: Mirrored, data: dict[str, Any]) -> Mirrored | None:
+    def _doubted(self, read: Mirrored, data: dict[str, Any], was: bytes) -> Mirrored | None:
         """The file as it was, where a turn may have written what it grants now."""
-        was = covered.instead(read.path, read.etag, read.stat)
-        if was is None:
-            return None
         try:
             before, _ = self._data_of(read.key, was)
         except yamlio.YamlError:

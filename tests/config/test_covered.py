@@ -132,6 +132,15 @@ def test_what_the_service_took_back_is_not_brought_again(path: Path, mirror: Mir
 
 
 @pytest.mark.usefixtures("worked")
+def test_nor_by_who_has_not_looked_meanwhile(path: Path, mirror: Mirror[Project]):
+    edited(path, b"one", b"two")
+    path.write_bytes(b"name: a\npath: one\n")
+
+    assert seen(mirror).error == covered.DOUBTED
+    assert seen(mirror).data == {"name": "a", "path": "two"}
+
+
+@pytest.mark.usefixtures("worked")
 def test_no_late_save_through_an_old_handle_becomes_the_services_own(
     path: Path, mirror: Mirror[Project]
 ):
