@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,16 @@ def turn(world: World, *steps: str, **given: Any) -> tuple[Turn, str]:
     done = world.run(turn.id)
     said = "\n".join(str(one.get("text")) for one in world.records(turn.chat, "tool_result"))
     return done, said
+
+
+def at_work(world: World, command: str = "") -> tuple[Turn, BaseProcess]:
+    """A turn in the project's own directory that goes on until it is stopped, and its worker."""
+    script = "\n".join(filter(None, ("touch here", command, "sleep 60")))
+    waiting = world.chat("#!runbook\n" + fence("Bash", script)).turn
+    assert waiting is not None
+    worker = world.work(waiting.id)
+    until((world.project.dir / "here").exists, what="the turn at work")
+    return waiting, worker
 
 
 def listing(folder: Path) -> dict[str, bytes | None]:
@@ -149,12 +160,9 @@ def test_what_a_turn_writes_once_the_cover_of_project_yaml_fell_off_grants_it_no
 ):
     world.write("name: Alpha\npermissionMode: bypassPermissions\n")
     path, line = world.project.path, f"path: {notes}"
-    here, got_in = world.project.dir / "here", world.project.dir / "got-in"
-    tries = f"touch here; until echo '{line}' >> project.yaml; do :; done 2>/dev/null; touch got-in"
-    waiting = world.chat("#!runbook\n" + fence("Bash", f"{tries}; sleep 60")).turn
-    assert waiting is not None
-    worker = world.work(waiting.id)
-    until(here.exists, what="the turn at work")
+    got_in = world.project.dir / "got-in"
+    tries = f"until echo '{line}' >> project.yaml; do :; done 2>/dev/null; touch got-in"
+    working, worker = at_work(world, tries)
     assert line not in path.read_text()
 
     store.update("alpha", {"summary": "The service puts another file in the place of this one."})
@@ -166,7 +174,7 @@ def test_what_a_turn_writes_once_the_cover_of_project_yaml_fell_off_grants_it_no
     with pytest.raises(Conflict, match="replaced while a turn worked beside it"):
         store.update("alpha", {"summary": "Another."})
 
-    queue.stop(project=world.project, chat=waiting.chat)
+    queue.stop(project=world.project, chat=working.chat)
     ended(worker)
     assert world.project.error.startswith("cannot be followed")
     assert world.project.place.dir == world.project.dir
@@ -179,11 +187,7 @@ def test_what_a_turn_writes_once_the_cover_of_project_yaml_fell_off_grants_it_no
 @inside
 def test_a_person_edits_project_yaml_beside_a_turn_as_ever(world: World, notes: Path):
     world.write("name: Alpha\npermissionMode: bypassPermissions\n")
-    here = world.project.dir / "here"
-    waiting = world.chat("#!runbook\n" + fence("Bash", "touch here; sleep 60")).turn
-    assert waiting is not None
-    worker = world.work(waiting.id)
-    until(here.exists, what="the turn at work")
+    working, worker = at_work(world)
 
     world.write(f"name: Alpha\npath: {notes}\n")  # into the file, as most editors do
     assert (world.project.error, world.project.place.dir) == ("", notes)
@@ -195,7 +199,7 @@ def test_a_person_edits_project_yaml_beside_a_turn_as_ever(world: World, notes: 
     store.update("alpha", {"name": "Gamma"})
     assert (world.project.error, world.project.name) == ("", "Gamma")
 
-    queue.stop(project=world.project, chat=waiting.chat)
+    queue.stop(project=world.project, chat=working.chat)
     ended(worker)
     assert not list((settings.DATA_DIR / "state" / "covered").iterdir())
 
@@ -205,15 +209,11 @@ def test_project_yaml_is_a_persons_again_once_a_turn_whose_worker_died_is_swept_
     world: World, notes: Path
 ):
     world.write("name: Alpha\npermissionMode: bypassPermissions\n")
-    here = world.project.dir / "here"
-    waiting = world.chat("#!runbook\n" + fence("Bash", "touch here; sleep 60")).turn
-    assert waiting is not None
-    worker = world.work(waiting.id)
-    until(here.exists, what="the turn at work")
+    working, worker = at_work(world)
     worker.kill()
     worker.join(10)
     recovery.follow_files()
-    assert covered.recorded() == [(world.project.path, (waiting.id,))]  # it may be at work
+    assert covered.recorded() == [(world.project.path, (working.id,))]  # it may be at work
 
     assert recovery.sweep() == 1
 
