@@ -202,18 +202,20 @@ function step(areas, by) {
 }
 
 /** An error of the file begins with its line; else its name belongs to a project elsewhere. */
-const unread = (error) => /^(line|cannot be read)/.test(error);
+const unread = (error) => /^(line|cannot be )/.test(error);
+
+/** What an error means for the project, in a few words. */
+const troubled = (error) => {
+  if (error.startsWith("cannot be followed")) return "Its file waits to be read";
+  return unread(error) ? "Its file cannot be read" : "It cannot be used here";
+};
 
 /** Why nothing can run in a project that is not over; "" when it can. */
 const shut = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) || "";
 
 function lookOf(project) {
   const { error, counts, status } = project;
-  if (error)
-    return {
-      ...stateOf("invalid"),
-      word: unread(error) ? "Its file cannot be read" : "It cannot be used here",
-    };
+  if (error) return { ...stateOf("invalid"), word: troubled(error) };
   if (shut(project)) return { ...stateOf("interrupted"), word: "Its folder cannot be used" };
   if (counts.asking) return stateOf("asks");
   if (counts.running) return stateOf("running");
