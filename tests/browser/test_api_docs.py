@@ -13,13 +13,13 @@ from tests.service import Service
     ("part", "mount"),
     few(
         [
-            ("main", ""),
             ("main", "/review"),
+            ("main", ""),
             ("review", ""),
             ("dashboard", ""),
             ("main", "/dashboard"),
         ],
-        2,
+        1,
     ),
 )
 def test_a_route_is_found_and_tried_from_the_page(

@@ -48,6 +48,7 @@ def mends(stub: Stub, commit: Commit, tid: str) -> None:
     stub.say(says("Done."))
 
 
+@pytest.mark.slow
 def test_a_message_that_was_changed_and_not_sent_is_there_again_as_long_as_it_is_the_same(
     page: Page, commit: Commit
 ) -> None:

@@ -92,6 +92,7 @@ def more(page: Page, item: str) -> None:
     page.get_by_role("menuitem", name=re.compile(f"^{item}")).click()
 
 
+@pytest.mark.slow
 def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slug: str) -> None:
     start(page, slug, WAITS)
     answer = page.get_by_role("article", name="Answer")
@@ -106,6 +107,7 @@ def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slu
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_button_that_is_pressed_twice_at_once_acts_once(
     page: Page, slug: str, shared_service: Service
 ) -> None:
@@ -145,6 +147,7 @@ def test_stop_stands_beside_send_and_each_choice_can_be_read_while_a_turn_runs(
     assert min(choice["width"] for choice in choices) > 100
 
 
+@pytest.mark.slow
 def test_a_chat_that_asks_keeps_its_name_in_the_list_on_a_phone(page: Page, slug: str) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     start(page, slug, WAITS)
@@ -214,6 +217,7 @@ def test_a_waiting_message_is_taken_out_of_the_queue(page: Page, slug: str) -> N
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_held_message_that_is_put_back_is_held_in_its_place(page: Page, slug: str) -> None:
     start(page, slug, WAITS)
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
@@ -233,6 +237,7 @@ def test_a_held_message_that_is_put_back_is_held_in_its_place(page: Page, slug: 
     expect(waiting.first).to_contain_text("Message 1.")
 
 
+@pytest.mark.slow
 def test_the_runbook_of_a_fork_is_run_again_as_one(
     page: Page, slug: str, shared_service: Service
 ) -> None:
@@ -394,6 +399,7 @@ def test_a_turn_that_failed_says_why_and_what_to_do_next(page: Page, told: str) 
     expect(page.get_by_role("textbox", name="Message")).to_have_value("And now?")
 
 
+@pytest.mark.slow
 def test_a_press_beside_a_chat_counts_although_its_facts_change_meanwhile(
     page: Page, shared_service: Service, slug: str
 ) -> None:
@@ -423,6 +429,7 @@ def test_a_fork_from_an_earlier_turn_ends_there(page: Page, told: str) -> None:
     expect(page.get_by_text("And now?")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_deleted_chat_leaves_the_list_and_comes_back_with_undo(page: Page, told: str) -> None:
     page.goto(told)
     row = page.get_by_role("navigation", name=re.compile("^Chats of")).locator(f'a[href="{told}"]')
@@ -507,6 +514,7 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_by_touch_nothing_opens_the_keyboard_and_all_buttons_are_there(
     windows: Windows, shared_service: Service, slug: str, told: str
 ) -> None:
@@ -526,6 +534,7 @@ def test_by_touch_nothing_opens_the_keyboard_and_all_buttons_are_there(
         windows.forget(context)
 
 
+@pytest.mark.slow
 def test_what_is_known_late_moves_no_button_under_the_pointer(
     page: Page, slug: str, shared_service: Service
 ) -> None:
@@ -571,6 +580,7 @@ def test_a_picture_goes_with_a_message_and_is_shown_in_it(page: Page, slug: str)
     expect(image).to_have_js_property("naturalWidth", 1)
 
 
+@pytest.mark.slow
 def test_a_message_waits_for_its_files_and_is_not_sent_without_one(
     page: Page, slug: str, watch: Watch
 ) -> None:
@@ -600,6 +610,7 @@ def test_a_message_waits_for_its_files_and_is_not_sent_without_one(
     expect(page.get_by_role("article", name="Message of You")).to_contain_text("What is on it?")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_attached_while_a_message_goes_waits_for_the_next(
     page: Page, told: str
 ) -> None:
@@ -625,6 +636,7 @@ def test_a_file_that_is_attached_while_a_message_goes_waits_for_the_next(
     expect(files).to_contain_text("two")
 
 
+@pytest.mark.slow
 def test_words_in_messages_are_found_and_lead_to_their_message(page: Page, told: str) -> None:
     page.goto(told.rsplit("/", 1)[0])
     page.get_by_role("searchbox", name="Search chats").fill("nested done")

@@ -26,6 +26,7 @@ def shared_service(tmp_path: Path, stub: Stub) -> Iterator[Service]:
         yield service
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", few([390, 1280], 1))
 def test_a_chat_says_until_when_it_waits_and_goes_on_when_it_is_told_to(
     page: Page, shared_service: Service, stub: Stub, width: int

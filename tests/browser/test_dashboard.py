@@ -85,6 +85,7 @@ def test_what_somebody_starts_is_found_claimed_and_followed_without_a_reload(
     expect(tile(page, "The greenhouse")).to_contain_text("Stopped")
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_file_name_is_refused_where_it_was_typed(
     page: Page, shared_service: Served, watch: Watch
 ) -> None:
@@ -147,6 +148,7 @@ def test_a_server_that_never_answers_says_so_and_can_be_claimed(
     expect(tile(page, "Silent")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_what_nobody_claimed_is_no_alarm_of_the_tab(page: Page, shared_service: Served) -> None:
     class Broken(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -207,6 +209,7 @@ def _checks(served: Served, *, ok: bool) -> list[dict[str, Any]]:
     return [check for check in served.app("press")["recent"] if check["ok"] is ok]
 
 
+@pytest.mark.slow
 def test_a_stop_is_asked_about_only_when_the_app_should_always_run(
     page: Page, shared_service: Served
 ) -> None:
@@ -264,6 +267,7 @@ def test_an_error_in_a_file_is_told_with_its_line_until_it_is_mended(
     expect(tile(page, "Vault mended")).to_contain_text("Unknown: paused in its file")
 
 
+@pytest.mark.slow
 def test_counts_choose_what_is_shown(page: Page, shared_service: Served) -> None:
     shared_service.declare("stone", "name: Stone\npaused: true\n")
     shared_service.declare("river", f"name: River\nport: {free_port()}\n")
@@ -277,6 +281,7 @@ def test_counts_choose_what_is_shown(page: Page, shared_service: Served) -> None
     expect(tile(page, "River")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_bookmark_has_its_letter_until_its_icon_is_there(
     page: Page, shared_service: Served
 ) -> None:

@@ -53,6 +53,7 @@ def test_letters_restart_an_app_open_its_log_and_lead_to_what_listens(
     shared_service.file("press").unlink()
 
 
+@pytest.mark.slow
 def test_what_is_down_says_why_and_since_when(page: Page, shared_service: Served) -> None:
     health = "health: {type: tcp, interval: 1s}"
     shared_service.declare(

@@ -227,6 +227,7 @@ def test_what_copies_a_fact_stands_on_its_first_line(look: BrowserContext) -> No
     assert max(off) <= 4, off
 
 
+@pytest.mark.slow
 def test_a_found_app_gets_its_file_from_the_drawer(page: Page, shared_service: Served) -> None:
     dev = shared_service.dev_server("orchard", PORTS.pop())
     shared_service.seen(dev)

@@ -156,6 +156,7 @@ def test_a_file_that_changes_is_read_anew_only_while_nothing_is_typed(
     expect(field).to_have_value(TYPED)
 
 
+@pytest.mark.slow
 def test_no_banner_and_no_mistake_moves_what_saves(
     page: Page, shared_service: Served, slug: str, watch: Watch
 ) -> None:
@@ -200,6 +201,7 @@ def test_a_conflict_shows_both_texts_and_loses_neither(
         expect(field).to_have_value(TYPED)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_is_made_anew_with_what_was_typed(
     page: Page, shared_service: Served, watch: Watch
 ) -> None:
@@ -219,6 +221,7 @@ def test_a_file_that_is_gone_is_made_anew_with_what_was_typed(
     until(lambda: group.exists() and "Mine" in group.read_text(), what="the file made anew")
 
 
+@pytest.mark.slow
 def test_the_ends_of_lines_stay_as_the_file_has_them(
     page: Page, shared_service: Served, slug: str
 ) -> None:
@@ -234,6 +237,7 @@ def test_the_ends_of_lines_stay_as_the_file_has_them(
     assert shared_service.file(slug).read_bytes() == TYPED.replace("\n", "\r\n").encode()
 
 
+@pytest.mark.slow
 def test_what_is_typed_after_a_save_outlives_its_undo(
     page: Page, shared_service: Served, slug: str
 ) -> None:
@@ -250,6 +254,7 @@ def test_what_is_typed_after_a_save_outlives_its_undo(
     expect(page.get_by_text("Not saved yet")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_draft_begun_on_an_older_file_still_meets_the_comparison(
     page: Page, shared_service: Served, slug: str, watch: Watch
 ) -> None:
@@ -282,6 +287,7 @@ def test_a_broken_file_is_mended_in_the_editor(
     assert shared_service.app(slug)["fileErrors"] == []
 
 
+@pytest.mark.slow
 def test_a_group_is_edited_as_a_file_and_settings_say_where_they_lie(
     page: Page, shared_service: Served
 ) -> None:
@@ -303,6 +309,7 @@ def test_a_group_is_edited_as_a_file_and_settings_say_where_they_lie(
     )
 
 
+@pytest.mark.slow
 def test_rules_of_what_is_ignored_are_edited_as_a_file(
     page: Page, shared_service: Served, watch: Watch
 ) -> None:

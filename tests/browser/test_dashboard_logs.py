@@ -111,6 +111,7 @@ def test_it_waits_while_someone_reads_and_older_lines_come_on_scrolling_up(
     expect(log).to_be_focused()
 
 
+@pytest.mark.slow
 def test_find_counts_and_goes_from_hit_to_hit(
     page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
 ) -> None:
@@ -186,6 +187,7 @@ def test_lines_are_copied_and_the_whole_log_is_downloaded(
     assert Path(download.value.path()).read_text() == long + numbered(1, 6000)
 
 
+@pytest.mark.slow
 def test_the_log_of_what_never_stops_printing_is_downloaded_as_it_was_at_the_press(
     page: Page, written: Callable[[str], None], logs: Callable[[], Locator]
 ) -> None:

@@ -174,6 +174,7 @@ def test_several_apps_take_one_patch_and_undo_puts_their_files_back(
     }
 
 
+@pytest.mark.slow
 def test_what_one_app_of_several_refuses_stands_by_its_name(
     page: Page, apps: Served, watch: Watch
 ) -> None:
@@ -194,6 +195,7 @@ def test_what_one_app_of_several_refuses_stands_by_its_name(
     assert "expected: always" in apps.file("barn").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 400])
 def test_what_is_told_of_several_apps_covers_no_button_of_theirs(
     page: Page, apps: Served, width: int
@@ -213,6 +215,7 @@ def test_what_is_told_of_several_apps_covers_no_button_of_theirs(
     assert below["y"] + below["height"] <= bar["y"] or bar["y"] + bar["height"] <= below["y"]
 
 
+@pytest.mark.slow
 def test_to_stop_several_apps_asks_where_one_should_always_run(page: Page, apps: Served) -> None:
     apps.declare("barn", f"{APPS['barn']}expected: always\n")
     until(lambda: apps.app("barn")["expected"] == "always", what="the change")
@@ -260,6 +263,7 @@ def test_a_new_app_is_described_by_keyboard_and_its_errors_stand_at_their_fields
     apps.file("spindle").unlink()
 
 
+@pytest.mark.slow
 def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
     page: Page, apps: Served
 ) -> None:
@@ -280,6 +284,7 @@ def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
         assert apps.file("shed").read_text() == APPS["shed"]
 
 
+@pytest.mark.slow
 def test_an_emoji_or_a_colour_of_its_file_stands_before_a_name(page: Page, apps: Served) -> None:
     apps.declare("loom", f"{APPS['loom']}icon: 🧵\ncolor: teal\n")
     apps.declare("yarn", f"{APPS['yarn']}icon: https://example.com/yarn.png\ncolor: '#ff8800'\n")
@@ -343,6 +348,7 @@ def test_bookmarks_are_added_changed_opened_by_their_key_and_taken_out(
     file.unlink()
 
 
+@pytest.mark.slow
 def test_the_list_is_chosen_sorted_and_remembered(page: Page, apps: Served) -> None:
     opened(page)
     expect(link(page, "Loom")).to_be_visible()
@@ -363,6 +369,7 @@ def test_the_list_is_chosen_sorted_and_remembered(page: Page, apps: Served) -> N
     expect(rows).to_have_count(4)
 
 
+@pytest.mark.slow
 def test_beside_the_drawer_the_head_is_one_line_and_a_phone_has_every_menu_and_column(
     page: Page, apps: Served
 ) -> None:
@@ -389,6 +396,7 @@ def test_beside_the_drawer_the_head_is_one_line_and_a_phone_has_every_menu_and_c
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.mark.slow
 def test_a_site_and_its_worktree_are_told_apart_by_their_branch(page: Page, apps: Served) -> None:
     for branch, port in zip(("main", "try-felt"), PORTS, strict=False):
         root = apps.tmp / "src" / branch
@@ -402,6 +410,7 @@ def test_a_site_and_its_worktree_are_told_apart_by_their_branch(page: Page, apps
     expect(page.get_by_role("button", name="More for felt, try-felt")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_what_is_new_waits_while_apps_are_selected_and_changes_are_announced(
     page: Page, apps: Served
 ) -> None:
@@ -422,6 +431,7 @@ def test_what_is_new_waits_while_apps_are_selected_and_changes_are_announced(
     apps.file("fresh").unlink()
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_taken_says_why(page: Page, apps: Served, watch: Watch) -> None:
     watch.meant.append("409")
     port = free_port()

@@ -75,6 +75,7 @@ def test_the_palette_takes_a_place_that_was_typed_before_any_script_ran(page: Pa
     page.wait_for_url(re.compile("/projects/quickstep$"))
 
 
+@pytest.mark.slow
 def test_keys_of_two_letters_and_a_message_are_kept_too(page: Page) -> None:
     held = without_scripts(page, "/projects/quickstep/chats")
     page.keyboard.type("Do it: (now)")

@@ -42,6 +42,7 @@ def repo(tmp_path: Path, shared_service: Service) -> Repo:
     return repo
 
 
+@pytest.mark.slow
 def test_a_repository_of_ones_own_is_at_home_in_ten_minutes(
     page: Page, shared_service: Service, repo: Repo, stub: Stub
 ) -> None:

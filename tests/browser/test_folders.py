@@ -48,6 +48,7 @@ def test_a_folder_becomes_a_project_goes_under_review_and_comes_back_from_the_tr
     assert project["workingDir"] == str(code / "notes" / "tides")
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_gone_is_named_on_home_and_with_its_path_on_the_page(
     page: Page, shared_service: Service, tmp_path: Path
 ) -> None:

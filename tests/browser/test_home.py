@@ -105,6 +105,7 @@ def test_projects_of_other_machines_stand_below_with_where_they_live(page: Page)
     expect(away.get_by_role("img", name="Its machine is gone")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_projects_are_filtered_by_state_and_by_words_and_the_address_keeps_it(page: Page) -> None:
     page.goto("/")
     rows = page.locator(".home a.over")
@@ -135,6 +136,7 @@ def test_projects_are_filtered_by_state_and_by_words_and_the_address_keeps_it(pa
     expect(rows).to_have_count(6)
 
 
+@pytest.mark.slow
 def test_all_triggers_are_paused_and_undone_and_every_list_says_so(
     page: Page, shared_service: Service
 ) -> None:

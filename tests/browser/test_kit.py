@@ -119,6 +119,7 @@ def test_a_message_stands_over_a_dialogue_and_its_action_can_be_pressed(page: Pa
     expect(page.locator("body > #toasts")).to_contain_text("There.")
 
 
+@pytest.mark.slow
 def test_the_palette_shows_groups_remembers_choices_and_gives_the_focus_back(page: Page) -> None:
     ready(page, "/runs")
     page.get_by_role("button", name=GO).click()
@@ -223,6 +224,7 @@ def test_a_menu_is_walked_by_arrows_and_letters_and_gives_the_focus_back(page: P
     expect(button).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_chosen_theme_is_there_from_the_first_paint_and_the_system_can_have_it_back(
     page: Page,
 ) -> None:

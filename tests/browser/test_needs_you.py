@@ -126,6 +126,7 @@ TIMES = """new MutationObserver(() => {
 }).observe(document.querySelector("title"), { childList: true });"""
 
 
+@pytest.mark.slow
 def test_pages_of_review_and_apps_hear_at_once_and_have_the_key(
     browser: Browser, desk: Desk
 ) -> None:
@@ -160,6 +161,7 @@ def test_pages_of_review_and_apps_hear_at_once_and_have_the_key(
     context.close()
 
 
+@pytest.mark.slow
 def test_the_palette_offers_it_first(page: Page, desk: Desk, asking: str) -> None:
     page.goto("/runs")
     page.keyboard.press("Control+k")
@@ -214,6 +216,7 @@ def test_a_page_that_shows_a_question_keeps_it_waiting(page: Page, desk: Desk, a
     expect(question(page).locator("[data-until]")).to_have_attribute("data-until", after)
 
 
+@pytest.mark.slow
 def test_a_plan_is_approved_where_it_ends_and_goes_on_in_the_chosen_mode(
     page: Page, desk: Desk
 ) -> None:
@@ -241,6 +244,7 @@ def test_a_plan_is_approved_where_it_ends_and_goes_on_in_the_chosen_mode(
     assert re.findall(r'"mode":"(\w+)"', path.read_text()) == ["plan", "default"]
 
 
+@pytest.mark.slow
 def test_a_trigger_that_may_wait_is_answered_from_the_home_page(page: Page, desk: Desk) -> None:
     desk.send("PATCH", "/api/projects/calm", permissionMode="default")
     nightly = {"trigger": {"type": "schedule", "cron": "0 3 * * *"}, "enabled": True}

@@ -56,6 +56,7 @@ def refused(host: str, port: int) -> dict[str, object]:
     return {"host": host, "port": port, "refused": True}
 
 
+@pytest.mark.slow
 def test_the_facts_of_a_chat_name_its_hosts_and_what_would_open_the_refused_ones(
     page: Page, project: str, shared_service: Service
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_chat_whose_turns_were_refused_nothing_is_told_no_key(
     expect(facts.get_by_role("heading", name="Network")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_many_hosts_are_folded_and_none_is_left_out(
     page: Page, project: str, shared_service: Service
 ) -> None:
@@ -129,6 +131,7 @@ def test_a_trigger_is_given_less_than_its_project(
     assert entries["nightly"]["run"]["network"] == "off"
 
 
+@pytest.mark.slow
 def test_another_mode_of_a_project_leaves_its_lists_alone(
     page: Page, project: str, shared_service: Service, watch: Watch
 ) -> None:

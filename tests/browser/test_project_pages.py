@@ -102,6 +102,7 @@ def test_chats_are_found_by_name_and_by_text_and_the_message_is_a_jump_away(page
     expect(page.get_by_label("Transcript")).to_contain_text("vat_total")
 
 
+@pytest.mark.slow
 def test_a_chat_is_deleted_undone_deleted_again_and_restored_from_the_list(page: Page) -> None:
     page.goto("/projects/ledgerline")
     expect(page.locator(".chats a.over")).to_have_count(2)
@@ -228,6 +229,7 @@ def test_what_is_typed_into_settings_and_not_saved_is_there_after_a_reload(
     assert "maxTurns: 60" in (shared_service.projects / "typed" / "project.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_a_session_of_claude_code_is_read_and_continued_as_a_chat(
     page: Page, shared_service: Service
 ) -> None:
@@ -249,6 +251,7 @@ def test_a_session_of_claude_code_is_read_and_continued_as_a_chat(
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_what_claude_code_keeps_is_asked_for_once_and_not_at_each_event(
     page: Page, shared_service: Service
 ) -> None:

@@ -79,6 +79,7 @@ def test_runs_are_filtered_and_the_address_keeps_the_filters(page: Page) -> None
     expect(page).to_have_url(re.compile("q=nope.*project=ledgerline.*days=1"))
 
 
+@pytest.mark.slow
 def test_on_a_phone_filters_can_be_used_and_a_line_names_project_cause_and_reason(
     page: Page,
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_run_unfolds_to_its_record_and_leads_to_its_chat(page: Page) -> None:
     expect(page.get_by_label("Transcript")).to_contain_text("nope.txt")
 
 
+@pytest.mark.slow
 def test_a_run_comes_in_live_and_is_cancelled_while_its_line_stays_open(
     page: Page, shared_service: Service
 ) -> None:

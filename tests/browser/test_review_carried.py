@@ -84,6 +84,7 @@ def moved_id(commit: Commit) -> str:
     return f"thread-{found[0]['id']}"
 
 
+@pytest.mark.slow
 def test_the_pr_record_says_its_sources_and_errors_at_their_field(
     page: Page, commit: Commit, watch: Watch
 ) -> None:

@@ -91,6 +91,7 @@ def test_the_page_stands_at_every_width_and_passes_axe(
     assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []
 
 
+@pytest.mark.slow
 def test_a_project_of_the_workspace_has_its_changes_at_its_side(
     page: Page, shared_service: Service, commit: Commit
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_project_of_the_workspace_has_its_changes_at_its_side(
     expect(page.get_by_role("heading", name="Not committed")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_comment_that_is_being_written_goes_with_its_line(page: Page, commit: Commit) -> None:
     lines = [f"line {n} of the file" for n in range(1, 41)]
     text = "".join(f"{line}\n" for line in lines)
@@ -136,6 +138,7 @@ def test_a_comment_that_is_being_written_goes_with_its_line(page: Page, commit: 
     expect(page.locator(".thread", has_text="About five")).to_contain_text("line 7")
 
 
+@pytest.mark.slow
 def test_a_comment_on_an_uncommitted_line_stands_on_the_line_of_the_commit_made_of_it(
     page: Page, commit: Commit
 ) -> None:

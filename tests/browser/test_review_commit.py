@@ -97,6 +97,7 @@ def test_every_kind_of_change_is_shown_as_what_it_is(page: Page, book: Ledger) -
     expect(odd).to_be_attached()
 
 
+@pytest.mark.slow
 def test_an_image_is_compared_by_swipe_and_as_onion_skin(page: Page, book: Ledger) -> None:
     page.goto(book.address())
     logo, left = file(page, "logo.png"), "node => node.getBoundingClientRect().x"
@@ -120,6 +121,7 @@ def test_an_image_is_compared_by_swipe_and_as_onion_skin(page: Page, book: Ledge
     expect(file(page, "icon.svg").locator("tr.add")).to_have_count(1)  # its text is shown too
 
 
+@pytest.mark.slow
 def test_folded_lines_open_by_button_and_by_key(page: Page, book: Ledger) -> None:
     page.goto(book.address())
     diff = file(page, REFUNDS)
@@ -144,6 +146,7 @@ def test_folded_lines_open_by_button_and_by_key(page: Page, book: Ledger) -> Non
     assert [int(one) for one in numbers if one != "0"] == list(range(1, 101))
 
 
+@pytest.mark.slow
 def test_two_columns_are_chosen_by_m_and_remembered(page: Page, book: Ledger) -> None:
     page.goto(book.address())
     expect(line(page, REFUNDS, "key=key")).to_be_visible()
@@ -161,6 +164,7 @@ def test_two_columns_are_chosen_by_m_and_remembered(page: Page, book: Ledger) ->
     expect(line(page, REFUNDS, "key=key").locator("td.code")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_white_space_is_hidden_or_shown_on_demand(page: Page, book: Ledger) -> None:
     page.goto(book.address())
     diff = file(page, "pay/blanks.py")
@@ -211,6 +215,7 @@ def test_files_are_marked_viewed_by_key_by_box_and_by_folder_and_undone(
     until(lambda: own.viewed() == [])
 
 
+@pytest.mark.slow
 def test_a_refused_mark_is_put_back_with_the_reason(page: Page, own: Ledger, watch: Watch) -> None:
     watch.meant.append("409")
     page.add_init_script(MUTE)  # the refusal alone tells the page
@@ -226,6 +231,7 @@ def test_a_refused_mark_is_put_back_with_the_reason(page: Page, own: Ledger, wat
     expect(page.locator("#progress")).to_contain_text("0 of 11 viewed")
 
 
+@pytest.mark.slow
 def test_the_tree_is_filtered_walked_and_folded_by_keys(page: Page, book: Ledger) -> None:
     page.goto(book.address())
     tree = page.get_by_role("navigation", name="Files of this commit")
@@ -252,6 +258,7 @@ def test_the_tree_is_filtered_walked_and_folded_by_keys(page: Page, book: Ledger
     expect(tree.locator("a.leaf:visible")).to_have_count(11)
 
 
+@pytest.mark.slow
 def test_an_address_leads_to_a_line_even_a_folded_one_of_a_large_file(
     page: Page, book: Ledger
 ) -> None:
@@ -342,6 +349,7 @@ def test_what_others_do_arrives_without_moving_the_reader(page: Page, own: Ledge
     assert abs(page.evaluate(TOP) - before) < 120  # what grew above is kept out of sight
 
 
+@pytest.mark.slow
 def test_a_mark_that_fell_off_and_a_commit_that_went_away_are_said(
     page: Page, own: Ledger, watch: Watch
 ) -> None:

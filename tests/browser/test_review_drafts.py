@@ -107,6 +107,7 @@ def test_a_verdict_says_that_the_commit_changed_since_and_is_taken_back(
     expect(page.locator("#verdicts")).to_be_empty()
 
 
+@pytest.mark.slow
 def test_what_was_not_sent_is_there_on_the_commit_with_other_words(
     page: Page, commit: Commit, watch: Watch
 ) -> None:
@@ -127,6 +128,7 @@ def test_what_was_not_sent_is_there_on_the_commit_with_other_words(
     expect(page.get_by_label("New comment on line 12 of a.py")).to_have_value("Not sent yet")
 
 
+@pytest.mark.slow
 def test_a_review_and_a_record_that_were_not_sent_are_there_after_an_amend(
     page: Page, commit: Commit, watch: Watch
 ) -> None:

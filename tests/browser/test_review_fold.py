@@ -73,6 +73,7 @@ def test_two_suggestions_are_applied_folded_and_undone(page: Page, commit: Commi
     assert commit.repo.sha("topic") == before
 
 
+@pytest.mark.slow
 def test_a_press_on_the_undo_of_a_fold_counts_although_the_page_changes_meanwhile(
     page: Page, commit: Commit
 ) -> None:
@@ -101,6 +102,7 @@ def test_one_suggestion_is_applied_in_its_thread(page: Page, commit: Commit) -> 
     assert subjects(commit)[-1] == "fixup! Say line 12 anew"
 
 
+@pytest.mark.slow
 def test_a_suggestion_begins_with_the_lines_as_they_are(page: Page, commit: Commit) -> None:
     page.goto(commit.address)
     row(page, "line 12, new").hover()

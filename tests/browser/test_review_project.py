@@ -118,6 +118,7 @@ def test_the_intro_is_written_in_place_with_preview_draft_and_undo(
     assert pay.get()["description"] == "Why this exists."
 
 
+@pytest.mark.slow
 def test_a_note_whose_stack_was_retitled_is_kept_and_can_be_saved_there(
     page: Page, pay: Stacked, watch: Watch
 ) -> None:
@@ -187,6 +188,7 @@ def _with(pay: Stacked, name: str) -> list[object]:
     return [entry | {"range": f"{pay.shas['start']}..feature"}]
 
 
+@pytest.mark.slow
 def test_a_long_list_of_threads_begins_with_thirty_and_shows_the_rest_when_asked(
     page: Page, pay: Stacked
 ) -> None:
@@ -248,6 +250,7 @@ def test_warnings_come_first_and_each_has_its_way_out(page: Page, pay: Stacked) 
     expect(page.get_by_role("button", name="Read it")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_what_a_gone_commit_became_is_said_by_one_press(page: Page, pay: Stacked) -> None:
     folder = pay.file.parent
     text = f'commit: {{sha: "{GONE}", subject: "Extract Money"}}\n'
@@ -268,6 +271,7 @@ def test_what_a_gone_commit_became_is_said_by_one_press(page: Page, pay: Stacked
     assert thread["comments"][0]["body"] == "Round how?"
 
 
+@pytest.mark.slow
 def test_a_draft_on_a_commit_that_was_dropped_is_read_and_put_elsewhere(
     page: Page, pay: Stacked
 ) -> None:
@@ -331,6 +335,7 @@ def test_a_repository_is_added_and_one_that_is_gone_says_so(page: Page, pay: Sta
     expect(page.get_by_role("alert").first.locator("div")).to_have_text(told)
 
 
+@pytest.mark.slow
 def test_a_moved_repository_keeps_its_threads_and_is_given_its_new_path(
     page: Page, pay: Stacked, watch: Watch, axe: str
 ) -> None:
@@ -375,6 +380,7 @@ def test_a_moved_repository_keeps_its_threads_and_is_given_its_new_path(
     assert pay.get()["repos"][0]["path"] == str(new)
 
 
+@pytest.mark.slow
 def test_a_commit_of_a_moved_repository_names_the_missing_directory(
     page: Page, pay: Stacked, watch: Watch
 ) -> None:
@@ -421,6 +427,7 @@ def test_what_turns_the_order_of_text_is_seen_and_not_obeyed(page: Page, pay: St
     assert TURNING.findall(page.evaluate(READ)) == []
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_read_leads_on_and_its_message_reads_as_prose(
     page: Page, pay: Stacked
 ) -> None:
@@ -451,6 +458,7 @@ def test_a_commit_that_is_read_leads_on_and_its_message_reads_as_prose(
     expect(page.get_by_role("link", name="This was the last commit")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_page_says_what_its_png_has_no_font_for(page: Page, pay: Stacked) -> None:
     pay.shas["more"] = pay.repo.commit({"more.py": "x\n"}, "Private \U0010fffc use")
     pay.write(repos=_with(pay, "more"))

@@ -124,6 +124,7 @@ def test_the_list_is_filtered_and_walked_by_keyboard(page: Page, shared_service:
     page.wait_for_url(f"**{place}")
 
 
+@pytest.mark.slow
 def test_a_broken_project_says_where_and_keeps_the_last_good_view(
     page: Page, shared_service: Service
 ) -> None:

@@ -74,6 +74,7 @@ FRAMES = """() => new Promise((done) => {
 })"""
 
 
+@pytest.mark.slow
 def test_an_address_gives_a_thread_the_focus_for_good_in_a_file_that_was_folded_away(
     page: Page, commit: Commit
 ) -> None:
@@ -87,6 +88,7 @@ def test_an_address_gives_a_thread_the_focus_for_good_in_a_file_that_was_folded_
     expect(thread(page, "Look here")).to_be_focused()
 
 
+@pytest.mark.slow
 def test_everything_about_a_thread_is_done_by_keys(shown: Page, commit: Commit) -> None:
     commit.thread("First", path="a.py", line=3)
     commit.thread("On it all")
@@ -129,6 +131,7 @@ def test_everything_about_a_thread_is_done_by_keys(shown: Page, commit: Commit) 
     expect(shown.get_by_role("dialog", name="Keys and help")).to_contain_text("Next thread")
 
 
+@pytest.mark.slow
 def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, commit: Commit) -> None:
     tid = commit.thread("Asked", path="a.py", line=3)
     card = shown.locator(f"#thread-{tid}")
@@ -154,6 +157,7 @@ def test_no_press_of_resolve_is_lost_while_the_service_is_slow(shown: Page, comm
     assert commit.threads()[0]["resolved"] is False
 
 
+@pytest.mark.slow
 def test_a_press_of_resolve_counts_although_an_answer_arrives_meanwhile(
     shown: Page, commit: Commit
 ) -> None:
@@ -168,6 +172,7 @@ def test_a_press_of_resolve_counts_although_an_answer_arrives_meanwhile(
     expect(card).to_contain_text("Resolved")
 
 
+@pytest.mark.slow
 def test_the_send_button_is_the_primary_one_also_while_it_sends(shown: Page) -> None:
     held: list[Route] = []
 
@@ -262,6 +267,7 @@ def test_images_are_kept_and_what_is_none_is_refused_with_its_reason(
     shown.wait_for_function(loaded)
 
 
+@pytest.mark.slow
 def test_own_comments_are_edited_and_deleted_and_those_of_others_are_not(
     shown: Page, commit: Commit
 ) -> None:
@@ -315,6 +321,7 @@ def test_unsent_text_is_there_again_after_a_reload_and_after_a_rebase(
     expect(box(shown, re.compile("New comment"))).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_unsent_text_follows_a_commit_that_has_no_review(
     shown: Page, commit: Commit, watch: Watch
 ) -> None:
@@ -329,6 +336,7 @@ def test_unsent_text_follows_a_commit_that_has_no_review(
     expect(box(shown, "New comment on line 13")).to_have_value("Not sent yet")
 
 
+@pytest.mark.slow
 def test_what_arrives_leaves_text_caret_and_scroll_as_they_are(shown: Page, commit: Commit) -> None:
     shown.get_by_role("button", name="All 25").click()
     tid = commit.thread("Asked", path="a.py", line=12)
@@ -385,6 +393,7 @@ def test_a_refused_or_lost_comment_stays_in_its_box_until_it_can_be_sent(
     assert len(commit.threads()) == 1
 
 
+@pytest.mark.slow
 def test_threads_are_copied_as_markdown(
     shown: Page, commit: Commit, context: BrowserContext
 ) -> None:
@@ -410,6 +419,7 @@ def test_threads_are_copied_as_markdown(
     assert "> Two" not in copied()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answered", [True, False])
 def test_the_list_of_threads_opens_once_they_are_read_or_cannot_be(
     page: Page, commit: Commit, watch: Watch, *, answered: bool

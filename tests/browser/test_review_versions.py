@@ -62,6 +62,7 @@ def test_what_changed_since_the_last_look_opens_first(page: Page, commit: Commit
     expect(rows).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_any_two_versions_are_picked(page: Page, commit: Commit) -> None:
     first = amended(commit)
     page.goto(f"{commit.address}?whole")
@@ -78,6 +79,7 @@ def test_any_two_versions_are_picked(page: Page, commit: Commit) -> None:
     expect(page.locator("tr.ln.del").filter(has_text="line 30, new")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_text_is_found_in_files_that_are_not_loaded(page: Page, commit: Commit) -> None:
     many: dict[str, str | bytes | None] = {f"f{n:02}.txt": "x\n" * 30 for n in range(20)}
     many["z.txt"] = "a needle\nand a needle\n"

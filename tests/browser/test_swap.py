@@ -185,6 +185,7 @@ def test_a_draft_stays_with_its_chat(chat: Page) -> None:
     expect(box).to_have_value("For Birch")
 
 
+@pytest.mark.slow
 def test_a_new_chat_is_started_and_deleted_without_another_page(chat: Page, watch: Watch) -> None:
     watch.meant.append("404")  # what an event names may be gone when it is asked for
     chat.keyboard.press("n")
@@ -250,6 +251,7 @@ def test_other_windows_other_pages_and_other_browsers_load_as_ever(
     assert loaded(plain)
 
 
+@pytest.mark.slow
 def test_after_a_loss_of_the_connection_the_next_page_is_loaded(
     chat: Page, context: BrowserContext, watch: Watch
 ) -> None:
@@ -287,6 +289,7 @@ def test_on_a_phone_the_sheet_of_chats_makes_room_for_the_one_that_is_chosen(
     assert not loaded(chat)
 
 
+@pytest.mark.slow
 def test_a_dialogue_that_closes_takes_no_focus_from_what_a_key_opened_meanwhile(chat: Page) -> None:
     row(chat, "Amber").focus()
     chat.keyboard.press("?")
@@ -321,6 +324,7 @@ def test_keys_act_in_the_chat_that_is_shown_and_are_listed_once(chat: Page) -> N
     assert not loaded(chat)
 
 
+@pytest.mark.slow
 def test_a_chat_is_named_anew_before_its_facts_are_there(chat: Page, talks: Talks) -> None:
     facts = Held(chat, f"**{talks.api}/{talks.ids['Birch']}")
     row(chat, "Birch").click()

@@ -214,6 +214,7 @@ def test_keys_and_buttons_go_to_the_commit_above_and_below_also_quickly(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_a_press_on_a_commit_counts_although_the_rail_changes_meanwhile(
     commit: Page, trail: Trail
 ) -> None:
@@ -354,6 +355,7 @@ def test_text_that_was_not_sent_is_there_again_in_its_commit_alone(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", few(["*contents=8", "/versions", "/review*", "/file*"], 1))
 def test_what_arrives_late_of_the_former_commit_changes_nothing(
     commit: Page, trail: Trail, late: str
@@ -379,6 +381,7 @@ def test_what_arrives_late_of_the_former_commit_changes_nothing(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_an_address_leads_to_a_line_and_to_a_thread_of_another_commit(
     commit: Page, trail: Trail
 ) -> None:
@@ -420,6 +423,7 @@ def test_an_undo_is_for_the_commit_it_was_said_of(commit: Page, trail: Trail) ->
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_what_was_looked_for_chosen_or_hidden_ends_with_the_commit(commit: Page) -> None:
     commit.keyboard.press("t")
     commit.keyboard.type("f03")
@@ -510,6 +514,7 @@ def test_a_commit_that_is_gone_says_where_it_went_and_leads_there(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_where_all_is_viewed_the_way_on_leads_into_the_next_commit(
     commit: Page, trail: Trail
 ) -> None:

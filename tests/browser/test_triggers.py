@@ -63,6 +63,7 @@ def test_each_error_stands_at_its_field(triggers: Page, watch: Watch) -> None:
     expect(triggers.get_by_label("Name", exact=True)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_a_trigger_is_worked_by_keys_alone(triggers: Page, shared_service: Service) -> None:
     row(triggers, "good").focus()
     triggers.keyboard.press("Enter")
@@ -106,6 +107,7 @@ def test_an_invalid_entry_is_listed_with_its_line_and_stays_untouched(
     assert stored(shared_service)["close-books"]["run"] == {"prompt": "x"}
 
 
+@pytest.mark.slow
 def test_a_trigger_is_enabled_while_it_is_still_being_saved(
     triggers: Page, shared_service: Service
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_pattern_that_is_seldom_meant_so_says_what_it_does(triggers: Page) -> 
     expect(triggers.get_by_text("(minute) is 0 alone")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_nobody_can_be_asked_for_is_warned_of_at_save_with_its_fixes_as_buttons(
     triggers: Page, shared_service: Service
 ) -> None:
@@ -218,6 +221,7 @@ def test_a_deleted_trigger_comes_back_with_undo(triggers: Page, shared_service: 
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 9 * * 1-5"}
 
 
+@pytest.mark.slow
 def test_a_trigger_is_deleted_after_what_was_asked_of_it_is_answered(triggers: Page) -> None:
     """Else the question finds nothing, and the page looks broken to whoever reads its log."""
     held = Held(triggers, "**/triggers/good")
@@ -230,6 +234,7 @@ def test_a_trigger_is_deleted_after_what_was_asked_of_it_is_answered(triggers: P
     expect(row(triggers, "good")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_trigger_of_a_client_says_so_until_a_person_saves_it(
     triggers: Page, shared_service: Service
 ) -> None:
@@ -281,6 +286,7 @@ def test_a_hand_edit_appears_while_typed_text_stays(
     expect(prompt).to_have_value("half a thought")
 
 
+@pytest.mark.slow
 def test_the_switch_keeps_what_is_typed(triggers: Page, shared_service: Service) -> None:
     row(triggers, "good").click()
     prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
@@ -386,6 +392,7 @@ def test_a_project_that_is_over_says_that_its_triggers_do_not_fire(
     expect(said.first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_triggers_that_a_missing_folder_holds_are_not_said_to_fire_again(
     triggers: Page, shared_service: Service
 ) -> None:
@@ -403,6 +410,7 @@ def test_triggers_that_a_missing_folder_holds_are_not_said_to_fire_again(
     expect(triggers.get_by_text("Its folder cannot be used: nothing fires")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_has_the_focus_is_not_behind_the_bar_of_save(triggers: Page) -> None:
     row(triggers, "good").click()
     expect(triggers.get_by_role("heading", name="good", exact=True)).to_be_visible()
@@ -445,6 +453,7 @@ def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Ser
     expect(triggers.get_by_role("heading", name="Triggers", exact=True).last).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_prompt_file_that_is_not_there_has_the_near_one_as_a_button(
     triggers: Page, shared_service: Service
 ) -> None:
@@ -493,6 +502,7 @@ def test_an_event_says_what_its_turn_is_told_and_keeps_what_counts(
     expect(triggers.get_by_label("Only", exact=True)).to_have_value("shop, blog-*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", few([360, 1100, 1280, 1440], 2))
 def test_every_choice_of_how_it_starts_is_seen_whole(triggers: Page, width: int) -> None:
     triggers.set_viewport_size({"width": width, "height": 800})

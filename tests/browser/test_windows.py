@@ -124,6 +124,7 @@ def test_twelve_visible_windows_share_one_connection_and_go_on_through_a_restart
     until(lambda: desk.streams() == wanted | {"review": 0, "dashboard": 0, "chats": 0})
 
 
+@pytest.mark.slow
 def test_text_that_is_being_written_is_shown_once_when_another_window_opens(
     desk: Desk, person: BrowserContext
 ) -> None:
@@ -163,6 +164,7 @@ def test_pages_outlive_the_worker_that_they_share(
     shows([page], "Heir message")
 
 
+@pytest.mark.slow
 def test_windows_on_the_ports_of_the_parts_share_one_connection_for_each_port(
     desk: Desk, person: BrowserContext
 ) -> None:

@@ -64,6 +64,7 @@ def test_the_list_of_triggers_says_when_each_fires_and_why_its_last_run_failed(p
     expect(row).to_contain_text("file not found: nope.txt")
 
 
+@pytest.mark.slow
 def test_an_event_hook_is_made_from_what_the_catalogue_offers(
     page: Page, shared_service: Service
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_removed_database_takes_no_write_and_a_restart_makes_a_new_one(tmp_pat
         assert ran(service, first)
 
 
+@pytest.mark.slow
 def test_a_child_that_starts_anew_makes_no_file(tmp_path: Path):
     with Service(tmp_path) as service:
         assert service.process is not None

@@ -153,6 +153,7 @@ print(len(os.listdir("/proc/self/task")), *asked)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="what threads there are, on Linux")
 def test_what_is_loaded_before_the_fork_runs_no_thread_and_is_no_run_s_own(
     stopped_service: Service,

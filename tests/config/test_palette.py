@@ -120,6 +120,7 @@ def ask(url: str, q: str, **headers: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_project_finds_the_stacks_and_apps_of_its_folder_and_its_folder_is_known(served):
     listed = served.http.get("/review/api/projects/ledgerline").json()
     folder = str(Path(listed["repos"][0]["path"]).expanduser())

@@ -128,6 +128,7 @@ def test_a_taken_main_port_ends_the_start_with_2_and_one_line(stopped):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_taken_review_port_is_named_with_its_holder_and_given_up_alone(stopped):
     port = stopped.ports["review"]
     with socket.create_server(("127.0.0.1", port)):
@@ -249,6 +250,7 @@ def test_a_directory_that_cannot_be_made_is_one_line_and_exit_2(stopped, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_a_second_data_directory_on_the_same_projects_is_told_who_has_them(stopped, tmp_path):
     if "SVC_DATABASE_URL" in stopped.env:
         pytest.skip("the store is PostgreSQL")
@@ -295,6 +297,7 @@ def test_an_unreadable_certificate_ends_the_start(stopped, tmp_path):
     assert "not starting: SVC_TLS_CERT and SVC_TLS_KEY: " in ended.stderr
 
 
+@pytest.mark.slow
 def test_off_closes_a_part_s_own_port_and_tls_opens_one_more(stopped, tmp_path):
     certificate, key = make_certificate(tmp_path)
     stopped.env |= {"SVC_REVIEW_PORT": "off", "SVC_DASHBOARD_PORT": "off"}

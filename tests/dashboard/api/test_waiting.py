@@ -7,6 +7,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import pytest
 
 from dashboard.operations.common import MOST
 from tests.service import until
@@ -20,6 +21,7 @@ service:
 STARTS = 40
 
 
+@pytest.mark.slow
 def test_forty_slow_starts_leave_threads_for_everything_else(served):
     go = served.tmp / "go"
     slugs = [f"slow-{number}" for number in range(STARTS)]

@@ -40,6 +40,7 @@ async def gallery(told: Told) -> AsyncIterator[Gallery]:
     await made.close()
 
 
+@pytest.mark.slow
 async def test_a_refresh_takes_every_app_that_is_up_and_counts_them(gallery, told):
     asked: list[str] = []
     async with serving(site({"/": (PAGE, BODY), "/b": (PAGE, BODY)}, asked)) as server:
@@ -80,6 +81,7 @@ async def test_a_refresh_joins_the_one_that_runs(gallery):
     assert asked.count("/shop") == 2
 
 
+@pytest.mark.slow
 async def test_who_asked_may_leave_and_the_refresh_goes_on(gallery):
     async with serving(site({"/": (PAGE, BODY)})) as server:
         gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))
@@ -124,6 +126,7 @@ async def test_an_app_that_comes_up_has_its_screenshot_without_being_asked(galle
     assert told.thumbs == ["shop"]
 
 
+@pytest.mark.slow
 async def test_an_app_removed_while_it_is_photographed_leaves_nothing_behind(gallery, told):
     async with serving(site({"/": (PAGE, BODY)})) as server:
         gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))
@@ -136,6 +139,7 @@ async def test_an_app_removed_while_it_is_photographed_leaves_nothing_behind(gal
     assert told.thumbs == []
 
 
+@pytest.mark.slow
 async def test_closing_ends_what_is_being_taken(gallery):
     async with serving(hangs) as server:
         gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))

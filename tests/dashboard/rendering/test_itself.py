@@ -13,6 +13,7 @@ from dashboard.rendering.screenshot import Camera, NoShot
 from tests.dashboard.health.servers import Server, answers, hangs, serving
 from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
 from tests.dashboard.rendering.sites import PAGE, site
+from tests.promises.rings import few
 
 CHROMIUM = chromium.found(None)
 BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
@@ -72,8 +73,11 @@ async def test_no_image_frame_script_or_navigation_of_a_page_reaches_it(itself: 
     assert itself.heard == []
 
 
+HOSTS = ["127.0.0.1", "[::ffff:7f00:1]", "localhost", "a.localhost"]
+
+
 @BROWSER
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "a.localhost", "[::ffff:7f00:1]"])
+@pytest.mark.parametrize("host", few(HOSTS, 2))
 async def test_no_socket_of_a_page_reaches_it(itself: Server, host: str):  # noqa: F811
     assert CHROMIUM is not None
     async with serving(hangs) as other:

@@ -61,6 +61,7 @@ async def test_a_page_is_shown_as_it_looks_after_load_and_nothing_is_left_over(c
     await eventually(lambda: not left_over(data))
 
 
+@pytest.mark.slow
 async def test_dark_and_viewport_are_as_wanted(command):
     page = b"<style>@media (prefers-color-scheme: dark){body{background:#00ff00}}</style><body>"
     async with serving(site({"/": (PAGE, page)})) as server:
@@ -86,6 +87,7 @@ async def test_a_page_cannot_lead_the_browser_to_another_origin(command):
     assert middle(png) == (0, 0, 255)
 
 
+@pytest.mark.slow
 async def test_a_page_may_load_from_a_neighbour_but_not_from_what_is_never_asked(
     command, monkeypatch
 ):
@@ -141,6 +143,7 @@ async def test_the_browser_is_not_even_started_for_an_address_that_is_never_aske
         await Camera().take("/nowhere/browser", url)
 
 
+@pytest.mark.slow
 async def test_a_page_that_is_no_html_makes_no_shot(command):
     async with serving(site({"/": ("application/json", b'{"a": 1}')})) as server:
         with pytest.raises(NoShot, match="application/json"):
@@ -159,6 +162,7 @@ async def test_the_browser_stands_back_behind_other_work(tmp_path, monkeypatch):
     assert int(noted.read_text()) == chromium.NICE
 
 
+@pytest.mark.slow
 async def test_a_page_that_never_loads_ends_with_the_whole_group(command, data, monkeypatch):
     monkeypatch.setattr(screenshot, "SECONDS", 3.0)
     async with serving(hangs) as server:
@@ -170,6 +174,7 @@ async def test_a_page_that_never_loads_ends_with_the_whole_group(command, data, 
     await eventually(lambda: not left_over(data))
 
 
+@pytest.mark.slow
 async def test_one_is_taken_at_a_time(command, data):
     camera = Camera()
     most = 0

@@ -26,6 +26,7 @@ from dashboard.services.definition import Ready, Service
 from dashboard.services.state import Limits
 from dashboard.services.system import boot, ports, processes, waiting
 from tests.dashboard.services.world import Scene, alive, python, server
+from tests.promises.rings import ring
 from tests.service import ROOT, free_port, until
 
 UP = Service("echo up; exec sleep 64", ready=Ready(log="up"))
@@ -562,7 +563,7 @@ def _kills(count: int, services: int, data: Path) -> None:
 
 @pytest.mark.timeout(120)
 async def test_no_kill_of_the_daemon_ends_a_service_or_loses_an_exit_code(scene: Scene):
-    await asyncio.to_thread(_kills, int(os.environ.get("SVC_KILLS", "20")), 20, scene.data)
+    await asyncio.to_thread(_kills, ring(fast=7, slow=20), 20, scene.data)
 
     services = {f"app-{n}": UP for n in range(20)}
     await scene.begin(**services)

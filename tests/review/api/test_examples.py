@@ -72,6 +72,7 @@ def test_every_route_of_every_example_commit_answers(alone: Served):
                     assert api.get(path + below).status_code == 200, path + below
 
 
+@pytest.mark.slow
 def test_a_project_of_that_name_is_in_the_way(alone: Served):
     folder = alone.service.projects / "example-search"
     folder.mkdir(parents=True)

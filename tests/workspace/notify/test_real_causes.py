@@ -99,6 +99,7 @@ def test_a_turn_that_took_long(service: Service, receiver: Receiver):
     assert told(receiver) == [("finished", "Mend it is done", "after 2 min")]
 
 
+@pytest.mark.slow
 def test_a_thread_that_an_agent_answers(service: Service, receiver: Receiver, tmp_path: Path):
     repo = Repo(tmp_path / "api")
     repo.commit({"a.py": "1\n"}, "One")

@@ -106,6 +106,7 @@ def test_a_schedule_written_by_hand_runs_and_goes_on_after_the_death_of_a_child(
     until(lambda: "completed" in cluster.statuses()[before:], seconds=150, what="a new run")
 
 
+@pytest.mark.slow
 def test_two_clusters_on_one_directory_fire_each_nominal_time_once(cluster):
     cluster.write("1s", "true")
     cluster.start()

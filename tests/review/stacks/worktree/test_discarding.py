@@ -50,6 +50,7 @@ def everything(desk: Desk) -> tuple[object, ...]:
     return desk.repo.sha(), desk.index(), desk.files(), desk.repo.git("stash", "list")
 
 
+@pytest.mark.slow
 def test_each_file_goes_and_comes_back_staged_as_it_was(messed: Desk):
     before = everything(messed)
     for path in messed.paths():

@@ -161,6 +161,7 @@ def test_a_refused_turn_waits_and_its_next_try_completes_it(world: World, stub):
     assert world.records(turn.chat, "turn_end")[0]["turns"] == 1
 
 
+@pytest.mark.slow
 def test_tools_that_ran_before_a_refusal_are_not_run_again(world: World, stub):
     stub.say(text("I write."), use("Bash", {"command": "echo once >> ran"}, call="call_a"))
     turn = waits(world, stub)
@@ -181,6 +182,7 @@ def test_tools_that_ran_before_a_refusal_are_not_run_again(world: World, stub):
     assert len({*calls}) == 2
 
 
+@pytest.mark.slow
 def test_later_messages_wait_behind_a_turn_that_waits(world: World, stub):
     turn = waits(world, stub)
     behind = world.send(turn.chat)
@@ -234,6 +236,7 @@ def test_trying_now_is_possible_once(world: World, stub):
     assert world.run(turn.id).state == "done"
 
 
+@pytest.mark.slow
 def test_a_turn_that_is_refused_each_time_fails_and_says_how_often(world: World, stub):
     turn = waits(world, stub)
     for _ in range(2):

@@ -219,6 +219,7 @@ def test_a_fold_that_a_rate_limit_meets_waits_with_its_turn(talk, stub):
     assert end(records) == ("error", "rate_limited")
 
 
+@pytest.mark.slow
 def test_a_summary_that_breaks_off_is_asked_for_again_and_no_half_of_it_is_kept(world):
     with openai.serve() as stub:
         talk = Talk(world, stub, "openai:gpt-x")

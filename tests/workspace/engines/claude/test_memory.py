@@ -113,6 +113,7 @@ def test_a_fork_whose_source_was_lost_is_told_as_text(desk: Desk):
     assert said(desk.stub.asked[-1]) == [f"{TOLD}\nuser: One\nassistant: first\n\nTwo"]
 
 
+@pytest.mark.slow
 def test_a_chat_that_another_engine_began_is_told_as_text_and_nothing_was_lost(desk: Desk):
     desk.world.run("#!runbook\nBe greeted.\n```Bash\necho hi\n```\n")
 

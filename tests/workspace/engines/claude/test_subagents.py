@@ -78,6 +78,7 @@ def test_a_subagent_gets_no_worktree(desk: Desk):
     )
 
 
+@pytest.mark.slow
 def test_a_turn_that_may_not_spawn_is_offered_no_task(desk: Desk):
     desk.stub.say(use("Agent", {"description": "d", "prompt": "SUB"}))
     desk.stub.say(text("ok"))

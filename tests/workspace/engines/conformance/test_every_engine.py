@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.promises.rings import few
 from tests.workspace.chats.turns.world import only, until
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, Use, driving
 from tests.workspace.engines.manage import manage
@@ -21,6 +22,10 @@ READ_CHAT = "mcp__svc_manage__read_chat"
 LIST_THREADS = "mcp__svc_review__list_threads"
 pytestmark = pytest.mark.timeout(180)
 Record = dict[str, Any]
+# The engine whose tools are ours, and in the whole ring all: what is ours is the same for each.
+ours_first = pytest.mark.parametrize(
+    "driver", few(sorted(ALL, key="builtin".__ne__), 1), indirect=True
+)
 
 
 @pytest.fixture(params=ALL)
@@ -67,6 +72,7 @@ def test_text_is_a_record_and_the_turn_completes(driver):
     assert end(records) == ("ok", None)
 
 
+@ours_first
 def test_a_tool_runs_between_its_call_and_its_result(driver):
     driver.expect(Use("Bash", {"command": "echo out > ran; echo seen"}), Say("Done."))
     records = driver.run()
@@ -100,6 +106,7 @@ def test_an_empty_list_offers_no_tool(driver):
     assert not (driver.world.project / "ran").exists()
 
 
+@ours_first
 def test_plan_mode_changes_nothing(driver):
     driver.expect(Use("Write", {"file_path": "ran", "content": "x"}), Say("I would write."))
     if refused_instead(driver, "plan mode", mode="plan", attended=True):
@@ -109,6 +116,7 @@ def test_plan_mode_changes_nothing(driver):
     assert not (driver.world.project / "ran").exists()
 
 
+@ours_first
 def test_a_turn_stops_at_its_bound(driver):
     if not flags(driver)["maxTurnsEnforced"]:
         pytest.skip("its flags say that it holds no bound")
@@ -118,6 +126,7 @@ def test_a_turn_stops_at_its_bound(driver):
     assert "2" not in (driver.world.project / "ran").read_text()
 
 
+@ours_first
 def test_a_stop_during_text_keeps_what_was_said(driver):
     if not driver.streams:
         pytest.skip("its text is there at once")
@@ -154,6 +163,7 @@ def test_the_next_turn_knows_the_one_before(driver):
         assert told.index("plum") < told.index("Which word?")
 
 
+@ours_first
 def test_a_fork_knows_its_source_and_leaves_it_alone(driver):
     driver.expect(Say("Noted."))
     driver.run("The word is plum.")
