@@ -40,12 +40,13 @@ CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 SMALL = shutil.which("chromium-headless-shell") or CHROMIUM
 MISSING = "no Chromium on this machine; install it with: apt-get install -y chromium"
 NO_AXE = "axe-core is not installed; install it with: pip install axe-playwright-python"
-# Of every node that passes, too, it would tell: a megabyte for a page of diffs.
+# Of every node that passes, too, it would tell: a megabyte for a page of diffs. What ends in a
+# function is called by Playwright, and axe would run twice.
 VIOLATIONS = """;{
   const { run } = axe;
   const told = ({ violations }) => ({ violations });
   axe.run = () => run({ resultTypes: ["violations"] }).then(told);
-}"""
+} 0;"""
 WAIT_MS = 15_000
 # The modules of the page at hand, by name: the very ones that it runs.
 MODULES = """(await import(document.querySelector("script[type=module]").src)).modules"""
