@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, Route, expect
 
 from tests.browser.conftest import Held, Watch, Windows
+from tests.promises.rings import few
 from tests.service import Service, until
 from tests.workspace.chats.world import FAILS
 from workspace.chats import transcript
@@ -123,7 +124,7 @@ def test_a_button_that_is_pressed_twice_at_once_acts_once(
     assert len([url for url in sent if url.endswith("/again")]) == 1
 
 
-@pytest.mark.parametrize("width", [360, 1024, 1440])
+@pytest.mark.parametrize("width", few([360, 1024, 1440], 1))
 def test_stop_stands_beside_send_and_each_choice_can_be_read_while_a_turn_runs(
     page: Page, slug: str, width: int
 ) -> None:
@@ -454,6 +455,7 @@ def test_a_chat_is_exported_as_the_file_its_name_says(page: Page, told: str) -> 
     assert "And now?" in saved.value.path().read_text()
 
 
+@pytest.mark.slow
 def test_what_nobody_has_seen_is_marked_until_it_is_opened(
     page: Page, told: str, slug: str
 ) -> None:

@@ -70,6 +70,7 @@ def test_five_thousand_messages_open_at_the_end_and_unfold_upwards(
     expect(page.get_by_text(f"Answer {TURNS - 1}.", exact=True)).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_what_one_reads_does_not_move_when_an_answer_comes(
     page: Page, long_chat: tuple[str, Path]
 ) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from tests.browser.conftest import Watch
 from tests.browser.toasts import undo
 from tests.dashboard.served import Served
+from tests.promises.rings import few
 from tests.service import QUIET, until
 
 BEGUN = "# mine\nname: Vault # its name\npaused: true\n"
@@ -143,6 +144,7 @@ def test_two_windows_on_one_file_keep_what_is_typed_in_each(
     expect(editor(context.new_page(), slug)).to_have_value(TYPED)
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_is_read_anew_only_while_nothing_is_typed(
     page: Page, shared_service: Served, slug: str
 ) -> None:
@@ -173,7 +175,7 @@ def test_no_banner_and_no_mistake_moves_what_saves(
     assert save.bounding_box() == before
 
 
-@pytest.mark.parametrize("choice", ["Take theirs", "Save mine over it", "Keep editing"])
+@pytest.mark.parametrize("choice", few(["Take theirs", "Save mine over it", "Keep editing"], 1))
 def test_a_conflict_shows_both_texts_and_loses_neither(
     page: Page, shared_service: Served, slug: str, watch: Watch, choice: str
 ) -> None:
@@ -273,6 +275,7 @@ def test_a_draft_begun_on_an_older_file_still_meets_the_comparison(
     assert shared_service.file(slug).read_text() == ELSEWHERE
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_mended_in_the_editor(
     page: Page, shared_service: Served, slug: str
 ) -> None:

@@ -47,6 +47,7 @@ def without_data(page: Page) -> Held:
     return held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lacking", ["scripts", "data"])
 def test_what_is_typed_into_a_filter_that_is_not_there_yet_stands_in_it(
     page: Page, lacking: str
@@ -65,6 +66,7 @@ def test_what_is_typed_into_a_filter_that_is_not_there_yet_stands_in_it(
     expect(page.locator(".home a.over")).to_have_text([NAME])
 
 
+@pytest.mark.slow
 def test_the_palette_takes_a_place_that_was_typed_before_any_script_ran(page: Page) -> None:
     held = without_scripts(page, "/runs")
     page.keyboard.press("Control+k")

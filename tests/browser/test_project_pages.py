@@ -140,6 +140,7 @@ def test_a_chat_is_started_and_the_text_survives_a_reload(page: Page) -> None:
     expect(page.get_by_label("Transcript")).to_contain_text("Hello there.")
 
 
+@pytest.mark.slow
 def test_messages_of_all_projects_are_searched(page: Page) -> None:
     page.goto("/")
     expect(page.locator(".home a.over")).to_have_count(2)

@@ -193,6 +193,7 @@ def test_what_nobody_can_be_asked_for_is_warned_of_at_save_with_its_fixes_as_but
     assert "'tools': ['Bash']" in str(stored(shared_service)["tests"])
 
 
+@pytest.mark.slow
 def test_a_pattern_of_commands_is_told_of_and_mended_by_its_button(
     triggers: Page, shared_service: Service, watch: Watch
 ) -> None:
@@ -316,6 +317,7 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}
 
 
+@pytest.mark.slow
 def test_an_entry_that_was_deleted_meanwhile_is_said_to_be_and_can_be_made_anew(
     triggers: Page, shared_service: Service, watch: Watch
 ) -> None:
@@ -379,6 +381,7 @@ def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:
     expect(triggers.get_by_text("Paused in this project")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_project_that_is_over_says_that_its_triggers_do_not_fire(
     triggers: Page, shared_service: Service
 ) -> None:

@@ -148,6 +148,7 @@ def test_text_that_is_being_written_is_shown_once_when_another_window_opens(
         text.close()
 
 
+@pytest.mark.slow
 def test_pages_outlive_the_worker_that_they_share(
     desk: Desk, person: BrowserContext, browser: Browser
 ) -> None:

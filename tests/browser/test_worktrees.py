@@ -56,6 +56,7 @@ def test_a_chat_works_in_a_worktree_of_its_own_and_is_brought_over(
     assert (repo.path / "till.txt").read_text() == "mended\n"
 
 
+@pytest.mark.slow
 def test_its_commits_are_a_stack_under_review_that_leads_back_to_the_chat(
     page: Page, shared_service: Service, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def endpoints(managed: Service) -> list[str]:
     return [f"{base}/mcp" for base in bases]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_python_client_connects_lists_calls_and_leaves(endpoints: list[str], mode: str):
     for url in endpoints:

@@ -60,6 +60,7 @@ def names(service: Service, token: str) -> list[str]:
     return [tool["name"] for tool in result(ask(service, token, request("tools/list")))["tools"]]
 
 
+@pytest.mark.slow
 def test_everything_allowed_is_fourteen_tools_and_never_a_promotion(odd: Service):
     assert len(names(odd, "EVERYTHING")) == 14
     for unknown in ("promote_project", "fork_chat_batchx", "initialize"):

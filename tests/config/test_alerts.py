@@ -40,6 +40,7 @@ triggers:
 ALWAYS = {'svc_turns{state="running"}': "1x120"}
 
 
+@pytest.mark.slow
 def test_every_series_an_alert_asks_for_is_told(served: Service) -> None:  # noqa: F811
     folder = served.projects / "alpha"
     folder.mkdir(parents=True)

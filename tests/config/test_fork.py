@@ -177,6 +177,7 @@ def test_what_is_loaded_before_the_fork_runs_no_thread_and_is_no_run_s_own(
     assert set(asked) - excused.keys() == set()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_started_again_is_another_run(stopped_service: Service):
     with stopped_service as running:
         first = runs(running)

@@ -96,6 +96,7 @@ os.wait()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not prctl.KNOWN, reason="the heap of Linux")
 def test_a_fork_copies_few_of_the_pages_it_shares(stopped_service: Service):
     stopped_service._use_template()

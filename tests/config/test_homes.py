@@ -63,6 +63,7 @@ def test_a_home_that_cannot_be_read_ends_the_start_with_one_sentence(tmp_path: P
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_on_sqlite_no_file_is_made_and_queues_keep_their_names(settings, stopped_service: Service):
     if "SVC_DATABASE_URL" in stopped_service.env:
         pytest.skip("the store is PostgreSQL")

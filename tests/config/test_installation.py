@@ -36,6 +36,7 @@ def test_data_that_a_newer_version_used_is_a_fault(installed: Service) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_file_of_tokens_that_others_can_read_is_a_fault(installed: Service) -> None:
     path = installed.data / "service.env"
     path.touch(mode=0o644)

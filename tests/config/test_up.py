@@ -95,6 +95,7 @@ def test_machine_paths_that_nobody_serves_are_a_bare_404(shared_service, path):
         assert (answer.status_code, answer.content) == (404, b'{"error":"not found"}')
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what a process maps, on Linux")
 def test_a_server_loads_no_library_that_its_settings_do_not_ask_for(stopped):
     stopped.start().http.get("/").raise_for_status()
@@ -214,6 +215,7 @@ def test_ctrl_c_before_anything_is_served_ends_without_a_traceback(stopped):
     assert "Traceback" not in out
 
 
+@pytest.mark.slow
 def test_runserver_alone_names_pending_migrations_and_serves(stopped):
     stopped._use_template = lambda: None
     stopped.start("runserver")  # with its reloader

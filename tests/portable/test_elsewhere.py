@@ -96,6 +96,7 @@ def written(path: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
+@pytest.mark.slow
 def test_the_calls_are_gone_from_every_process_of_the_service(elsewhere):
     done = subprocess.run(
         [elsewhere.python, "-c", TRIED], capture_output=True, text=True, check=True, env={}
@@ -199,6 +200,7 @@ def test_a_service_lives_on_over_a_restart_and_is_stopped_by_the_next(elsewhere)
     until(lambda: not alive(pid), what="the command is gone")
 
 
+@pytest.mark.slow
 def test_the_doctor_says_what_this_system_cannot_do(elsewhere):
     told = [one for one in elsewhere.findings() if one["level"] != "ok"]
     texts = [one["text"] for one in told if "this system" in one["text"].lower()]

@@ -160,6 +160,7 @@ def test_nothing_under_a_watched_name_blinds_or_feeds_the_service(
     assert "was not handled" not in scene.service.log()
 
 
+@pytest.mark.slow
 @pytest.mark.promise("G15")
 def test_the_commands_pass_by_what_is_no_file(scene: Scene, witness: Witness, tmp_path: Path):
     assets = scene.trap / "assets"

@@ -239,6 +239,7 @@ def test_an_agent_that_wants_a_login_fails_the_turn_and_one_is_made_when_named(w
     assert done["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_the_agent_sees_the_named_variables_and_no_other(world, monkeypatch):
     monkeypatch.setenv("SVC_TOKEN_OF_ALL", "secret")
     records = world.play(
@@ -250,6 +251,7 @@ def test_the_agent_sees_the_named_variables_and_no_other(world, monkeypatch):
     assert told == f"STUB_KEY=k-123OTHER_KEY=NoneSVC_TOKEN_OF_ALL=NoneHOME={world.home}"
 
 
+@pytest.mark.slow
 def test_the_agent_has_no_files_and_no_terminal_of_ours(world):
     world.play({"say": "x"})
 

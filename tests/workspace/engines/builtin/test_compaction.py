@@ -150,6 +150,7 @@ def test_calls_stay_with_their_answers_within_a_long_turn(talk, stub, world):
     assert "call_0" not in calls
 
 
+@pytest.mark.slow
 def test_the_message_that_is_worked_on_stays_whole_and_without_what_was_told_before_it(
     talk, stub, world
 ):
@@ -237,6 +238,7 @@ def test_a_summary_that_breaks_off_is_asked_for_again_and_no_half_of_it_is_kept(
     assert all("WRONG" not in json.dumps(asked.body) for asked in stub.asked)
 
 
+@pytest.mark.slow
 def test_a_fold_that_finds_no_server_forgets_nothing(talk, stub):
     talk.settings = {"contextTokens": LIMIT}
     fill(talk, 100, words=150)
@@ -269,6 +271,7 @@ def test_a_task_is_folded_by_itself_and_the_chat_is_not(talk, stub, world):
     assert stub.asked[-1].messages == [("user", "Have them read"), ("assistant", "")]
 
 
+@pytest.mark.slow
 def test_what_another_engine_did_is_told_as_far_as_the_model_takes_it(talk, stub, world):
     with transcript.Writer(str(world.transcript)) as writer:
         for number in range(200):

@@ -160,6 +160,7 @@ def test_answers_names_and_descriptions_of_a_server_are_bounded(talk, stub):
     assert next(iter(stub.asked[1].results.values()))[1].endswith("[200000 characters left out]")
 
 
+@pytest.mark.slow
 def test_a_server_sees_the_variables_it_is_given_and_no_command_does(talk, stub):
     stub.say(use("mcp__mine__env", {"text": "KEY_OF_MINE"}), use("Bash", {"command": "env"}))
     stub.say(text("ok"))

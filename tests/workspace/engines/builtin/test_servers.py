@@ -106,6 +106,7 @@ def test_an_answer_that_ends_without_a_word_that_it_is_whole_is_none(request, na
     assert only(records, "assistant")["text"] == "Half of th"
 
 
+@pytest.mark.slow
 def test_a_model_that_refuses_is_asked_once_and_is_not_said_to_have_broken_off(hosted, stub):
     stub.say({"type": "refusal", "refusal": "I cannot help with that."})
     records = hosted.run()
@@ -188,6 +189,7 @@ def test_no_command_sees_the_key_in_its_surroundings(hosted, stub):
     assert result(records) == (True, "0\n[exit status 1]")
 
 
+@pytest.mark.slow
 def test_a_proxy_that_a_project_passes_on_is_not_asked(talk, stub, world, monkeypatch):
     environ = world.environ
     proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9"}

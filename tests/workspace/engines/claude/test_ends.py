@@ -81,6 +81,7 @@ def test_an_empty_answer_is_no_success(desk: Desk):
     assert only(records, "notice")["text"] == "The model gave an empty answer."
 
 
+@pytest.mark.slow
 def test_without_a_key_the_login_failed_and_nothing_is_completed(desk: Desk):
     """Edge case 17."""
     records = desk.run(keys={})
@@ -117,6 +118,7 @@ def test_a_bound_that_is_not_reached_is_not_met(desk: Desk):
     assert (*ended(records), records[-1]["turns"]) == ("ok", None, 2)
 
 
+@pytest.mark.slow
 def test_a_tool_that_was_not_asked_for_ends_the_turn_before_it_can_be_used(desk: Desk):
     desk.stub.say(use("Bash", {"command": "touch ran"}))
 

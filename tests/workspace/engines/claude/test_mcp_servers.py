@@ -37,6 +37,7 @@ def test_the_services_own_tools_stay_in_a_file_beside_them(desk):
     assert svc["token"] not in argv
 
 
+@pytest.mark.slow
 def test_a_server_that_no_tool_of_the_turn_is_of_is_not_started(desk):
     records = played(desk, (NOTE, {"text": "x"}), tools=["Read"], servers=(mine(),))
 
