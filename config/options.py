@@ -333,6 +333,9 @@ class Options:
     retry: RetrySetting = option(
         readers.retry, RetrySetting(), "How a rate limit is waited out", key="engines.retry"
     )
+    reads: tuple[Path, ...] = option(
+        readers.folders, (), "What turns may read of your home", key="engines.reads"
+    )
     engines: Mapping[str, Any] = option(readers.ENGINES, {}, "Per-engine settings", key="engines")
     mcp_servers: Any = option(readers.raw, {}, "Servers of tools for agents", key="mcpServers")
     tools: Mapping[str, Any] = option(readers.TOOLS, {}, "Per-tool settings", key="tools")
@@ -360,7 +363,7 @@ def load(environ: Mapping[str, str]) -> Options:
     if values["projects_dir"] == Path():
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
-    readers.refuse_together(values)
+    readers.refuse_together(values | {"data_dir": data_dir})
     told = written.variables(given, tree, variables()) + written.warnings(tree, frozenset(known()))
     return Options(data_dir, config_file, tuple(told), given, **values)
 

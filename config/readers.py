@@ -212,6 +212,17 @@ def folder(name: str, value: object) -> Path:
     return path
 
 
+def folders(name: str, value: object) -> tuple[Path, ...]:
+    """Folders of this machine that turns may read; never all of the home, where secrets lie."""
+    found = tuple(Path(word).expanduser() for word in words(name, value))
+    for path in found:
+        if not path.is_absolute():
+            raise refusal(name, path, "absolute paths, or such that begin with ~/")
+        if Path.home().resolve().is_relative_to(path.resolve()):
+            raise refusal(name, path, "folders within your home, not all of it")
+    return found
+
+
 def made(name: str, path: Path) -> Path:
     """The directory at `path`, made for this user alone when it is not there."""
     try:
@@ -307,6 +318,10 @@ def refuse_together(values: Mapping[str, Any]) -> None:
         )
     if values["redis_url"] and not values["database_url"]:
         raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
+    ours = [values[name].resolve() for name in ("data_dir", "projects_dir")]
+    for path in values["reads"]:
+        if any(one.is_relative_to(path.resolve()) for one in ours):
+            raise refusal("engines.reads", path, "folders without the data of the service in them")
     if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
         raise OptionError(
             'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'

@@ -13,6 +13,7 @@ from workspace.access import reach
 from workspace.access.clients import management
 from workspace.engines import select
 from workspace.engines.base import NAMES
+from workspace.engines.tools import unseen
 from workspace.notify import describe
 from workspace.projects import store
 from workspace.servers import offered
@@ -58,6 +59,8 @@ def engines() -> Iterator[Finding]:
     sandbox = select.confinement()
     if sandbox.mode == "bwrap":
         yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
+        if hint := unseen.advice(sandbox):
+            yield Finding(HINT, "sandbox", hint)
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
     for warning in [*store.unguarded(), *reach.of_instance()]:

@@ -57,7 +57,7 @@ class Confinement:
             from workspace.engines.runner import Runner
 
             argv = self._confined([], [], sandbox.OURS, (), tools=True)
-            self._runner = Runner(argv, self.paths.root, self.paths)
+            self._runner = Runner(argv, self.paths.root, self.paths, self.job.sandbox)
         return self._runner
 
     def _at_home(self, tool: str, args: Args) -> bool:

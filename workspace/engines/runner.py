@@ -20,17 +20,19 @@ from workspace.engines import sandbox
 from workspace.engines.base import EngineError
 from workspace.engines.inside import HEADER, READY
 from workspace.engines.paths import Paths
+from workspace.engines.sandbox import Sandbox
 from workspace.engines.tools import Output, ToolError
 
 LOOK_S, CLOSE_S = 0.2, 0.1
 LATE_S = 10.0  # a tool ends by itself at its time; this long after it the sandbox is given up
+NOT_FOUND = 127  # of a shell whose command no folder of the PATH holds
 ENDED = "the sandbox of this turn ended before the call did; the next call gets a new one"
 
 
 class Runner:
     """One sandbox with the tools of a turn, started at once; nothing waits for it."""
 
-    def __init__(self, argv: list[str], cwd: str, paths: Paths) -> None:
+    def __init__(self, argv: list[str], cwd: str, paths: Paths, walls: Sandbox) -> None:
         requests, self.requests = os.pipe()
         self.answers, answers = os.pipe()
         self.errors, errors = os.pipe()
@@ -49,6 +51,7 @@ class Runner:
         finally:
             for fd in (requests, answers, errors):
                 os.close(fd)
+        self.walls = walls
         self.ready = self.busy = self.lost = self.vanished = False
         os.set_blocking(self.errors, False)
         self._send([cwd, *paths])
@@ -75,6 +78,11 @@ class Runner:
         self.busy = False
         shown = data[:text].decode(errors="replace")
         output = None if raw < 0 else data[text:].decode(errors="replace")
+        if status == NOT_FOUND:
+            from workspace.engines.tools import unseen
+
+            advice = unseen.advice(self.walls)
+            shown += f"\n[{advice}]" if advice else ""
         return Output(shown, bool(is_error), status, output)
 
     def close(self) -> None:

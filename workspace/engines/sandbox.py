@@ -25,6 +25,8 @@ MOVED = "bwrap: Can't "
 SCARCE = tuple(map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
+LOOKED_FOR = {".rustup": "RUSTUP_HOME", ".volta": "VOLTA_HOME", ".asdf": "ASDF_DATA_DIR",
+              ".pyenv": "PYENV_ROOT", ".rbenv": "RBENV_ROOT"}  # fmt: skip
 SCRIPT = os.path.join(_HERE, "inside.py")
 MACHINE = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus"))
 # What the first process and the tools are made of, wherever this service is installed.
@@ -32,16 +34,19 @@ OURS = (os.path.join(_ROOT, "workspace"), os.path.join(_ROOT, "config"))
 
 
 class Sandbox(NamedTuple):
-    """`mode` is bwrap, off or unavailable, `reason` why it is not bwrap, `hide` what it hides."""
+    """`mode` is bwrap, off or unavailable, `reason` why it is not bwrap, `hide` what it hides,
+    `shown` what is there all the same (`engines.reads`)."""
 
     mode: str = "off"
     requested: str = "off"
     reason: str | None = None
     hide: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Sandbox:
-        return cls(**(fields | {"hide": tuple(fields["hide"])}))
+        paths = {name: tuple(fields[name]) for name in ("hide", "shown")}
+        return cls(**(fields | paths))
 
 
 class _Lacking(NamedTuple):
@@ -51,15 +56,18 @@ class _Lacking(NamedTuple):
     passing: bool = False
 
 
-def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
+def probe(
+    requested: str, *, hide: tuple[str, ...], shown: tuple[str, ...] = (), scratch: str
+) -> Sandbox:
     """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true once."""
+    found = Sandbox("bwrap", requested, None, hide, shown)
     if requested == "off":
-        return Sandbox("off", "off", "switched off by SVC_SANDBOX", hide)
-    lacking = _try(Sandbox("bwrap", requested, None, hide), scratch)
+        return found._replace(mode="off", reason="switched off by SVC_SANDBOX")
+    lacking = _try(found, scratch)
     if lacking is None:
-        return Sandbox("bwrap", requested, None, hide)
+        return found
     refused = requested == "bwrap" or lacking.passing
-    return Sandbox("unavailable" if refused else "off", requested, lacking.reason, hide)
+    return found._replace(mode="unavailable" if refused else "off", reason=lacking.reason)
 
 
 def _try(sandbox: Sandbox, scratch: str) -> _Lacking | None:
@@ -117,7 +125,7 @@ def wrap(
     if sandbox.mode != "bwrap":
         return argv
     apart = [] if network else ["--unshare-net"]
-    away = hidden(sandbox)
+    away, needed = hidden(sandbox), [*needed, *sandbox.shown]
     prefix = [
         "bwrap", *apart, "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
         "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", "--ro-bind", "/", "/",
@@ -140,7 +148,14 @@ def wrap(
     for path in read_only:
         if os.path.exists(path):
             prefix += ["--ro-bind", path, path]
-    return [*prefix, *_handed_out(door), "--chdir", cwd, "--", *argv]
+    return [*prefix, *_found(sandbox.shown), *_handed_out(door), "--chdir", cwd, "--", *argv]
+
+
+def _found(shown: Sequence[str]) -> list[str]:
+    """The variables by which programs find a folder that they look for in the home: the project's
+    own is another."""
+    named = ((LOOKED_FOR.get(os.path.basename(path)), path) for path in shown)
+    return [word for name, path in named if name for word in ("--setenv", name, path)]
 
 
 def _handed_out(door: str) -> list[str]:
@@ -166,6 +181,13 @@ def hidden(sandbox: Sandbox) -> list[str]:
     real = dict.fromkeys(os.path.realpath(folder) for folder in sandbox.hide)
     there = [folder for folder in real if folder != "/" and os.path.isdir(folder)]
     return ["/tmp", "/run", *there]  # noqa: S108 - covered, not used
+
+
+def sees(sandbox: Sandbox, path: str) -> bool:
+    """Whether what lies at this path is there for a turn."""
+    away = hidden(sandbox)
+    shown = _needed(away, sandbox.shown)
+    return not _below(path, away) or path in shown or _below(path, shown)
 
 
 def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:

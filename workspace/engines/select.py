@@ -165,7 +165,9 @@ def confinement() -> sandbox.Sandbox:
     if found is None or (found.mode == "unavailable" and time.monotonic() - probed >= LACKED_S):
         scratch = Path(settings.DATA_DIR) / "run"
         hide = (str(Path.home()), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
-        found = sandbox.probe(requested, hide=hide, scratch=str(scratch))
+        named = [path.parent.resolve() / path.name for path in settings.SVC.reads]
+        shown = tuple(str(one) for path in named for one in (path, path.resolve()))
+        found = sandbox.probe(requested, hide=hide, shown=shown, scratch=str(scratch))
         _confined[requested] = (time.monotonic(), found)
     return found
 
