@@ -14,6 +14,7 @@ from workspace.api.asks import AskViewSet
 from workspace.api.attachments import AttachmentViewSet
 from workspace.api.chats import ChatViewSet
 from workspace.api.clones import CloneViewSet
+from workspace.api.doubted import DoubtedViewSet
 from workspace.api.edits import EditViewSet
 from workspace.api.folders import FolderViewSet
 from workspace.api.instance import InstanceViewSet
@@ -74,6 +75,7 @@ api = [
     path(f"{P}/restore", trash({"post": "restore"})),
     path(f"{P}/around", project({"get": "around"})),
     path(f"{P}/read", project({"post": "read"})),
+    path(f"{P}/follow", DoubtedViewSet.as_view({"get": "retrieve", "post": "follow"})),
     path(f"{P}/servers", server({"get": "list"})),
     path(f"{P}/servers/use", server({"post": "use", "delete": "stop"})),
     path(f"{P}/chats", chat({"get": "list", "post": "create"})),

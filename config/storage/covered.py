@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.conf import settings
 
+from config.errors import Conflict
 from config.storage import locks, opening
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 DOUBTED = (
     "cannot be followed: replaced while a turn worked beside it, so the turn may have written it; "
-    "it holds as it was. Read it, and save it once more when no turn of the project runs"
+    "it holds as it was. Read what differs on the page of the project, and let it be followed there"
 )
 RECORD = "record.json"
 # Keys of project.yaml that grant nothing: a turn may say as much in any other file. The rest, and
@@ -142,6 +143,23 @@ def follow(path: Path, etag: str, was: bytes) -> None:
         (_folder(Path(os.path.realpath(path))) / f"{_etag(was)}.{etag}").touch()
 
 
+def confirm(path: Path, etag: str) -> None:
+    """A person has read the file with this etag and wants it to hold, whoever wrote it.
+
+    Conflict where it says something else by now: a turn may write between the look and the word.
+    """
+    with _recorded(path) as (target, old):
+        now = _now(target)
+        if now is None or now.etag != etag:
+            text = f"{path.name} has changed since it was shown; look at it again"
+            raise Conflict(text, code="stale")
+        if old is not None and old.turns:
+            _keep_alone(target, replace(old, etags=(etag,), fell=True), now.data)
+        else:
+            _forget(target)
+        os.utime(target, follow_symlinks=False)  # so that every process looks at it again
+
+
 def writes(target: Path, etag: str, stat: str, after: bytes) -> bool:
     """Whether the service may put `after` in the place of what the file holds. It is noted first.
     Whoever calls has the lock of the file."""
@@ -162,10 +180,7 @@ def wrote(target: Path) -> None:
         return
     record = replace(record, etags=record.etags[-1:])
     with suppress(OSError):  # it is written, and may hold the one or the other until the next time
-        _keep(target, record)
-        for one in _folder(target).iterdir():
-            if one.name not in (RECORD, *record.etags):
-                one.unlink()
+        _keep_alone(target, record)
 
 
 def is_held(target: Path) -> bool:
@@ -219,6 +234,14 @@ def _keep(target: Path, record: Record, data: bytes | None = None) -> None:
     spare = folder / f"{RECORD}.new"
     spare.write_bytes(orjson.dumps(asdict(record)))
     spare.replace(folder / RECORD)
+
+
+def _keep_alone(target: Path, record: Record, data: bytes | None = None) -> None:
+    """Nothing else of what it held is to come back."""
+    _keep(target, record, data)
+    for one in _folder(target).iterdir():
+        if one.name not in (RECORD, *record.etags):
+            one.unlink()
 
 
 def _forget(target: Path) -> None:

@@ -14,6 +14,7 @@ import { pause, switched } from "./pausing.js";
 import { aroundCard } from "./project/around.js";
 import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
+import { doubt, waitingFile } from "./project/doubt.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
 import { pausedBanner } from "./triggers/head.js";
 
@@ -58,7 +59,7 @@ async function load() {
   const used = facts(spent).join(" · ");
   one(head, { name, summary, status, review: state.review, used }, header);
   one(nav, project.counts, (counts) => tabs(slug, "Overview", counts));
-  drawNotices(project);
+  drawNotices(project, await waitingFile(slug, project.error));
   triggers.update(listing);
   runs.update(last);
   around.load(project).catch(() => {}); // the page does without it
@@ -84,10 +85,11 @@ const header = ({ name, summary, status, review, used }) =>
     ),
   );
 
-function drawNotices({ error, warnings = [], paused, counts, workingDir, workingDirProblem: why }) {
+function drawNotices(project, waiting) {
+  const { error, warnings = [], paused, counts, workingDir, workingDirProblem: why } = project;
   const focused = notices.contains(document.activeElement);
   const items = [
-    error && { kind: "error", text: error },
+    waiting ? { kind: "doubt", waiting } : error && { kind: "error", text: error },
     why && { kind: "folder", text: `${workingDir} ${why}. Until then nothing runs here.` },
     ...warnings
       .filter((text) => text !== `path: ${why}`) // which is said of the folder
@@ -104,6 +106,7 @@ const holds = (paused, counts) =>
 
 function notice(item) {
   if (item.kind === "paused") return pausedBanner(item.paused, toggle);
+  if (item.kind === "doubt") return doubt(slug, item.waiting, load);
   if (item.kind === "error")
     return problem(
       `project.yaml, ${item.text}. Its last good values hold; nothing is written until the file is mended by hand.`,

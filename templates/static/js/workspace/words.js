@@ -73,3 +73,6 @@ export function originWords(chat) {
     ] ?? ""
   );
 }
+
+/** Whether this error of a project says that its file waits for a person to read it. */
+export const doubted = (error) => Boolean(error?.startsWith("cannot be followed"));

@@ -82,6 +82,7 @@ function middle(old, fresh) {
 }
 
 const KINDS = { "+": "add", "-": "del", "@": "gap", " ": null };
+const SEEN = { "+": "+", "-": "−" };
 const SPOKEN = { "+": "added: ", "-": "removed: " };
 
 /** The change as a block; the sign stands before each line, also for screen readers. */
@@ -94,7 +95,7 @@ export function drawChange({ path, lines }) {
       h(
         "div",
         { class: KINDS[sign] },
-        h("span", { class: "sign", "aria-hidden": "true" }, sign === "-" ? "−" : sign.trim()),
+        h("span", { class: "sign", "aria-hidden": "true" }, SEEN[sign]),
         SPOKEN[sign] && h("span", { class: "sr" }, SPOKEN[sign]),
         h("span", { class: "text" }, sign === "@" ? "…" : text || " "),
       ),

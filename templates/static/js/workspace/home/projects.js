@@ -4,7 +4,7 @@ import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { late } from "../../kit/skeleton.js";
 import { plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
-import { stateOf } from "../words.js";
+import { doubted, stateOf } from "../words.js";
 
 const PIECE = 40; // rows drawn at once
 const SHOWN =
@@ -206,7 +206,7 @@ const unread = (error) => /^(line|cannot be )/.test(error);
 
 /** What an error means for the project, in a few words. */
 const troubled = (error) => {
-  if (error.startsWith("cannot be followed")) return "Its file waits to be read";
+  if (doubted(error)) return "Its file waits to be read";
   return unread(error) ? "Its file cannot be read" : "It cannot be used here";
 };
 
@@ -215,7 +215,7 @@ const shut = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) 
 
 function lookOf(project) {
   const { error, counts, status } = project;
-  if (error) return { ...stateOf("invalid"), word: troubled(error) };
+  if (error) return { ...stateOf(doubted(error) ? "held" : "invalid"), word: troubled(error) };
   if (shut(project)) return { ...stateOf("interrupted"), word: "Its folder cannot be used" };
   if (counts.asking) return stateOf("asks");
   if (counts.running) return stateOf("running");
@@ -225,10 +225,11 @@ function lookOf(project) {
 
 function row(project) {
   const { slug, name, summary, error } = project;
-  const why = error && (unread(error) ? `project.yaml, ${error}` : error);
-  const folder = shut(project) && `Its folder ${shut(project)}`;
-  const about = why || folder || summary;
-  const tone = why ? "small says bad" : folder ? "small says warn" : "soft small";
+  const why = error && !doubted(error) && (unread(error) ? `project.yaml, ${error}` : error);
+  const waits = doubted(error) && "Read what project.yaml would change";
+  const mild = waits || (shut(project) && `Its folder ${shut(project)}`);
+  const about = why || mild || summary;
+  const tone = why ? "small says bad" : mild ? "small says warn" : "soft small";
   return h(
     "li",
     {},

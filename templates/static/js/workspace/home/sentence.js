@@ -1,6 +1,7 @@
 // What matters, in one line under the date.
 
 import { plural, shownZone } from "../../kit/words.js";
+import { doubted } from "../words.js";
 
 const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
 /** @type {Intl.DateTimeFormatOptions} */
@@ -10,18 +11,20 @@ const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one)
 /** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00 UTC." */
 export function sentence({ failed, projects, next, paused }) {
   const sum = (name) => projects.reduce((all, { counts }) => all + counts[name], 0);
-  const [asking, running, waiting, unread] = ["asking", "running", "waiting", "unread"].map(sum);
-  const broken = projects.filter((project) => project.error).length;
+  const [asking, running, waiting, unseen] = ["asking", "running", "waiting", "unread"].map(sum);
+  const unread = projects.filter(({ error }) => doubted(error)).length;
+  const broken = projects.filter(({ error }) => error && !doubted(error)).length;
   const many = failed.more
     ? `More than ${failed.runs.length} runs`
     : counted(failed.runs.length, "run");
   return [
     asking && `${counted(asking, "chat")} ${asking === 1 ? "needs" : "need"} you.`,
+    unread && `${counted(unread, "file")} ${unread === 1 ? "waits" : "wait"} to be read.`,
     broken && `${counted(broken, "project")} cannot be read.`,
     failed.runs.length && `${many} failed since yesterday.`,
     running && `${counted(running, "turn")} ${running === 1 ? "is" : "are"} running.`,
     waiting && `${counted(waiting, "message")} ${waiting === 1 ? "waits" : "wait"}.`,
-    unread && `${counted(unread, "chat")} unread.`,
+    unseen && `${counted(unseen, "chat")} unread.`,
     firing(next[0], paused),
   ]
     .filter(Boolean)

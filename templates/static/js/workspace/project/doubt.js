@@ -1,0 +1,73 @@
+// A project.yaml that a turn may have written: what would change, and a person's word that it holds.
+
+import { get, P, post } from "../../kit/api.js";
+import { button, h, icon } from "../../kit/dom.js";
+import { attempt, toast } from "../../kit/toast.js";
+import { compare, drawChange } from "../chat/edits.js";
+import { doubted } from "../words.js";
+
+const AROUND = 2; // lines that did not change, before and after those that did
+
+/** What waits for a person's word, where the error of a project says that something does. */
+export const waitingFile = async (slug, error) =>
+  doubted(error) ? (await get(P(slug, "follow"))).waiting : null;
+
+/** The banner of what waits; `after()` is awaited once its file is followed, or could not be. */
+export function doubt(slug, { etag, changes }, after) {
+  const follow = (event) =>
+    attempt(event, async () => {
+      try {
+        await post(P(slug, "follow"), { etag });
+        toast("This file holds now.");
+      } finally {
+        await after(); // it may be another one by now
+      }
+    });
+  const lines = changes.flatMap((one) => near(compare(split(one.before), split(one.after))));
+  return h(
+    "section",
+    { class: "banner warn doubt", "aria-label": "A file to be read" },
+    icon("alert"),
+    h(
+      "div",
+      { class: "stack tight" },
+      h("strong", {}, "project.yaml was replaced while a turn worked beside it"),
+      h(
+        "p",
+        {},
+        "The turn may have written it, so the project holds as it was and no trigger fires. " +
+          "This is what it would change:",
+      ),
+      drawChange({ path: "project.yaml", lines }),
+      h(
+        "div",
+        { class: "line wrap" },
+        button("Follow this file", { kind: "s", onclick: follow }),
+        h("span", { class: "quiet" }, "Exactly as it is shown here."),
+      ),
+    ),
+  );
+}
+
+const split = (text) => (text ? text.replace(/\n$/, "").split("\n") : []);
+
+/** The changed lines, those around them and the keys that they stand under; `…` for the others. */
+export function near(lines) {
+  const shown = new Set();
+  lines.forEach(([sign], at) => {
+    if (sign === " ") return;
+    for (let next = at - AROUND; next <= at + AROUND; next += 1) shown.add(next);
+    let indent = depth(lines[at]);
+    for (let above = at - 1; above >= 0 && indent > 0; above -= 1)
+      if (depth(lines[above]) < indent) {
+        shown.add(above);
+        indent = depth(lines[above]);
+      }
+  });
+  return lines.flatMap((line, at) => {
+    if (shown.has(at)) return [line];
+    return at === 0 || shown.has(at - 1) ? [["@", ""]] : [];
+  });
+}
+
+const depth = ([, text]) => (text.trim() ? text.search(/\S/) : Infinity);
