@@ -26,6 +26,7 @@ NONE = "This chat has no worktree of its own: it works in the project's director
 NO_BRANCH = "Branch {} is gone, and nothing is kept of it: start a new chat"
 ELSEWHERE = "Branch {} is checked out at {}: check another one out there, then try again"
 TAKEN = "The repository has a branch svc, below which git makes no svc/…: give it another name"
+OVER_LOCK = ("--force", "--force")  # once for what is not clean, or gone; twice for a lock
 MOST = 1000  # branches of one name
 
 
@@ -73,9 +74,11 @@ def _why_not(found: Repository, reason: str) -> str:
 
 
 def _add(tree: Tree, *args: str) -> None:
+    """Locked, which keeps it from a `git worktree prune` that does not see it: one of a turn that
+    worked in the directory of the project before, or of a container."""
     place.home().mkdir(mode=0o700, parents=True, exist_ok=True)
     tree.top.mkdir(exist_ok=True)
-    asked = ("worktree", "add", "-q", *args)
+    asked = ("worktree", "add", "-q", "--lock", *args)
     try:
         repository.run(tree.repository, *asked, writes=True, folder=tree.top)
     except BaseException:
@@ -101,7 +104,7 @@ def remove(tree: Tree) -> None:
         pass
     except OSError as error:
         raise GitError("failed", f"The worktree cannot be removed: {error}") from None
-    asked = ("worktree", "remove", "--force", "--force", str(tree.top))
+    asked = ("worktree", "remove", *OVER_LOCK, str(tree.top))
     repository.run(tree.repository, *asked, writes=True)
 
 
@@ -141,12 +144,12 @@ def _again(tree: Tree) -> None:
         log.warning("put aside for a worktree: %s", aside, extra={"chat": tree.chat})
     tip = repository.tip(tree.repository, HEADS + tree.branch)
     if tip is not None:
-        _add(tree, "--force", "--", str(tree.top), tree.branch)
+        _add(tree, *OVER_LOCK, "--", str(tree.top), tree.branch)
         return
     kept = last(tree)
     if kept is None:
         raise Conflict(NO_BRANCH.format(tree.branch), code="no_worktree")
-    _add(tree, "--force", "--no-track", "-b", tree.branch, "--", str(tree.top), kept)
+    _add(tree, *OVER_LOCK, "--no-track", "-b", tree.branch, "--", str(tree.top), kept)
 
 
 def kept(tree: Tree) -> dict[int, str]:

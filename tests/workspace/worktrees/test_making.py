@@ -164,6 +164,23 @@ def test_a_repository_that_was_moved_behind_a_link_is_told_as_that(shop: Shop, t
     assert told.startswith(f"{shop.root} is reached by a link by now: put it back there")
 
 
+def test_a_prune_where_the_worktree_is_not_seen_leaves_it(shop: Shop):
+    """As in the sandbox of a turn that was at work in the project's directory when it was made."""
+    tree = shop.chat()
+    unseen = tree.top.rename(f"{tree.top}.unseen")
+
+    shop.repo.git("worktree", "prune")
+
+    unseen.rename(tree.top)
+    assert shop.stands(tree)["problem"] is None
+    shutil.rmtree(tree.top)
+    shop.again(tree)
+    assert shop.stands(tree)["problem"] is None
+    left = shop.archive(tree).left
+    assert left == {"branch": tree.branch, "branchDeleted": True, "kept": None}
+    assert not list((shop.root / ".git/worktrees").glob("*"))
+
+
 def test_one_that_its_repository_does_not_know_is_put_aside_and_made_again(
     shop: Shop, world: World
 ):
@@ -199,8 +216,7 @@ def test_a_worktree_that_went_refuses_turns_until_it_is_made_again(shop: Shop, w
 
 def test_a_branch_that_is_checked_out_elsewhere_is_named(shop: Shop, tmp_path: Path):
     tree = shop.chat()
-    shutil.rmtree(tree.top)
-    shop.repo.git("worktree", "prune")
+    shop.repo.git("worktree", "remove", "-f", "-f", str(tree.top))
     shop.repo.git("worktree", "add", "-q", str(tmp_path / "mine"), tree.branch)
 
     with pytest.raises(Conflict, match=r"is checked out at .*/mine"):
