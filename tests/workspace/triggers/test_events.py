@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 
 from tests.workspace.chats.world import agent
 from tests.workspace.triggers.world import USER, hook, schedule
@@ -142,6 +144,18 @@ def test_a_hook_that_archives_its_own_chat_does_not_fire_itself_again(world):
 
     again = world.runs()[1]
     assert (again.status, again.reason) == ("skipped", "event loop")
+
+
+def test_nor_does_what_an_earlier_version_had_queued(world):
+    world.put("a", hook())
+    archive(world, make_chat(world))
+    queued = Turn.objects.filter(id=fired_chat(world.runs()[0]).turn)
+    queued.update(chain=[])
+
+    import_module("workspace.migrations.0015_chains").of_runs(apps, None)
+    archive(world, queued.get().chat, caller_of(queued.get()))
+
+    assert world.runs()[1].reason == "event loop"
 
 
 def test_a_hook_that_archives_a_chat_it_created_does_not_fire_itself_again(world):
