@@ -6,9 +6,11 @@ import { draftOf, keepDraft } from "../kit/drafts.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
+import { doubtLink } from "./project/doubt.js";
 import { deletion } from "./project/deletion.js";
 import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
+import { doubted } from "./words.js";
 import { attempt, toast } from "../kit/toast.js";
 
 const slug = where.project;
@@ -277,10 +279,7 @@ function draw(project) {
       { class: "tabrow" },
       tabs(slug, "Settings", { chats: project.counts?.chats, triggers: project.counts?.triggers }),
     ),
-    project.error &&
-      problem(
-        `project.yaml, ${project.error}. Writes are refused until the file is fixed by hand.`,
-      ),
+    broken(project.error),
     (project.warnings ?? []).map((warning) =>
       h("div", { class: "banner warn" }, icon("alert"), h("div", {}, warning)),
     ),
@@ -439,4 +438,11 @@ const focusSave = () =>
 key("Ctrl+Enter", "Save", () =>
   /** @type {HTMLFormElement | null} */ (document.querySelector("form.flush"))?.requestSubmit(),
 );
+/** Why nothing of it can be saved, where its file cannot be read or waits to be. */
+function broken(error) {
+  if (doubted(error)) return doubtLink(slug);
+  const why = "Writes are refused until the file is fixed by hand.";
+  return error && problem(`project.yaml, ${error}. ${why}`);
+}
+
 load().catch((error) => fill(page(), problem(error.message)));

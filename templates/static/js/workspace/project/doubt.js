@@ -49,6 +49,21 @@ export function doubt(slug, { etag, changes }, after) {
   );
 }
 
+/** The way to it from another page. */
+export const doubtLink = (slug) =>
+  h(
+    "div",
+    { class: "banner warn" },
+    icon("alert"),
+    h(
+      "div",
+      {},
+      "project.yaml waits to be read: it was replaced while a turn worked beside it. ",
+      "Until then nothing is saved here.",
+    ),
+    h("a", { class: "btn s", href: `/projects/${slug}` }, "Read what differs"),
+  );
+
 const split = (text) => (text ? text.replace(/\n$/, "").split("\n") : []);
 
 /** The changed lines, those around them and the keys that they stand under; `…` for the others. */
