@@ -52,7 +52,7 @@ def test_a_folder_becomes_a_project_goes_under_review_and_comes_back_from_the_tr
 def test_a_folder_that_is_gone_is_named_on_home_and_with_its_path_on_the_page(
     page: Page, shared_service: Service, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "tides"
+    folder = tmp_path / ("tides" * 20)
     folder.mkdir()
     made = {"name": "Tides", "path": str(folder)}
     shared_service.http.post("/api/projects", json=made).raise_for_status()
@@ -64,6 +64,8 @@ def test_a_folder_that_is_gone_is_named_on_home_and_with_its_path_on_the_page(
     page.get_by_role("link", name="Tides", exact=True).click()
     expect(page.get_by_text(f"{folder} is not there: bring it back")).to_be_visible()
     expect(page.locator(".banner")).to_have_count(1)
+    told = page.get_by_role("complementary").get_by_text(str(folder))
+    assert told.evaluate("({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth")
     page.get_by_role("link", name="Name another").click()
     expect(page.get_by_label("Works in a folder of yours")).to_have_value(str(folder))
 

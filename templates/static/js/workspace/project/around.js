@@ -19,7 +19,7 @@ export function aroundCard(slug) {
         location.assign(`/review/p/${named}`);
       }),
   });
-  const where = h("p", { class: "inside mono tiny quiet break", hidden: true });
+  const where = h("p", { class: "inside mono tiny quiet wrap-anywhere", hidden: true });
   const offer = h("div", { class: "inside", hidden: true }, review);
   const node = h(
     "section",
