@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { compare } from "../../../templates/static/js/workspace/chat/edits.js";
-import { near } from "../../../templates/static/js/workspace/project/doubt.js";
+import { linesOf, near } from "../../../templates/static/js/workspace/project/doubt.js";
 
 test("of a file that waits the changed lines are shown with the keys that they stand under", () => {
   const nightly = (word) => ["  nightly:", "    run:", "      prompt: |", `        ${word}`];
@@ -17,4 +17,10 @@ test("of a file that waits the changed lines are shown with the keys that they s
       ...["-        one", "+        two", "     a: 1", "     b: 2", "@"],
     ],
   );
+});
+
+test("a file that nobody would read to its end is not shown to be followed", () => {
+  const after = (count) => `x: |\n${"  line\n".repeat(count)}`;
+  assert.equal(linesOf([{ key: "x", before: null, after: after(300_000) }]), null);
+  assert.equal(linesOf([{ key: "x", before: null, after: after(3999) }]).length, 4000);
 });

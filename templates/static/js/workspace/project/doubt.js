@@ -6,6 +6,7 @@ import { attempt, toast } from "../../kit/toast.js";
 import { compare, drawChange } from "../chat/edits.js";
 import { doubted } from "../words.js";
 
+const MOST = 4000; // lines, old and new ones, that somebody may be thought to read
 const AROUND = 2; // lines that did not change, before and after those that did
 
 /** What waits for a person's word, where the error of a project says that something does. */
@@ -23,7 +24,7 @@ export function doubt(slug, { etag, changes }, after) {
         await after(); // it may be another one by now
       }
     });
-  const lines = changes.flatMap((one) => near(compare(split(one.before), split(one.after))));
+  const lines = linesOf(changes);
   return h(
     "section",
     { class: "banner warn doubt", "aria-label": "A file to be read" },
@@ -36,15 +37,20 @@ export function doubt(slug, { etag, changes }, after) {
         "p",
         {},
         "The turn may have written it, so the project holds as it was and no trigger fires. " +
-          "This is what it would change:",
+          (lines
+            ? "This is what it would change:"
+            : "What it would change is too long to be shown here. Read the file itself, and save it " +
+              "once more when no turn of the project runs."),
       ),
-      drawChange({ path: "project.yaml", lines }),
-      h(
-        "div",
-        { class: "line wrap" },
-        button("Follow this file", { kind: "s", onclick: follow }),
-        h("span", { class: "quiet" }, "Exactly as it is shown here."),
-      ),
+      lines && [
+        drawChange({ path: "project.yaml", lines }),
+        h(
+          "div",
+          { class: "line wrap" },
+          button("Follow this file", { kind: "s", onclick: follow }),
+          h("span", { class: "quiet" }, "Exactly as it is shown here."),
+        ),
+      ],
     ),
   );
 }
@@ -63,6 +69,13 @@ export const doubtLink = (slug) =>
     ),
     h("a", { class: "btn s", href: `/projects/${slug}` }, "Read what differs"),
   );
+
+/** What would change, as lines with signs; null for more than is shown. */
+export function linesOf(changes) {
+  const pairs = changes.map(({ before, after }) => [split(before), split(after)]);
+  const many = pairs.flat().reduce((sum, { length }) => sum + length, 0);
+  return many > MOST ? null : pairs.flatMap(([old, fresh]) => near(compare(old, fresh)));
+}
 
 const split = (text) => (text ? text.replace(/\n$/, "").split("\n") : []);
 
