@@ -10,10 +10,11 @@ from django.db import OperationalError
 from django.db.utils import ConnectionHandler
 
 from config import stores
+from config.errors import Unavailable, translate
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
 
 pytest.importorskip("psycopg", reason="pip install -r requirements-cluster.txt")
-from config.storage.postgres.outage import AGAIN_S, Outage
+from config.storage.postgres.outage import AGAIN_S, Outage, Patient
 
 
 class Clock:
@@ -65,6 +66,26 @@ def test_connections_from_before_a_silence_are_not_trusted(clock: Clock):
 
     assert outage.silent_at == clock.now
     assert fails(outage) == "the database was gone a moment ago"
+
+
+def test_a_server_that_only_reads_is_left_for_one_that_writes(
+    postgres: Cluster,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    django_db_blocker: pytest_django.DjangoDbBlocker,
+):
+    monkeypatch.setattr(Patient, "patience", 30.0)
+    settings = stores.database(postgres.create("demoted"), Path())
+    connection = ConnectionHandler({"default": settings})["default"]
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")  # as a standby has it
+
+        with pytest.raises(OperationalError, match="read-only transaction") as refused:
+            cursor.execute("CREATE TABLE one ()")
+        assert isinstance(translate(refused.value), Unavailable)
+
+        with connection.cursor() as another:
+            another.execute("CREATE TABLE one ()")
+        connection.close()
 
 
 def test_a_silence_that_others_find_while_a_request_ends_does_not_fail_its_answer(

@@ -67,7 +67,8 @@ OUTAGE = Outage()
 
 
 class Patient(psycopg.Connection[Any]):
-    """A connection that is given up when its server says nothing for `patience` seconds.
+    """A connection that is given up when its server says nothing for `patience` seconds, or that it
+    takes nothing, as one does whose place another has taken.
 
     None (commands such as migrate and backup): it may work as long as it wants.
     """
@@ -93,3 +94,6 @@ class Patient(psycopg.Connection[Any]):
             OUTAGE.found_silent()
             why = f"the database said nothing for {self.patience:.0f} s"
             raise psycopg.OperationalError(why) from None
+        except errors.ReadOnlySqlTransaction as error:
+            self.pgconn.finish()  # another server may write meanwhile: a new connection finds it
+            raise psycopg.OperationalError(str(error)) from None
