@@ -70,6 +70,7 @@ class Stub(anthropic.Stub):
         self.ollama = False
         self.usage = True  # False: a server that never reports what it used
         self.finish: str | None = None  # instead of the reason that follows from the reply
+        self.reasons = True  # False: a gateway that never says why an answer stops
 
 
 @contextmanager
@@ -140,7 +141,8 @@ def _chunks(asked: Asked, reply: Reply, stub: Stub) -> Iterator[dict[str, Any]]:
         yield envelope | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     finish = "tool_calls" if reply.stop_reason == "tool_use" else "stop"
     last = {"index": 0, "delta": {}, "finish_reason": stub.finish or finish}
-    yield envelope | {"choices": [last]}
+    if stub.reasons:
+        yield envelope | {"choices": [last]}
     if stub.usage and asked.body.get("stream_options", {}).get("include_usage"):
         used = {"prompt_tokens": reply.input_tokens, "completion_tokens": reply.output_tokens}
         total = reply.input_tokens + reply.output_tokens

@@ -23,6 +23,7 @@ from pydantic_ai.usage import RunUsage
 from config.process.light_typing import Any
 from workspace.engines.base import Event, Job, Notice
 from workspace.engines.builtin import compaction, memory, models, servers
+from workspace.engines.builtin.arrival import Arrival
 
 TRIES = 4  # sizes that one request is tried with
 LESS = 0.9  # of a size that was refused
@@ -64,8 +65,11 @@ class Fitting:
 
     model: Model
 
-    def __init__(self, job: Job, word: str, settings: ModelSettings, usage: RunUsage) -> None:
+    def __init__(
+        self, job: Job, word: str, settings: ModelSettings, usage: RunUsage, arrival: Arrival
+    ) -> None:
         self.job, self.word, self.settings, self.usage = job, word, settings, usage
+        self.arrival = arrival
         self.server, _, name = word.partition(":")
         self.configured = servers.context_tokens(job.engine_cfg, self.server, name)
         known: dict[str, int] = (job.engine_ref or {}).get("limits") or {}
@@ -167,7 +171,7 @@ class Fitting:
                     raise
                 continue
             self.usage.incr(response.usage)
-            if servers.whole(self.server, stream.provider_details):
+            if self.arrival.whole(self.server, stream.provider_details):
                 return response.text or ""
         return ""
 

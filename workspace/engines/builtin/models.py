@@ -19,23 +19,31 @@ from config.process.light_typing import Any
 from workspace.engines import looped
 from workspace.engines.base import End
 from workspace.engines.builtin import servers
+from workspace.engines.builtin.arrival import STREAM, Arrival
 
 RETRIES = 2
 SHORT_S = 2  # seconds that a library may wait by itself
 URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 SHORTER = "Begin a new chat, fork an earlier turn, or choose a model with a longer context."
+NO_STREAM = (
+    "What answers at the address of the model's server sent {}, not the stream of an answer: is "
+    "the address right, with its path (often /v1)?"
+)
 _CHARACTERS = 500
 
 
 @asynccontextmanager
-async def opened(server: str, name: str, cfg: Mapping[str, Any]) -> AsyncIterator[Model]:
+async def opened(
+    server: str, name: str, cfg: Mapping[str, Any], arrival: Arrival
+) -> AsyncIterator[Model]:
     """A model that can be asked, its connections closed afterwards.
 
     The client takes nothing from the environment: a proxy that a project passes on (turnEnv) is
     for its commands, not for the conversation and its key.
     """
-    hooks = {"response": [_give_back]}
-    async with httpx2.AsyncClient(trust_env=False, event_hooks=hooks) as client:
+    hooks = {"response": [_give_back, arrival.watch]}
+    plain = {"Accept-Encoding": "identity"}  # what comes in pieces is not worth compressing
+    async with httpx2.AsyncClient(trust_env=False, event_hooks=hooks, headers=plain) as client:
         with looped.loading():
             model = _model(server, name, cfg, client)
         yield model
@@ -91,10 +99,12 @@ def reported(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
     return tokens if total else None, None if usage.cost is None else float(usage.cost)
 
 
-def failure(error: exceptions.AgentRunError) -> End:
+def failure(error: exceptions.AgentRunError, arrival: Arrival) -> End:
     """The end of a turn whose model cannot be asked any more."""
     said = _said(error)
     match error:
+        case exceptions.UnexpectedModelBehavior() if arrival.kind != STREAM:
+            return End("error", "api_error", NO_STREAM.format(arrival.kind))
         case exceptions.ModelAuthenticationError():
             return End("error", "auth_failed", f"The model's provider refused the key: {said}")
         case (

@@ -51,12 +51,6 @@ def read(word: str, cfg: Mapping[str, Any]) -> tuple[str, str]:
     return (hosted(cfg) or ["local"])[0] if not cfg.get("local_url") else "local", word
 
 
-def whole(server: str, details: Mapping[str, Any] | None) -> bool:
-    """Whether the server said that its answer is all, why it stopped or that it refuses: without it
-    nobody did. Some local servers never say it."""
-    return server == "local" or not {"finish_reason", "refusal"}.isdisjoint(details or {})
-
-
 def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
     """Why this model cannot be asked, None when it can."""
     if not model:

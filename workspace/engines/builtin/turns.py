@@ -38,6 +38,7 @@ from workspace.engines.base import (
     TurnIO,
 )
 from workspace.engines.builtin import compaction, memory, models, servers, toolbox
+from workspace.engines.builtin.arrival import Arrival
 from workspace.engines.builtin.blocks import Blocks
 from workspace.engines.builtin.fitting import TRIES, Fitting, TooBig, overflows
 from workspace.engines.builtin.seeing import Seeing
@@ -90,14 +91,15 @@ class Turn:
         self.blocks = Blocks(io)
         self.settings = models.settings(job.engine_cfg)
         self.seeing = Seeing(job, f"{server}:{name}")
-        self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage)
+        self.arrival = Arrival()
+        self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage, self.arrival)
 
     async def events(self) -> Events:
         """From the message to the End, which says what was used whatever happened."""
-        end = End("ok")
+        end, cfg = End("ok"), self.job.engine_cfg
         try:
             async with (
-                models.opened(self.server, self.name, self.job.engine_cfg) as self.model,
+                models.opened(self.server, self.name, cfg, self.arrival) as self.model,
                 hosting.opened(self.job, self.io) as self.servers,
                 aclosing(self._perform()) as performance,
             ):
@@ -110,7 +112,7 @@ class Turn:
         except ModelFailed as error:
             end = End("error", "api_error", str(error))
         except exceptions.AgentRunError as error:
-            end = models.failure(error)
+            end = models.failure(error, self.arrival)
             if self.job.retry and end.reason == "rate_limited":
                 self.replies -= 1  # none came: the next try may have it
         usage, cost = models.reported(self.usage)
@@ -289,7 +291,7 @@ class Turn:
                         told = told or isinstance(block, Text)
                         yield block
                 self.response = stream.get()
-            if not servers.whole(self.server, stream.provider_details):
+            if not self.arrival.whole(self.server, stream.provider_details):
                 raise Broken(told)
         except exceptions.ModelTimeoutError:
             raise

@@ -320,10 +320,11 @@ def test_a_refusal_teaches_a_size_below_the_one_that_failed(talk, said, tried, l
     from pydantic_ai import exceptions
     from pydantic_ai.usage import RunUsage
 
+    from workspace.engines.builtin.arrival import Arrival
     from workspace.engines.builtin.fitting import Fitting, overflows
 
     job = talk.world.job("x", **talk.fields())
-    fitting = Fitting(job, "local:m", {}, RunUsage())
+    fitting = Fitting(job, "local:m", {}, RunUsage(), Arrival())
     error = exceptions.ModelHTTPError(400, "m", {"message": said})
 
     assert overflows(error) == (tried != 5000 or "context" in said)
@@ -337,11 +338,12 @@ def test_a_refusal_teaches_a_size_below_the_one_that_failed(talk, said, tried, l
 def test_a_limit_that_no_model_has_is_not_remembered(talk):
     from pydantic_ai.usage import RunUsage
 
+    from workspace.engines.builtin.arrival import Arrival
     from workspace.engines.builtin.fitting import Fitting
 
     job = talk.world.job("x", **talk.fields(engine_ref={"limits": {"local:m": 1}}))
 
-    assert Fitting(job, "local:m", {}, RunUsage()).limit is None
+    assert Fitting(job, "local:m", {}, RunUsage(), Arrival()).limit is None
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from tests.stubs import anthropic
+from tests.stubs.loopback import Handler, serving
 from tests.stubs.openai import text, thinking, use
 from tests.workspace.chats.turns.world import only
 from tests.workspace.engines.builtin.talk import KEY, Talk, end, notices, of, result
@@ -104,6 +106,67 @@ def test_an_answer_that_ends_without_a_word_that_it_is_whole_is_none(request, na
     assert end(records) == ("error", "api_error")
     assert records[-1]["text"].startswith("The model's server broke off in the middle")
     assert only(records, "assistant")["text"] == "Half of th"
+
+
+def test_a_gateway_that_never_says_why_it_stops_is_believed_when_it_says_that_it_has(hosted, stub):
+    stub.reasons = False
+    stub.say(use("Read", {"file_path": "a.txt"}, call="call_a"))
+    stub.say(text("There is none."))
+
+    records = hosted.run("Read a.txt")
+
+    assert (end(records), len(stub.asked)) == (("ok", None), 2)
+    assert only(records, "assistant")["text"] == "There is none."
+
+
+@pytest.mark.parametrize("ending", ["data: [DONE]", "data:[DONE]"])
+def test_the_word_that_a_stream_has_ended_is_found_in_pieces_and_nowhere_else(ending):
+    inside = 'data: {"content": "data: [DONE]"}'
+
+    assert [done for _, done in _arriving(f"{inside}\n\n{ending}\n\n")] == [False, True]
+    assert [done for _, done in _arriving(f"{inside}\n\n")] == [False, False]
+
+
+def _arriving(stream: str) -> list[tuple[str, bool]]:
+    """What was known of a stream that comes byte by byte: at its head, and at its end."""
+    import httpx2
+
+    from workspace.engines.builtin.arrival import Arrival
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for byte in stream.encode():
+            yield bytes([byte])
+
+    async def ask() -> list[tuple[str, bool]]:
+        arrival = Arrival()
+        transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=pieces()))
+        hooks = {"response": [arrival.watch]}
+        async with (
+            httpx2.AsyncClient(transport=transport, event_hooks=hooks) as client,
+            client.stream("GET", "http://gateway/") as response,
+        ):
+            known = [(arrival.kind, arrival.done)]
+            await response.aread()
+        return [*known, (arrival.kind, arrival.done)]
+
+    return asyncio.run(ask())
+
+
+def test_a_page_in_place_of_an_answer_is_named_as_one(hosted):
+    with serving(_Page, None) as url:
+        hosted.settings["openai"]["baseUrl"] = url
+        records = hosted.run()
+
+    assert end(records) == ("error", "api_error")
+    assert "sent text/html, not the stream of an answer" in records[-1]["text"]
+
+
+class _Page(Handler):
+    """A gateway whose path is not the one of its API."""
+
+    def do_POST(self) -> None:
+        self.body()
+        self.send_json(200, {}, {"Content-Type": "text/html; charset=utf-8"})
 
 
 @pytest.mark.slow
