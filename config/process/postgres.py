@@ -40,6 +40,7 @@ def check() -> Iterator[Finding]:
         connection.ensure_connection()
     except OperationalError:
         return
+    yield from _taking()
     yield from _extension()
     yield from _connections()
     yield from _clock()
@@ -51,6 +52,16 @@ def _row(statement: str) -> tuple[Any, ...]:
         cursor.execute(statement)
         row: tuple[Any, ...] = cursor.fetchone()
     return row
+
+
+def _taking() -> Iterator[Finding]:
+    (only_reads,) = _row("SELECT current_setting('transaction_read_only')::bool")
+    if only_reads:
+        text = (
+            f"{database.name()} takes nothing: it is a standby, or default_transaction_read_only "
+            "is on, as a provider sets it when the disk is full"
+        )
+        yield Finding(FAULT, "database", text)
 
 
 def _extension() -> Iterator[Finding]:

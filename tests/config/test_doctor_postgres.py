@@ -66,6 +66,19 @@ def test_a_missing_extension_is_a_fault_with_the_statement(service: Service):
     assert text.endswith("CREATE EXTENSION pg_trgm")
 
 
+@pytest.mark.slow
+def test_a_database_that_takes_nothing_is_a_fault(service: Service):
+    url = service.env["SVC_DATABASE_URL"]
+    name = url.split("/")[3].split("?")[0]
+    ask(url, f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+
+    level, text = found(service, "database")
+
+    assert level == "fault"
+    assert f"{name} on " in text
+    assert "takes nothing: it is a standby" in text
+
+
 def test_too_few_connections_are_a_hint_that_names_what_bounds_them(service: Service):
     url = service.env["SVC_DATABASE_URL"]
     name = url.split("/")[3].split("?")[0]
