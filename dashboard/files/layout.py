@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +18,10 @@ Kind = Literal["apps", "bookmarks", "config", "ignore"]
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 MOST = {"apps": 5000, "bookmarks": 500}
+KEEPS, KEEP, MOST_KEPT = 20, timedelta(days=30), 200  # of each name that was put aside
 SUFFIXES = (".yaml", ".yml")  # the first wins
 KEPT = re.compile(r"\.ya?ml\.conflict-[0-9TZ-]+\Z")  # by the kernel's writer
+STAMPED = re.compile(r"(?P<name>[^.]+)\.(?P<at>\d{8}T\d{6}Z)(?:-(?P<number>\d{1,3}))?\.yaml")
 DROPPINGS = re.compile(r"[.#].*|.*(?:~|\.swp|\.tmp|\.bak)", re.DOTALL)
 
 
@@ -140,6 +142,20 @@ def stamped(folder: Path, name: str) -> Iterator[Path]:
     yield folder / f"{stem}.yaml"
     for number in range(2, 1000):
         yield folder / f"{stem}-{number}.yaml"
+
+
+def outlived(folder: Path, name: str) -> list[Path]:
+    """Files of this name that were put aside and that enough newer ones stand for: all but the
+    newest KEEPS, once they are older than KEEP; any beyond MOST_KEPT."""
+    matches = filter(None, map(STAMPED.fullmatch, _names(folder)))
+    mine = [one for one in matches if one["name"] == name]
+    mine.sort(key=lambda one: (one["at"], int(one["number"] or 1)), reverse=True)
+    old = f"{datetime.now(UTC) - KEEP:%Y%m%dT%H%M%SZ}"
+    return [
+        folder / one[0]
+        for place, one in enumerate(mine)
+        if place >= MOST_KEPT or (place >= KEEPS and one["at"] < old)
+    ]
 
 
 def _names(folder: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Removed apps and groups: moved to backups/removed, never deleted."""
+"""Removed apps and groups: moved to backups/removed, whose newest of each name stay for good."""
 
 from __future__ import annotations
 

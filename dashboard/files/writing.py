@@ -151,7 +151,10 @@ def put_text(
 
 
 def keep(place: DashboardFile, data: bytes) -> Path:
-    """Put a file's bytes among the removed ones, under a name with the time. Where they are."""
+    """Put a file's bytes among the removed ones, under a name with the time. Where they are.
+
+    What agents replace again and again would fill the disk: old ones of the same name go.
+    """
     folder = layout.home() / "backups" / "removed" / place.kind
     with files.writing(place.file):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -160,6 +163,8 @@ def keep(place: DashboardFile, data: bytes) -> Path:
             files.change(path, lambda now: _fresh(now, data))
         except _NameTaken:
             continue
+        for outlived in set(layout.outlived(folder, place.name)) - {path}:
+            outlived.unlink(missing_ok=True)
         return path
     raise errors.read_only("no free name among the removed files")
 

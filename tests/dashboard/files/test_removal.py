@@ -1,4 +1,4 @@
-"""A removed file is moved with the time in its name, never deleted (case D21)."""
+"""A removed file is moved with the time in its name, not deleted (case D21)."""
 
 from __future__ import annotations
 
@@ -39,6 +39,26 @@ def test_what_was_removed_before_is_never_overwritten(home: Home):
     assert len(set(moved)) == 5
     assert [home.read(file) for file in moved] == [b"port: %d\n" % n for n in range(1, 6)]
     assert all(KEPT.fullmatch(file) for file in moved)
+
+
+def test_of_each_name_the_newest_stay_for_good_and_no_more_than_are_of_use(home: Home):
+    removed = "backups/removed/apps"
+    old = [f"{removed}/shop.20250101T0000{second}Z.yaml" for second in range(10, 40)]
+    others = [f"{removed}/shop-2.20250101T000000Z-{number}.yaml" for number in range(2, 40)]
+    others.append(f"{removed}/shop.mine.yaml")
+    for file in [*old, *others]:
+        home.write(file, "port: 1\n")
+    home.write("apps/shop.yaml", "port: 2\n")
+
+    kept = [store.remove("apps", "shop")]
+    displaced.settle()
+
+    assert set(home.tree()) == {*kept, *others, *old[-19:]}
+    for number in range(210):
+        home.write("apps/shop.yaml", f"port: {number + 1}\n")
+        kept.append(store.remove("apps", "shop"))
+    displaced.settle()
+    assert set(home.tree()) == {*others, *kept[-200:]}
 
 
 def test_a_broken_file_can_be_removed(home: Home):
