@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db import transaction
@@ -28,7 +28,6 @@ from workspace.triggers import admission, causes, pausing, runs, telling
 from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Event, Trigger, agent_name
 
-LEASE = timedelta(seconds=60)  # how long a start may take
 NO_CHAT = "no chat within 60 s"
 ASKED = ("manual", "api")  # the causes of what somebody asked for, whatever the trigger waits for
 FOLDED = (
@@ -198,7 +197,7 @@ def start(run_id: str) -> Outcome:
 def _claim(run_id: str) -> Run | None:
     """The process of its home that sets the lease starts the run; all others leave it alone."""
     free = runs.waiting().filter(homes.mine(), id=run_id)
-    if not free.update(lease_until=datetime.now(UTC) + LEASE):
+    if not free.update(lease_until=datetime.now(UTC) + runs.LEASE):
         return None
     return runs.get(run_id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -34,6 +34,7 @@ STATUS = {
 }
 INTERRUPTED = "the server stopped while this run was in progress"
 REMOVED = "its trigger was removed"
+LEASE = timedelta(seconds=60)  # how long a start may take
 OFF = "its trigger was switched off"
 CHANGED = "its trigger waits for something else now"
 GATHERS = Q(cause="event", scheduled_for__isnull=False)  # what happens, until that moment
@@ -272,7 +273,8 @@ def recover(now: datetime, on_change: OnChange = follow) -> int:
     whose start has not begun are delivered again. Returns how many runs of this home became
     interrupted."""
     interrupted = 0
-    lost = Q(status="queued", session_id="", lease_until__lt=now)
+    over = Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)  # of a clock that was ahead
+    lost = Q(over, status="queued", session_id="")
     for run_id in Run.objects.filter(homes.mine(), lost).values_list("id", flat=True):
         interrupted += finish(run_id, status="interrupted", reason=INTERRUPTED)
     for turn in Turn.objects.filter(homes.mine(), run__status__in=ACTIVE, state__in=ENDED):

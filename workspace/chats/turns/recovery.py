@@ -93,14 +93,16 @@ def adopt(slugs: Iterable[str]) -> None:
 def _lost(turn: Turn) -> bool:
     """Whether no worker runs the turn any more: its worker is dead, or its lease is over.
 
-    For those of another home a lease more: the hosts that have the transcript go first.
+    For those of another home a lease more: the hosts that have the transcript go first. One that
+    ends further ahead than any lease is long was given by a clock that was ahead.
     """
     server, _, worker = turn.claim.partition("-")
     pid = worker.split("-")[1:2]
     if server == _here() and pid and not psutil.pid_exists(int(pid[0])):
         return True
     patience = timedelta(seconds=0 if homes.is_mine(turn.home) else LEASE_S)
-    return turn.lease_until is None or turn.lease_until + patience < datetime.now(UTC)
+    left = turn.lease_until and turn.lease_until - datetime.now(UTC)
+    return left is None or not -patience <= left <= timedelta(seconds=2 * LEASE_S)
 
 
 def revisit(turn_id: str, on_change: OnChange) -> bool:
@@ -166,12 +168,13 @@ def _running(ids: dict[str, list[int]] | dict[str, Path]) -> list[str]:
 
 
 def redeliver() -> None:
-    """First rows of idle chats that had no delivery for a minute."""
-    late = datetime.now(UTC) - timedelta(seconds=REDELIVER_S)
+    """First rows of idle chats that had no delivery for a minute. One that lies ahead is none."""
+    now, patience = datetime.now(UTC), timedelta(seconds=REDELIVER_S)
+    late = Q(delivered__lt=now - patience) | Q(delivered__gt=now + patience)
     chat = Turn.objects.filter(chat=OuterRef("chat"))
     waiting = (
         Turn.objects.filter(homes.mine(), state="queued")
-        .filter(Q(delivered=None) | Q(delivered__lt=late))
+        .filter(Q(delivered=None) | late)
         .exclude(Exists(chat.filter(state__in=BUSY)))
         .exclude(Exists(chat.filter(state="queued", id__lt=OuterRef("id"))))
     )

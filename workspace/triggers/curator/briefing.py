@@ -69,9 +69,9 @@ def _part(name: str, text: str) -> str:
     return f"<{name}>\n{text or 'nothing yet'}\n</{name}>"
 
 
-def turns_since(project: str, since: datetime | None) -> list[Turn]:
+def turns_since(project: str, since: datetime | None, until: datetime) -> list[Turn]:
     """Turns of people that ended, the newest last."""
-    ended = Turn.objects.filter(project=project, run=None, state__in=ENDED, finished__isnull=False)
+    ended = Turn.objects.filter(project=project, run=None, state__in=ENDED, finished__lte=until)
     rows = ended.alias(by=database.text_at("sender__kind")).filter(by__in=PEOPLE)
     if since is not None:
         rows = rows.filter(finished__gt=since)

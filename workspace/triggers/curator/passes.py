@@ -10,6 +10,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Max, QuerySet
 
 from config.errors import SvcError
 from config.storage import locks, paths
@@ -27,7 +28,6 @@ from workspace.triggers.entries.schema import Trigger, agent_name
 log = logging.getLogger(__name__)
 
 KIND = "curation"
-LEASE = timedelta(seconds=60)  # how long the start of a pass may take
 REPLIES = 2
 NOTHING = "the pass ended without an answer"
 
@@ -73,17 +73,23 @@ def consider_all(now: datetime) -> None:
 
 def _due(project: Project, now: datetime) -> bool:
     """Something new from people, no pass under way, and the interval over."""
-    last = _last(project.slug)
-    if last is not None:
-        interval = timedelta(milliseconds=project.effective("curation")["minIntervalMs"])
-        if last.status in runs.ACTIVE or now - last.queued_at < interval:
-            return False
-    fresh = briefing.turns_since(project.slug, last.queued_at if last else None)
-    return any(turn.state == "done" for turn in fresh)
+    if _passes(project).filter(status__in=runs.ACTIVE).exists():
+        return False
+    last = _begun(_passes(project), now)
+    interval = timedelta(milliseconds=project.effective("curation")["minIntervalMs"])
+    if last is not None and now - last < interval:
+        return False
+    return any(turn.state == "done" for turn in briefing.turns_since(project.slug, last, now))
 
 
-def _last(slug: str, **wanted: str) -> Run | None:
-    return Run.objects.filter(project=slug, kind=KIND, **wanted).order_by("-id").first()
+def _passes(project: Project) -> QuerySet[Run]:
+    return Run.objects.filter(project=project.slug, kind=KIND)
+
+
+def _begun(passes: QuerySet[Run], now: datetime) -> datetime | None:
+    """When the last of them was. One of a clock that was ahead is no measure."""
+    found: datetime | None = passes.filter(queued_at__lte=now).aggregate(at=Max("queued_at"))["at"]
+    return found
 
 
 def _new(project: Project, now: datetime) -> Run:
@@ -98,9 +104,9 @@ def _new(project: Project, now: datetime) -> Run:
         cause="event",
         actor={"kind": "system"},
         client=next(iter(behind), ""),
-        clients=[*dict.fromkeys((*behind, *causes.clients_of(_news(project))))],
+        clients=[*dict.fromkeys((*behind, *causes.clients_of(_news(project, now))))],
         queued_at=now,
-        lease_until=now + LEASE,
+        lease_until=now + runs.LEASE,
         status="queued",
         agent_name=agent_name(project.slug, trigger.name) if trigger else "",
     )
@@ -124,7 +130,7 @@ def _queue(project: Project, run: Run) -> None:
     trigger = _customised(project)
     extra = prompts.read(trigger, project.own_dir) if trigger else ""
     seen = {name: store.document(project, name) for name in DOCUMENTS}
-    prompt = briefing.prompt(project, extra, seen, _news(project))
+    prompt = briefing.prompt(project, extra, seen, _news(project, run.queued_at))
     model = (trigger.run.model if trigger else None) or ""
     firing = _firing(project, run, trigger, documents.digest(seen[OVERVIEW]))
     chat = actions.open_for(firing, project=project, prompt=prompt, model=model).id
@@ -135,10 +141,10 @@ def _queue(project: Project, run: Run) -> None:
         actions.fire(project=project, chat=chat, prompt=prompt, model=model, firing=firing)
 
 
-def _news(project: Project) -> list[Turn]:
+def _news(project: Project, now: datetime) -> list[Turn]:
     """What a pass that begins now is told of."""
-    completed = _last(project.slug, status="completed")
-    return briefing.turns_since(project.slug, completed.queued_at if completed else None)
+    completed = _begun(_passes(project).filter(status="completed"), now)
+    return briefing.turns_since(project.slug, completed, now)
 
 
 def _firing(project: Project, run: Run, trigger: Trigger | None, seen: str) -> actions.Firing:

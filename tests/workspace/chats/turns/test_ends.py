@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from django.db import connections
 
 from config.errors import Conflict
 from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
-from workspace.chats.turns import answers, jobs, queue, worker
+from workspace.chats.turns import answers, jobs, queue, recovery, worker
 from workspace.engines import procs
 from workspace.models import Turn
 
@@ -35,6 +36,21 @@ def test_a_turn_whose_disk_is_full_fails_in_the_queue_and_the_next_one_heals_the
     assert world.run(world.send(chat).turn.id).state == "done"
     records = world.records(chat)
     assert [record["seq"] for record in records] == list(range(1, len(records) + 1))
+
+
+def test_a_clock_that_was_ahead_holds_no_turn_until_its_time_comes(world: World):
+    now, ahead = datetime.now(UTC), datetime.now(UTC) + timedelta(days=1)
+    running, waiting = (world.send(world.chat().chat.id).turn.id for _ in range(2))
+    Turn.objects.filter(id=waiting).update(delivered=ahead)
+    row = Turn.objects.filter(id=running)
+    row.update(state="running", claim="another", lease_until=now + timedelta(seconds=20))
+
+    assert recovery.sweep() == 0
+    row.update(lease_until=ahead)
+
+    assert recovery.sweep() == 1
+    assert row.get().state == "interrupted"
+    assert Turn.objects.get(id=waiting).delivered < ahead
 
 
 def test_an_answer_after_the_turn_ran_out_of_time_is_not_pending(world: World, monkeypatch):

@@ -144,6 +144,23 @@ def test_at_most_one_pass_an_interval_and_none_without_news(world):
     assert len(world.passes()) == 2  # nothing new
 
 
+def test_a_pass_of_a_clock_that_was_ahead_holds_up_no_other(world):
+    world.user_turn()
+    world.end(world.turn_of(world.passes()[0]), GOOD)
+    ahead = datetime.now(UTC) + timedelta(days=1)
+    Run.objects.update(queued_at=ahead)
+    Turn.objects.update(finished=ahead)
+
+    world.user_turn("Second", "Two.")
+
+    second = world.passes()[1]
+    assert "asked: Second" in world.turn_of(second).message
+    assert "asked: Rename the module" not in world.turn_of(second).message
+    world.end(world.turn_of(second), GOOD)
+    passes.consider_all(datetime.now(UTC) + timedelta(minutes=6))
+    assert len(world.passes()) == 2  # what lies ahead is no news at every look
+
+
 def test_many_ends_at_once_begin_one_pass(world):
     world.write("name: Alpha\n")
     world.user_turn()
