@@ -160,11 +160,13 @@ def place(job: Job) -> Path:
 
 
 def write(path: Path, text: str) -> bool:
-    """Put the job there; False when it is there already. Conflict over what is not ours."""
+    """Put the job there; False when it is there already. Conflict over what is not ours, and over
+    the job of another data directory: of one that is gone, it was moved."""
     if (found := _found(path)) is not None:
         if found == text:
             return False
         refuse_foreign(path, found)
+        refuse_other(path, found, text)
     path.parent.mkdir(parents=True, exist_ok=True)
     files.write(path, text.encode(), mode=0o644)
     return True
@@ -194,6 +196,26 @@ def refuse_foreign(path: Path, text: str) -> None:
             f"{path} was changed by hand since it was written, and is left alone; move it away "
             "first (with systemd your own lines are safe in `systemctl --user edit`)"
         )
+
+
+def refuse_other(path: Path, found: str, text: str) -> None:
+    """Conflict when the job that was found is the one of another data directory that is there."""
+    theirs, ours = _data_dir(found), _data_dir(text)
+    if theirs != ours and Path(theirs).exists():
+        raise Conflict(
+            f"{path} is the job of another data directory, {printable(theirs)}, and is left alone; "
+            "give this one a name of its own with --name"
+        )
+
+
+def _data_dir(text: str) -> str:
+    """The data directory of a job that we wrote."""
+    if text.startswith("<?xml"):
+        variables: dict[str, str] = plistlib.loads(text.encode())["EnvironmentVariables"]
+        return variables["SVC_DATA_DIR"]
+    line = next(one for one in text.split("\n") if one.startswith('Environment="SVC_DATA_DIR='))
+    value = line.removeprefix('Environment="SVC_DATA_DIR=').removesuffix('"')
+    return re.sub(r"\\(.)", r"\1", value).replace("%%", "%")
 
 
 def _found(path: Path) -> str | None:

@@ -110,6 +110,23 @@ def test_what_somebody_else_wrote_or_changed_is_left_alone(tmp_path: Path, rende
         assert path.read_text() == foreign
 
 
+@pytest.mark.parametrize("render", [units.systemd, units.launchd])
+def test_the_job_of_another_data_directory_is_left_alone_while_that_is_there(
+    tmp_path: Path, render
+) -> None:
+    path, theirs = tmp_path / "units" / "svc.service", job(tmp_path / ODD)
+    theirs.data_dir.mkdir(parents=True)
+    units.write(path, render(theirs))
+
+    with pytest.raises(Conflict, match="is the job of another data directory") as refused:
+        units.write(path, render(job(tmp_path / "mine")))
+    assert str(theirs.data_dir) in str(refused.value)
+    moved = dataclasses.replace(theirs, checkout=tmp_path / "elsewhere")
+    assert units.write(path, render(moved))
+    theirs.data_dir.rmdir()
+    assert units.write(path, render(job(tmp_path / "mine")))
+
+
 def test_a_refusal_is_a_sentence_and_exit_code_2(command: Service) -> None:
     unit = unit_of(command)
     unit.parent.mkdir(parents=True)
@@ -120,6 +137,12 @@ def test_a_refusal_is_a_sentence_and_exit_code_2(command: Service) -> None:
         assert done.returncode == 2
         assert f"{unit} was not written by manage.py install-service" in done.stderr
     assert unit.read_text() == "[Service]\n"
+
+    theirs = units.systemd(dataclasses.replace(job(command.home), data_dir=command.home))
+    unit.write_text(theirs)
+    done = command.run("install-service", "--remove")
+    assert (done.returncode, f"another data directory, {command.home}," in done.stderr) == (2, True)
+    assert unit.read_text() == theirs
 
 
 @pytest.mark.parametrize("name", ["", "-x", "a/b", "../x", "ä", "x" * 65, "a b", "a\n"])

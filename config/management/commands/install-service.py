@@ -70,7 +70,9 @@ class Command(BaseCommand):
         if not path.exists():
             self.stdout.write(f"nothing to remove: {path} is not there")
             return
-        units.refuse_foreign(path, opening.contents(path).decode())
+        found = opening.contents(path).decode()
+        units.refuse_foreign(path, found)
+        units.refuse_other(path, found, KINDS[native()](job))
         if native() == "systemd":
             self.call("systemctl", "--user", "disable", "--now", job.name)
         else:
