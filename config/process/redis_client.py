@@ -44,13 +44,19 @@ def reach() -> None:
             client.set(SECRET, seal, nx=True)
             known = client.get(SECRET)
     except redis.RedisError as error:
-        reason = " ".join(str(error).split())
-        raise OptionError(f"{name()} does not answer: {reason}; see SVC_REDIS_URL") from None
+        raise OptionError(f"{name()} does not answer: {_why(error)}; see SVC_REDIS_URL") from None
     if known != seal:
         raise OptionError(
             f"{name()} serves servers with another secret: copy <data>/state/secret from one of "
             "them, or choose another number behind the last / of SVC_REDIS_URL"
         )
+
+
+def _why(error: Exception) -> str:
+    reason = " ".join(str(error).split())
+    if reason.startswith("HELLO must be called"):  # a word of the protocol, nobody's own
+        return "it wants a password, as in redis://:<password>@host/0"
+    return reason
 
 
 def name() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -15,8 +16,10 @@ import pytest
 
 from config import options, stores
 from config.options import OptionError
+from config.process import redis_client
 from tests.postgres import Cluster, postgres  # noqa: F401 - a fixture
 from tests.promises.rings import few
+from tests.redis import Redis, redis  # noqa: F401 - a fixture
 from tests.service import Service, until
 
 HELLO = {"prompt": '#!runbook\n```TodoWrite\n{"todos": []}\n```\nhello\n'}
@@ -51,6 +54,17 @@ def test_a_missing_library_is_named_with_the_command_that_brings_it(tmp_path, mo
         stores.database("postgres://localhost/svc", tmp_path)
     with pytest.raises(OptionError, match=r"SVC_REDIS_URL needs .* -r requirements-cluster.txt"):
         stores.channel_layers("redis://localhost/0")
+
+
+def test_a_redis_that_wants_a_password_says_so(redis: Redis, settings):  # noqa: F811
+    admin = ["redis-cli", "-p", str(redis.port), "config", "set", "requirepass", "sesame"]
+    subprocess.run(admin, check=True, capture_output=True)
+
+    for password, told in (("", "it wants a password, as in redis://"), (":wrong@", "invalid")):
+        url = redis.url.replace("redis://", f"redis://{password}")
+        settings.SVC = dataclasses.replace(settings.SVC, redis_url=url)
+        with pytest.raises(OptionError, match=told):
+            redis_client.reach()
 
 
 def test_an_address_keeps_every_option_of_libpq(tmp_path):
