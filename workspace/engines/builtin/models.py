@@ -27,7 +27,7 @@ URLS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.
 SHORTER = "Begin a new chat, fork an earlier turn, or choose a model with a longer context."
 NO_STREAM = (
     "What answers at the address of the model's server sent {}, not the stream of an answer: is "
-    "the address right, with its path (often /v1)?"
+    "the address right, with its path?"
 )
 _CHARACTERS = 500
 
