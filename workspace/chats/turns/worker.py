@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -60,18 +61,48 @@ def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange =
     try:
         prctl.become_subreaper()
         prctl.hide_memory()
-        token, digest = tokens.new_token()
-        turn = claim(turn_id, digest)
-        if turn is None:
-            recovery.revisit(turn_id, on_change)
+        by = recovery.new_claim()
+        try:
+            begun = _begin(turn_id, by, registry, on_change)
+        except (OperationalError, InterfaceError) as error:
+            log.warning("a turn goes back into the queue: %s", error, extra={"turn": turn_id})
+            _once_it_is_there(lambda: _put_back(turn_id, by, on_change))
             return
-        endings.tell(on_change, turn)
-        _supervise(turn, token, registry, on_change)
+        if begun is not None:
+            _supervise(*begun, on_change)
     except Exception:
         log.exception("turn failed in its worker", extra={"turn": turn_id})
 
 
-def claim(turn_id: str, token_hash: str) -> Turn | None:
+def _begin(
+    turn_id: str, by: str, registry: Registry | None, on_change: OnChange
+) -> tuple[Turn, Job, jobs.Surroundings] | None:
+    """Claim the turn, and make all that its process needs; nothing of it has begun before that.
+
+    None for one that is not ours to run, or that may not begin. OperationalError of a database that
+    goes meanwhile: whether the claim was stored is not known then.
+    """
+    token, digest = tokens.new_token()
+    turn = claim(turn_id, digest, by)
+    if turn is None:
+        recovery.revisit(turn_id, on_change)
+        return None
+    endings.tell(on_change, turn)
+    if who := clients.barred((turn.client, *turn.clients), turn.project):
+        _end(turn, ("error", endings.OUT_OF_SCOPE), on_change, text=BARRED.format(who=who))
+        return None
+    try:
+        job = jobs.job_for(turn, token=token, registry=registry)
+        refusal = engines.preflight(job)
+        if not refusal:
+            return turn, job, jobs.surroundings(turn)
+    except (SvcError, OSError) as error:
+        refusal = error.text if isinstance(error, SvcError) else f"cannot start: {error.strerror}"
+    _end(turn, ("error", "refused"), on_change, text=refusal)
+    return None
+
+
+def claim(turn_id: str, token_hash: str, by: str = "") -> Turn | None:
     """Make the row ours: only a queued one of this home, first of its chat, with no other turn
     running."""
     now = datetime.now(UTC)
@@ -80,7 +111,7 @@ def claim(turn_id: str, token_hash: str) -> Turn | None:
             turn = Turn.objects.filter(homes.mine(), id=turn_id, state="queued").first()
             if turn is None or _someone_before(turn):
                 return None
-            turn.state, turn.claim = "running", recovery.new_claim()
+            turn.state, turn.claim = "running", by or recovery.new_claim()
             turn.token_hash, turn.started = token_hash, turn.started or now
             turn.lease_until = now + timedelta(seconds=LEASE_S)
             claimed = Turn.objects.filter(id=turn_id, state="queued").update(
@@ -101,21 +132,8 @@ def _someone_before(turn: Turn) -> bool:
     return Turn.objects.filter(waiting | Q(unclosed=True), chat=turn.chat).exists()
 
 
-def _supervise(turn: Turn, token: str, registry: Registry | None, on_change: OnChange) -> None:
-    """From the claim to the settled row; whatever happens in between ends the turn."""
-    if who := clients.barred((turn.client, *turn.clients), turn.project):
-        _end(turn, ("error", endings.OUT_OF_SCOPE), on_change, text=BARRED.format(who=who))
-        return
-    try:
-        job = jobs.job_for(turn, token=token, registry=registry)
-        refusal = engines.preflight(job)
-        around = jobs.surroundings(turn)
-    except (SvcError, OSError) as error:
-        refusal = error.text if isinstance(error, SvcError) else f"cannot start: {error.strerror}"
-        job = None
-    if job is None or refusal:
-        _end(turn, ("error", "refused"), on_change, text=refusal or "")
-        return
+def _supervise(turn: Turn, job: Job, around: jobs.Surroundings, on_change: OnChange) -> None:
+    """From its process to the settled row; whatever happens in between ends the turn."""
     watch = None
     job = checkpoints.begin(turn, job)
     try:
@@ -153,36 +171,44 @@ def _remember(turn: Turn, engine: str) -> None:
 
 def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
     if code == LOCKED:
-        _put_back(turn, on_change)
+        _put_back(turn.id, turn.claim, on_change)
         return
     verdict = VERDICTS.get(code) or (STOPPED.get(why, "error"), why or "engine_crashed")
     _end(turn, verdict, on_change)
 
 
 def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
-    """Settle the row; a database that is gone is waited for, and after SETTLE_S left to the sweep.
-
-    The end itself is in the transcript already, so every process that settles it says the same.
-    """
+    """Settle the row. The end itself is in the transcript already, so every process that settles it
+    says the same."""
     status, reason = verdict
+    _once_it_is_there(
+        lambda: endings.recover(
+            turn.id, status=status, reason=reason, on_change=on_change, text=text
+        )
+    )
+
+
+def _once_it_is_there(store: Callable[[], object]) -> None:
+    """A database that is gone is waited for, and after SETTLE_S left to the sweep."""
     deadline = time.monotonic() + SETTLE_S
     while True:
         try:
-            endings.recover(turn.id, status=status, reason=reason, on_change=on_change, text=text)
+            store()
             return
         except (OperationalError, InterfaceError) as error:
             if time.monotonic() > deadline or isinstance(error, DatabaseGone):
                 raise
-            log.warning("the end of a turn waits for the database: %s", error)
+            log.warning("the row of a turn waits for the database: %s", error)
             time.sleep(AGAIN_S)
 
 
-def _put_back(turn: Turn, on_change: OnChange) -> None:
-    """Another writer holds the chat: the turn never began, the sweep delivers it again."""
-    rows = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
+def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
+    """Another writer holds the chat, or the database went: the turn never began, the sweep delivers
+    it again."""
+    rows = Turn.objects.filter(id=turn_id, claim=by, state="running")
     blank = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
     if rows.update(state="queued", delivered=datetime.now(UTC), **blank):
-        endings.tell(on_change, Turn.objects.get(id=turn.id))
+        endings.tell(on_change, Turn.objects.get(id=turn_id))
 
 
 class Watch:

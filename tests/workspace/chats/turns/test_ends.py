@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 
 from config.errors import Conflict
 from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
@@ -51,6 +51,27 @@ def test_a_clock_that_was_ahead_holds_no_turn_until_its_time_comes(world: World)
     assert recovery.sweep() == 1
     assert row.get().state == "interrupted"
     assert Turn.objects.get(id=waiting).delivered < ahead
+
+
+@pytest.mark.parametrize("goes", ["at the claim", "behind it"])
+def test_a_database_that_goes_while_a_turn_begins_leaves_it_in_the_queue(
+    world: World, monkeypatch, goes: str
+):
+    turn = world.send(world.chat().chat.id).turn
+    place, name = (worker, "claim") if goes == "at the claim" else (jobs, "job_for")
+    step = getattr(place, name)
+
+    def gone(*args, **more):
+        step(*args, **more)
+        raise OperationalError("terminating connection due to administrator command")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(place, name, gone)
+        left = world.run(turn.id)
+
+    assert (left.state, left.claim, left.lease_until) == ("queued", "", None)
+    assert world.records(turn.chat, "turn_start") == []
+    assert world.run(turn.id).state == "done"
 
 
 def test_an_answer_after_the_turn_ran_out_of_time_is_not_pending(world: World, monkeypatch):
