@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import TextField
@@ -25,6 +25,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
 from config import __version__
+from config.errors import DatabaseGone
 from config.options import OptionError
 from config.process import redis_client
 from config.storage.sqlite.base import uri
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 KEPT = 3
 ANSWER_S = 6  # of a start that ends within 10 s
+AGAIN_S = 1.0
 T = TypeVar("T")
 
 
@@ -136,6 +138,20 @@ def name() -> str:
     place = chosen["HOST"] or "this machine"
     port = f":{chosen['PORT']}" if chosen["PORT"] else ""
     return f"the PostgreSQL database {chosen['NAME']} on {place}{port}"
+
+
+def once_there(store: Callable[[], object], *, within: float) -> None:
+    """Do it; a database that is gone is waited for, and its error raised after so many seconds."""
+    deadline = time.monotonic() + within
+    while True:
+        try:
+            store()
+            return
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() > deadline or isinstance(error, DatabaseGone):
+                raise
+            log.warning("a row waits for the database: %s", error)
+            time.sleep(AGAIN_S)
 
 
 def unless_gone(read: Callable[[], T], otherwise: Callable[[], T]) -> T:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
 from config.errors import Conflict, NotFound, SvcError
@@ -171,7 +172,8 @@ class Beginning:
 
 def start(run_id: str) -> Outcome:
     """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
-    that must still wait, or that another process begins, is left as it is."""
+    that must still wait, or that another process begins, is left as it is. One that the database
+    leaves in the middle waits again, unless somebody asked for it and is told so."""
     run = _claim(run_id)
     if run is None:
         return Outcome(runs.get(run_id))
@@ -191,7 +193,17 @@ def start(run_id: str) -> Outcome:
     except OSError as error:
         reason = f"the chat cannot be written: {error.strerror}"
         runs.finish(run.id, status="failed", reason=reason)
+    except (OperationalError, InterfaceError):
+        if run.cause not in ASKED:
+            _put_back(run)
+        raise
     return Outcome(runs.get(run.id), state)
+
+
+def _put_back(run: Run) -> None:
+    """Have it wait again, unless all was stored: then its chat is named in it."""
+    mine = Run.objects.filter(id=run.id, status="queued", session_id="")
+    database.once_there(partial(mine.update, lease_until=None), within=runs.LEASE.total_seconds())
 
 
 def _claim(run_id: str) -> Run | None:

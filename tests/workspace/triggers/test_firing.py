@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import OperationalError
 from django_q.models import OrmQ
 
 from config.errors import Conflict, Unavailable
@@ -269,6 +270,27 @@ def test_a_start_whose_lease_was_lost_queues_nothing(world, monkeypatch):
 
     assert (outcome.run.status, outcome.run.reason) == ("failed", "no chat within 60 s")
     assert not Turn.objects.exists()
+
+
+@pytest.mark.parametrize(("cause", "waits"), [("interval", 1), ("manual", 0)])
+def test_a_start_that_the_database_leaves_waits_again_unless_somebody_is_told(
+    world, monkeypatch, cause, waits
+):
+    world.put("t", schedule(interval="1h"))
+    run = queued(world, cause=cause)
+
+    def gone(*_args, **_more):
+        raise OperationalError("terminating connection due to administrator command")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(firing, "_name_chat", gone)
+        with pytest.raises(OperationalError):
+            firing.start(run.id)
+
+    assert not Turn.objects.exists()
+    assert runs.waiting().count() == waits
+    if waits:
+        assert firing.start(run.id).state == "started"
 
 
 def test_a_broken_project_file_fails_the_start_with_its_sentence(world):

@@ -101,8 +101,10 @@ def _lost(turn: Turn) -> bool:
     if server == _here() and pid and not psutil.pid_exists(int(pid[0])):
         return True
     patience = timedelta(seconds=0 if homes.is_mine(turn.home) else LEASE_S)
-    left = turn.lease_until and turn.lease_until - datetime.now(UTC)
-    return left is None or not -patience <= left <= timedelta(seconds=2 * LEASE_S)
+    if turn.lease_until is None:
+        return True
+    left = turn.lease_until - datetime.now(UTC)
+    return not -patience <= left <= timedelta(seconds=2 * LEASE_S)
 
 
 def revisit(turn_id: str, on_change: OnChange) -> bool:

@@ -13,20 +13,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
-from config.errors import DatabaseGone, SvcError
+from config.errors import SvcError
 from config.mcp.operations import Registry
 from config.process import prctl
 from config.process.ending import Ending
-from config.storage import covered, homes
+from config.storage import covered, database, homes
 from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 LEASE_S, RENEW_S, LOOK_S = 30, 10, 0.25
 GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
-SETTLE_S, AGAIN_S = 120, 1.0
+SETTLE_S = 120
 LATE_S = 2.0  # the turn process ends itself in time; past this the worker does it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
 BARRED = "Client {who} caused this and may not act in this project any more; send it yourself."
@@ -66,7 +66,8 @@ def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange =
             begun = _begin(turn_id, by, registry, on_change)
         except (OperationalError, InterfaceError) as error:
             log.warning("a turn goes back into the queue: %s", error, extra={"turn": turn_id})
-            _once_it_is_there(lambda: _put_back(turn_id, by, on_change))
+            back = partial(_put_back, turn_id, by, on_change)
+            database.once_there(back, within=SETTLE_S)
             return
         if begun is not None:
             _supervise(*begun, on_change)
@@ -178,28 +179,13 @@ def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
 
 
 def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
-    """Settle the row. The end itself is in the transcript already, so every process that settles it
-    says the same."""
+    """Settle the row, or leave that to the sweep where the database stays away.
+
+    The end itself is in the transcript already, so every process that settles it says the same.
+    """
     status, reason = verdict
-    _once_it_is_there(
-        lambda: endings.recover(
-            turn.id, status=status, reason=reason, on_change=on_change, text=text
-        )
-    )
-
-
-def _once_it_is_there(store: Callable[[], object]) -> None:
-    """A database that is gone is waited for, and after SETTLE_S left to the sweep."""
-    deadline = time.monotonic() + SETTLE_S
-    while True:
-        try:
-            store()
-            return
-        except (OperationalError, InterfaceError) as error:
-            if time.monotonic() > deadline or isinstance(error, DatabaseGone):
-                raise
-            log.warning("the row of a turn waits for the database: %s", error)
-            time.sleep(AGAIN_S)
+    settle = partial(endings.recover, turn.id, status=status, reason=reason, text=text)
+    database.once_there(partial(settle, on_change=on_change), within=SETTLE_S)
 
 
 def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
