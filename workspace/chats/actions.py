@@ -6,13 +6,14 @@ what an agent says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.utils.module_loading import import_string
 
 from config.errors import Invalid, Problem
@@ -109,16 +110,30 @@ def create(
     record = _make(project, text, name=check_name(name), worktree=worktree, **fields)
     if text is None:
         return Started(record)
-    queued = send(
-        principal=principal,
-        project=project,
-        session_id=record.id,
-        prompt=text,
-        model=model,
-        message=_preloaded(project, text) if preload_context else None,
-        on_ask=on_ask,
-    )
+    with first_message(project, record):
+        queued = send(
+            principal=principal,
+            project=project,
+            session_id=record.id,
+            prompt=text,
+            model=model,
+            message=_preloaded(project, text) if preload_context else None,
+            on_ask=on_ask,
+        )
     return Started(record, queued.turn, queued.state, queued.position)
+
+
+@contextmanager
+def first_message(project: Project, record: ChatRecord) -> Iterator[None]:
+    """A new chat whose message the database refuses goes again: whoever is told so sends it once
+    more. Where the database cannot tell that there is no turn, or a worktree was made, it stays."""
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        with suppress(OperationalError, InterfaceError):
+            if not record.worktree and not Turn.objects.filter(chat=record.id).exists():
+                files.unmake(project, record.id)
+        raise
 
 
 def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") -> ChatRecord:

@@ -249,6 +249,15 @@ def create(project: Project, record: ChatRecord) -> ChatRecord:
     return record
 
 
+def unmake(project: Project, session_id: str) -> None:
+    """Undo `create`, of a chat in which nothing was said."""
+    path = record_path(project, session_id)
+    with contextlib.suppress(OSError):
+        if path.with_suffix(".jsonl").stat().st_size == 0:
+            path.unlink()
+            path.with_suffix(".jsonl").unlink()
+
+
 def update(project: Project, session_id: str, **changes: Any) -> tuple[ChatRecord, bool]:
     """Set or (with None) remove keys, by the names of the file; (record, whether it changed)."""
     return _edit(project, session_id, lambda present: changes)

@@ -301,13 +301,14 @@ def _owned_chat(project: Project, trigger: Trigger) -> str | None:
 def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
     """The chat's files come before the transaction: what locks a file or the index may be waiting
     for the database."""
-    chat = actions.open_for(
+    record = actions.open_for(
         _firing(run, beginning),
         project=beginning.project,
         prompt=beginning.prompt,
         model=beginning.trigger.run.model or "",
-    ).id
-    return chat, _queue_in(chat, run, beginning)
+    )
+    with actions.first_message(beginning.project, record):
+        return record.id, _queue_in(record.id, run, beginning)
 
 
 def _queue_in(chat: str, run: Run, beginning: Beginning) -> str:

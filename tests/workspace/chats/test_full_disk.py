@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from config.storage.files import CannotWrite
 from tests.workspace.chats.world import USER, World
 from workspace.api import chatview
-from workspace.chats import forks, index, transcript
-from workspace.chats.turns import endings
+from workspace.chats import files, forks, index, transcript
+from workspace.chats.turns import endings, queue
 from workspace.models import Turn
 
 
@@ -24,6 +26,24 @@ def fill(disk: Path) -> None:
 
 def fork(world: World, chat: str) -> None:
     forks.fork(principal=USER, project=world.project, session_id=chat)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_chat_whose_first_message_the_database_refuses_is_not_left_behind(
+    world: World, monkeypatch, stored: bool
+):
+    send = queue.send
+
+    def refused(**message: Any) -> None:
+        if stored:  # and the answer to the commit was lost
+            send(**message)
+        raise OperationalError("could not extend file: No space left on device")
+
+    monkeypatch.setattr(queue, "send", refused)
+    with pytest.raises(OperationalError):
+        world.chat("hello")
+
+    assert len(files.session_ids(world.project)) == Turn.objects.count() == stored
 
 
 def test_a_transcript_that_cannot_be_opened_is_let_go_again(world: World, small_disk: Path):

@@ -288,6 +288,7 @@ def test_a_start_that_the_database_leaves_waits_again_unless_somebody_is_told(
             firing.start(run.id)
 
     assert not Turn.objects.exists()
+    assert chat_files.session_ids(world.project()) == []
     assert runs.waiting().count() == waits
     if waits:
         assert firing.start(run.id).state == "started"
