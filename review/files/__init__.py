@@ -28,6 +28,7 @@ from review.files.reading import (
     load,
     read,
     read_all,
+    read_many,
     remembered,
     stamp,
 )  # fmt: skip
@@ -36,6 +37,6 @@ from review.files.writing import arrived, change, check_whole, expect
 __all__ = [
     "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "WORKTREE", "Kind", "arrived",
     "change", "check_whole", "drafts", "expect", "has_worktree", "keep", "listed", "load",
-    "name_of", "names", "path", "read", "read_all", "remembered", "root", "slugs", "stamp",
-    "state_dir",
+    "name_of", "names", "path", "read", "read_all", "read_many", "remembered", "root", "slugs",
+    "stamp", "state_dir",
 ]  # fmt: skip

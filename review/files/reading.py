@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +102,15 @@ def remembered(*parts: str) -> tuple[str, dict[str, Any]] | None:
 
 def read_all(slug: str, kind: layout.Kind, repo: str) -> list[Mirrored]:
     """Every file of this kind, in the order of `names`."""
-    parts = [(slug, kind, repo, f"{name}.yaml") for name in layout.names(slug, kind, repo)]
-    found = MIRROR.get_many("/".join(one) for one in parts)
-    read = (_watched(one, found.get("/".join(one))) for one in parts)
-    return [one for one in read if one is not None]
+    read = read_many((slug, kind, repo, f"{name}.yaml") for name in layout.names(slug, kind, repo))
+    return [one for one in read.values() if one is not None]
+
+
+def read_many(wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], Mirrored | None]:
+    """As `read`, of many files: their rows are asked for and written together."""
+    keys = {parts: "/".join(parts) for parts in wanted}
+    found = MIRROR.get_many(keys.values())
+    return {parts: _watched(parts, found.get(key)) for parts, key in keys.items()}
 
 
 def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:

@@ -47,7 +47,7 @@ _looked_at: list[float] = []  # when all were read last, of the monotonic clock
 
 def get(slug: str) -> Project:
     """The project as its file is now. NotFound when there is none."""
-    found = _read(slug) if files.SLUG.fullmatch(slug) else None
+    found = _taken(slug, files.read(slug, files.PROJECT)) if files.SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFound(f"No such project: {printable(slug)}")
     return found
@@ -55,7 +55,8 @@ def get(slug: str) -> Project:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
-    found = [found for slug in files.slugs() if (found := _read(slug))]
+    read = files.read_many((slug, files.PROJECT) for slug in files.slugs())
+    found = [project for (slug, _), said in read.items() if (project := _taken(slug, said))]
     _looked_at[:] = [time.monotonic()]
     return found
 
@@ -76,8 +77,8 @@ def repo(project: Project, name: str) -> RepoEntry:
     return found
 
 
-def _read(slug: str) -> Project | None:
-    found = files.read(slug, files.PROJECT)
+def _taken(slug: str, found: Mirrored | None) -> Project | None:
+    """The project of a file as it is now; the same one while the file is."""
     if found is None:
         _parsed.pop(slug, None)
         return None

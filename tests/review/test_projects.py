@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from config.errors import NotFound
 from config.git.command import GitError
@@ -214,6 +216,17 @@ def test_only_directories_with_a_project_file_are_projects(home: Path):
 def test_an_unknown_slug_is_not_found(home: Path, slug: str):
     with pytest.raises(NotFound, match=r"^No such project: "):
         projects.get(slug)
+
+
+def test_the_files_of_all_projects_are_looked_up_in_one_question(home: Path):
+    for slug in ("a", "b"):
+        put(home / slug / "project.yaml", f"title: {slug}\n".encode())
+
+    with CaptureQueriesContext(connection) as asked:
+        assert [project.slug for project in projects.all()] == ["a", "b", "pay"]
+
+    questions = [one["sql"] for one in asked.captured_queries if one["sql"].startswith("SELECT")]
+    assert len(questions) == 1
 
 
 def test_an_unknown_repo_is_not_found(home: Path):
