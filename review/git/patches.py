@@ -6,7 +6,7 @@ One log gives the stable patch ids with context, a second one without; both run 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
@@ -58,18 +58,34 @@ def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
 
     GitError timeout.
     """
+    return begun(repository, shas)()
+
+
+def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
+    """The same in two steps: git sets out at once; what is returned waits for it when called."""
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
     edge = boundary(repository)  # what they seem to add depends on the depth of the clone
     found = _rows([sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
-    if asked:
-        missing = objects.missing(repository, asked)
-        here = [sha for sha in asked if sha not in missing]
-        news = [patch for start in range(0, len(here), CHUNK) for patch in
-                _made(repository, here[start : start + CHUNK])]  # fmt: skip
+    aside = ThreadPoolExecutor(1)
+    told = aside.submit(_here, repository, asked) if asked else None
+    aside.shutdown(wait=False)
+
+    def awaited() -> dict[str, Patch]:
+        news = told.result() if told else []
         _put([patch for patch in news if patch.sha not in edge])
-        found |= {patch.sha: patch for patch in news}
-    return {sha: found[sha] for sha in wanted if sha in found}
+        made = found | {patch.sha: patch for patch in news}
+        return {sha: made[sha] for sha in wanted if sha in made}
+
+    return awaited
+
+
+def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
+    """Of git alone: a database has a connection for each thread."""
+    missing = objects.missing(repository, asked)
+    here = [sha for sha in asked if sha not in missing]
+    return [patch for start in range(0, len(here), CHUNK) for patch in
+            _made(repository, here[start : start + CHUNK])]  # fmt: skip
 
 
 def landed(repository: Repository, span: Range) -> dict[str, str]:

@@ -7,9 +7,10 @@ that landed keeps its own place; the others climb the ladder of carry/.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 from config.git.command import GitError
@@ -69,12 +70,14 @@ def matched(scene: Scene) -> Matching:
     texts = list(dict.fromkeys(text for entry in scene.stacks for text in entry.commits or ()))
     names = states.stems(scene.slug, scene.name)
     full = _full_names(scene.repository, [*texts, *sorted(names)], ranged)
-    known = states.read(scene.slug, scene.name, full)
     listed = {full[text] for text in texts if text in full}
+    gone = (listed | {full.get(name, name) for name in names}) - ranged.keys()
+    ahead = patches.begun(scene.repository, list(ranged)) if gone else dict  # git works meanwhile
+    known = states.read(scene.slug, scene.name, full)
     old = sorted((listed | known.by_sha.keys()) - ranged.keys())
     if not old:
         return Matching(known, full, traces={sha: _seen(one, None) for sha, one in ranged.items()})
-    return _Search(scene, known, full, listed, old).found()
+    return _Search(scene, known, full, listed, old, ahead=ahead).found()
 
 
 class _Search:
@@ -87,7 +90,10 @@ class _Search:
         full: Mapping[str, str],
         listed: set[str],
         old: Sequence[str],
+        *,
+        ahead: Callable[[], Mapping[str, Patch]],
     ) -> None:
+        self.ahead = ahead
         self.scene = scene
         self.states = known
         self.full = full
@@ -209,13 +215,18 @@ class _Search:
     ) -> dict[str, Trace]:
         ranged = {commit.sha: commit for commit in self.scene.commits}
         commits = {sha: ranged.get(sha) or self.objects.get(sha) for sha in shas}
-        asked = [sha for sha in shas if commits[sha] and sha not in remembered]
-        made = {**remembered, **patches.of(self.scene.repository, asked)}
+        known = {**self._of_range, **remembered}
+        asked = [sha for sha in shas if commits[sha] and sha not in known]
+        made = known | patches.of(self.scene.repository, asked)
         places = self._places()
         return {
             sha: self._traced(sha, commit, made.get(sha), places.get(sha))
             for sha, commit in commits.items()
         }
+
+    @cached_property
+    def _of_range(self) -> Mapping[str, Patch]:
+        return self.ahead()
 
     def _traced(
         self, sha: str, commit: Commit | None, patch: Patch | None, place: tuple[int, int] | None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from config.errors import Conflict
+from config.git import command
 from review import caches
-from review.stacks import details, wire
+from review.stacks import details, states, wire
 from review.stacks import repo as repos
 from review.threads import commenting, commit_review, viewed
 from tests.review.threads.desk import LINES, ME, Desk, bodies, changed, ids, source, text
@@ -34,6 +39,30 @@ def test_a_rebased_commit_shows_the_review_of_the_old_one_and_reading_writes_not
     (thread,) = review["threads"]
     assert (thread["id"], thread["line"], thread["placement"]) == (tid, 21, "moved")
     assert desk.world.tree() == before
+
+
+def test_git_looks_for_what_recognises_a_commit_while_the_files_are_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    old = desk.git.commit({"a.py": changed(20, "reworded")}, "Reword")
+    desk.comment(old, "Why?", "a.py", 20)
+    (new,) = desk.moves_on({"b.py": text(["top", *LINES])})
+    set_out = threading.Event()
+    spawn, read = command.spawn, states.read
+
+    def spawned(directory: Path, args: list[str], **how: Any) -> Any:
+        if "-p" in args:
+            set_out.set()
+        return spawn(directory, args, **how)
+
+    def read_meanwhile(*asked: Any) -> states.ReviewStates:
+        assert set_out.wait(20)
+        return read(*asked)
+
+    monkeypatch.setattr(command, "spawn", spawned)
+    monkeypatch.setattr(states, "read", read_meanwhile)
+
+    assert source(desk.review(new)) == (old, "patch-id", True)
 
 
 def test_the_first_write_takes_everything_over_and_leaves_the_old_file_alone(desk: Desk):
