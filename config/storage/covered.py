@@ -23,6 +23,7 @@ from django.conf import settings
 
 from config.errors import Conflict
 from config.storage import locks, opening
+from config.storage.drafts import etag_of
 
 if TYPE_CHECKING:
     from config.storage.files import Snapshot
@@ -140,7 +141,7 @@ def grants_more(data: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
 def follow(path: Path, etag: str, was: bytes) -> None:
     """It grants what it did, as long as that holds: whoever wrote it is heard."""
     with suppress(FileNotFoundError):  # the turns are over meanwhile
-        (_folder(Path(os.path.realpath(path))) / f"{_etag(was)}.{etag}").touch()
+        (_folder(Path(os.path.realpath(path))) / f"{etag_of(was)}.{etag}").touch()
 
 
 def confirm(path: Path, etag: str) -> None:
@@ -169,7 +170,7 @@ def writes(target: Path, etag: str, stat: str, after: bytes) -> bool:
     if not _follows(target, record, etag, stat):
         return False
     if record.turns:
-        _keep(target, replace(record, etags=(etag, _etag(after)), fell=True), after)
+        _keep(target, replace(record, etags=(etag, etag_of(after)), fell=True), after)
     return True
 
 
@@ -256,10 +257,6 @@ def _folder(target: Path) -> Path:
 
 def _root() -> Path:
     return Path(settings.DATA_DIR) / "state" / "covered"
-
-
-def _etag(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _inode(stat: str) -> str:

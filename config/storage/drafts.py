@@ -29,6 +29,11 @@ PREFIX = ".svc-tmp-"
 SHORT = 16  # hex characters of a hash in a name
 
 
+def etag_of(data: bytes) -> str:
+    """The version of a file that holds these bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def draft_name(target: str = "", old: str = "", new: str = "") -> str:
     """A fresh name for a draft; with a target for one that is about to change places with it."""
     name = f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
@@ -218,6 +223,6 @@ def _discard(folder: Folder, name: str) -> None:
 
 def _hash(folder: Folder, name: str) -> str:
     try:
-        return hashlib.sha256(folder.contents(name)).hexdigest()
+        return etag_of(folder.contents(name))
     except OSError:  # no draft of ours is so large: whatever it is, it is kept
         return ""

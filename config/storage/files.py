@@ -8,7 +8,6 @@ back and the edit is done again on it; what cannot be merged stays beside the fi
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import os
 import stat as modes
@@ -20,12 +19,12 @@ from pathlib import Path
 
 from config.errors import Conflict, Stale, Unavailable
 from config.storage import covered, displaced, locks, opening, syscalls
-from config.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, sweep
+from config.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, etag_of, sweep
 from config.storage.paths import UnsafePath, contains
 
 __all__ = [
-    "PREFIX", "CannotWrite", "Snapshot", "change", "lock", "read", "stat_of", "sweep", "write",
-    "writing",
+    "PREFIX", "CannotWrite", "Snapshot", "change", "etag_of", "lock", "read", "stat_of", "sweep",
+    "write", "writing",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -232,7 +231,7 @@ class _Change:
 
     def _replace(self, before: Snapshot, after: bytes) -> Snapshot:
         with Draft.write(self.folder, after, before.mode, exact=True) as draft:
-            draft.rename(draft_name(self.name, before.etag, _etag(after)))
+            draft.rename(draft_name(self.name, before.etag, etag_of(after)))
             try:
                 self.folder.swap(draft.name, self.name)
             except FileNotFoundError:
@@ -301,16 +300,12 @@ def _snapshot(fd: int, limit: int) -> Snapshot:
         data = opening.whole(fd, limit)
         if _stat_text(os.fstat(fd)) == _stat_text(before):
             break
-    return Snapshot(data, _etag(data), _stat_text(before), modes.S_IMODE(before.st_mode))
+    return Snapshot(data, etag_of(data), _stat_text(before), modes.S_IMODE(before.st_mode))
 
 
 def _written(draft: Draft) -> Snapshot:
     mode = modes.S_IMODE(draft.stat.st_mode)
-    return Snapshot(draft.data, _etag(draft.data), _stat_text(draft.stat), mode)
-
-
-def _etag(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return Snapshot(draft.data, etag_of(draft.data), _stat_text(draft.stat), mode)
 
 
 def _stat_text(stat: os.stat_result) -> str:

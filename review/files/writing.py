@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import threading
@@ -77,7 +76,7 @@ def check_whole(name: str, error: str | None, version: int = VERSION) -> None:
 
 def expect(file: Path, data: bytes | None) -> None:
     """This process is about to write these bytes there, or to remove the file."""
-    etag = "" if data is None else hashlib.sha256(data).hexdigest()
+    etag = "" if data is None else files.etag_of(data)
     with _lock:
         waiting = _expected.get(file) or ()
         _expected.put(file, (*waiting, (time.monotonic(), etag))[-MOST_EXPECTED:])

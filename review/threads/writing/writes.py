@@ -5,11 +5,11 @@ The first one on a carried commit: docs/design/review.md#first-write-on-a-carrie
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 import orjson
 
+from config.storage.files import etag_of
 from review import files
 from review.git import keeping
 from review.threads import commit_review, document
@@ -63,7 +63,7 @@ def _page(target: Target, data: bytes | None) -> Page:
 
 def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
-    etag = hashlib.sha256(data).hexdigest()
+    etag = etag_of(data)
     review = commit_review.parsed(target, texts, etag, target.stem)
     return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
