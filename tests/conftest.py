@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from config.git import command
 from config.storage import locks
 from tests import postgres
 from tests.service import service, shared_service, stopped_service  # noqa: F401 - fixtures
@@ -44,6 +46,20 @@ def outside(call: Callable[..., Any]) -> Callable[..., Any]:
         return call(*args, **kwargs)
 
     return checked
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The git commands started while the test runs."""
+    started: list[str] = []
+    spawn = command.spawn
+
+    def counted(directory: Path, args: list[str], **how: Any) -> Any:
+        started.append(args[0])
+        return spawn(directory, args, **how)
+
+    monkeypatch.setattr(command, "spawn", counted)
+    return started
 
 
 @pytest.hookimpl(wrapper=True)

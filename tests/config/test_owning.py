@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from config.git import command, owning
+from config.git import owning
 from config.git.command import GitError
 from tests.review.repos import Repo
 
@@ -96,21 +95,13 @@ def test_a_repository_that_names_its_directory_is_its_own(setup: Setup, tmp_path
 
 
 def test_git_is_asked_of_a_submodule_once_for_each_state_of_its_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, runs: list[str]
 ):
     top, _, _ = submodule(tmp_path)
-    started: list[str] = []
-    spawn = command.spawn
-
-    def counted(directory: Path, args: list[str], **how: Any) -> Any:
-        started.append(args[0])
-        return spawn(directory, args, **how)
-
-    monkeypatch.setattr(command, "spawn", counted)
 
     for _ in range(3):
         owning.of(top)
-    assert started == ["config"]
+    assert runs == ["config"]
 
     Repo(top).config("core.worktree", str(tmp_path))
     with pytest.raises(GitError):

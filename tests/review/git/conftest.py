@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from config.git import command
 from tests.review.repos import Repo
 
 
@@ -18,17 +17,3 @@ def repo(tmp_path: Path) -> Repo:
     made.commit({"a.txt": "one\nTWO\nthree\n"}, "first")
     made.commit({"b/c.txt": "new\n"}, "second")
     return made
-
-
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The git commands started while the test runs."""
-    started: list[str] = []
-    spawn = command.spawn
-
-    def counted(directory: Path, args, **kwargs):
-        started.append(args[0])
-        return spawn(directory, args, **kwargs)
-
-    monkeypatch.setattr(command, "spawn", counted)
-    return started

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from config import signals
 from config.errors import Conflict, Invalid, NotFound
-from config.git import command
 from review import caches, files, reviewer
 from review.stacks import changes, conversations, details, taking
 from review.stacks import repo as repos
@@ -213,24 +211,17 @@ def test_a_verdict_says_what_changed_since(desk: Desk, sha: str, me: str):
 
 
 def test_no_diff_is_made_to_say_that_an_approval_holds_for_the_same_contents(
-    desk: Desk, sha: str, me: str, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, sha: str, me: str, runs: list[str]
 ):
     submit(sha, me)
     (rebased,) = desk.moves_on({"beside.py": "new\n"})
     listed = desk.listed()
-    started: list[str] = []
-    spawn = command.spawn
-
-    def counted(directory: Path, args: list[str], **how: Any) -> Any:
-        started.append(args[0])
-        return spawn(directory, args, **how)
-
-    monkeypatch.setattr(command, "spawn", counted)
+    runs.clear()
 
     given = verdicts.of(repos.target(listed, listed.by_sha[rebased]))
 
     assert [one["changed"] for one in given] == [False]
-    assert started == []
+    assert runs == []
 
 
 @pytest.mark.parametrize(
