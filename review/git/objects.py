@@ -100,6 +100,13 @@ def roots(repository: Repository, commit_shas: Iterable[str]) -> dict[str, str]:
     }
 
 
+def parents(repository: Repository, commit_sha: str) -> list[str]:
+    """The parents of a commit as it is stored; none where it is not here."""
+    kind, data = _object(repository, commit_sha) or ("", b"")
+    lines = data.partition(b"\n\n")[0].split(b"\n") if kind == "commit" else []
+    return [line[7:].decode() for line in lines if line.startswith(b"parent ")]
+
+
 def _root(repository: Repository, commit_sha: str) -> str | None:
     key = (repository.common_dir, commit_sha)
     known = _roots.get(key)

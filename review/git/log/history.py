@@ -126,9 +126,8 @@ def _read(repository: Repository, span: Range, *, counts: bool) -> tuple[list[Co
     """All commits and the shas of those with missing objects."""
     walk = [f"-n{span.limit or MOST + 1}", "--end-of-options", span.head_sha]
     walk += [f"^{span.base_sha}"] if span.base_sha else []
-    known = rows.of_head(span.head_sha)
     try:
-        if known:
+        if rows.of_head(span.head_sha) or (counts and _follows(repository, span.head_sha)):
             return _partly_known(repository, walk, counts=counts), []
         data = repository.run(*LOG, *(["--numstat"] if counts else []), *walk)
     except GitError as error:
@@ -140,8 +139,14 @@ def _read(repository: Repository, span: Range, *, counts: bool) -> tuple[list[Co
     return found, []
 
 
+def _follows(repository: Repository, sha: str) -> bool:
+    """Whether the commit stands on one that was counted: it was committed or amended since. All
+    of them would be counted again, which takes longer than to ask which are new."""
+    return any(map(rows.of_head, objects.parents(repository, sha)))
+
+
 def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> list[Commit]:
-    """The same where rows tell of the head: the log runs for those commits alone that have none."""
+    """The same where rows tell of some: the log runs for those commits alone that have none."""
     told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
     keys = [":".join(line.split(" ")[:2]) for line in told.decode().splitlines()]
     keys = [key if ":" in key else f"{key}:" for key in keys]

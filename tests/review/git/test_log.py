@@ -14,7 +14,7 @@ from review import caches
 from review.git.commits import Changed, Commit
 from review.git.log import history, rows
 from review.git.output import NEVER
-from review.git.repository import open_repository
+from review.git.repository import Repository, open_repository
 from review.models import CommitRow
 from tests.review.git.world import read, span, subjects
 from tests.review.repos import Repo
@@ -278,6 +278,25 @@ def test_of_a_range_seen_in_part_only_the_news_are_read(repo: Repo):
 
     assert [commit.subject for commit in commits] == ["first", "second", "third"]
     assert commits[:2] == first
+
+
+def test_what_is_committed_or_amended_on_commits_that_were_counted_is_counted_alone(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+):
+    first, _ = read(repo, "main..topic")
+    of_shas, counted = history._of_shas, []
+
+    def noted(repository: Repository, shas: list[str], **how: Any) -> list[Commit]:
+        counted.extend(shas)
+        return of_shas(repository, shas, **how)
+
+    monkeypatch.setattr(history, "_of_shas", noted)
+
+    amended = repo.amend({"b/c.txt": "newer\n"})
+    assert read(repo, "main..topic")[0][0] == first[0]
+    third = repo.commit({"n": "1\n"}, "third")
+    assert [commit.additions for commit in read(repo, "main..topic")[0]] == [1, 1, 1]
+    assert counted == [amended, third]
 
 
 def test_without_counts_the_files_come_and_nothing_is_kept(repo: Repo):
