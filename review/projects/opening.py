@@ -8,6 +8,7 @@ See docs/design/trust.md#a-repository-names-its-directory.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -35,11 +36,18 @@ def opened(path: Path) -> Repository:
 
 def _is_worked_in(path: Path) -> bool:
     """Whether agents work there: in a directory of a project, or in a worktree of a chat."""
-    ours = map(_real, (settings.PROJECTS_DIR, Path(settings.DATA_DIR) / "worktrees"))
-    real = Path(os.path.realpath(path))
-    return not {path, *path.parents, real, *real.parents}.isdisjoint((*ours, *reading.worked_in()))
+    ours = map(_real, (settings.PROJECTS_DIR, f"{settings.DATA_DIR}/worktrees"))
+    above = {*_upwards(os.fspath(path)), *_upwards(os.path.realpath(path))}
+    return not (above.isdisjoint(ours) and above.isdisjoint(reading.worked_in()))
+
+
+def _upwards(place: str) -> Iterator[str]:
+    """It and all that it lies in, as text: the list of projects asks it of every repository."""
+    yield place
+    while (above := os.path.dirname(place)) != place:  # noqa: PTH120
+        yield (place := above)
 
 
 @cache
-def _real(place: str | Path) -> Path:
-    return Path(os.path.realpath(place))
+def _real(place: str | Path) -> str:
+    return os.path.realpath(place)

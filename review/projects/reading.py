@@ -33,7 +33,7 @@ class Project:
     repos: tuple[RepoEntry, ...]
     agents_resolve: bool | None = None  # None = as the instance says
     # where its agents work beside `dir`: as the file says it, and without links
-    works_in: tuple[Path, ...] = field(default=(), compare=False)
+    works_in: tuple[str, ...] = field(default=(), compare=False)
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
     etag: str = field(default="", compare=False)
@@ -41,6 +41,8 @@ class Project:
 
 
 _parsed: dict[str, tuple[Mirrored, Project]] = {}
+_state = [object()]  # another one whenever something else was read
+_places: list[tuple[object, frozenset[str]]] = []  # of that state
 LOOK_S = 1.0  # how long what was read of all of them is good enough to open a repository
 _looked_at: list[float] = []  # when all were read last, of the monotonic clock
 
@@ -61,12 +63,18 @@ def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     return found
 
 
-def worked_in() -> list[Path]:
+def worked_in() -> frozenset[str]:
     """The directories outside of ours that agents work in, as each file said within a second. None
     of them is looked at: a disk that does not answer would hold up the repositories of others."""
     if not _looked_at or time.monotonic() - _looked_at[0] >= LOOK_S:
         all()
-    return [place for _, one in [*_parsed.values()] for place in one.works_in]
+    state = _state[0]  # before what is read of it: a change meanwhile is seen by the next call
+    known = next(iter(_places), None)
+    if known is None or known[0] is not state:
+        told = (place for _, one in [*_parsed.values()] for place in one.works_in)
+        known = (state, frozenset(told))
+        _places[:] = [known]
+    return known[1]
 
 
 def repo(project: Project, name: str) -> RepoEntry:
@@ -80,11 +88,13 @@ def repo(project: Project, name: str) -> RepoEntry:
 def _taken(slug: str, found: Mirrored | None) -> Project | None:
     """The project of a file as it is now; the same one while the file is."""
     if found is None:
-        _parsed.pop(slug, None)
+        if _parsed.pop(slug, None):
+            _state[0] = object()
         return None
     known = _parsed.get(slug)
     if known is None or known[0] is not found:
         known = _parsed[slug] = (found, _project(slug, found))
+        _state[0] = object()
     return known[1]
 
 
@@ -120,13 +130,13 @@ def _name(data: dict[str, Any]) -> str | None:
     return name if isinstance(name, str) and name.strip() else None
 
 
-def _works_in(data: dict[str, Any]) -> tuple[Path, ...]:
+def _works_in(data: dict[str, Any]) -> tuple[str, ...]:
     """The workspace's directory of the project, if it is a whole path."""
     path = data.get("path")
     if not (isinstance(path, str) and path.startswith(("/", "~/"))):
         return ()
     try:
         place = Path(path).expanduser()
-        return place, Path(os.path.realpath(place))
+        return os.fspath(place), os.path.realpath(place)
     except (ValueError, RuntimeError):  # what no path can hold; a user without a home
         return ()

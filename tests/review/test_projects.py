@@ -285,6 +285,9 @@ def test_anywhere_else_a_repository_opens_as_git_has_it(home: Path, tmp_path: Pa
     projects.get("pay")
     with pytest.raises(GitError):
         projects.opened(repo.path)
+    put(home / "pay/project.yaml", b"title: Pay\n")
+    projects.get("pay")
+    assert projects.opened(repo.path).common_dir == other.path / ".git"
 
 
 def test_a_directory_is_worked_in_by_the_name_in_the_file_and_by_the_one_behind_its_links(
