@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 
 from config.errors import Invalid, Problem
 from workspace import ids
-from workspace.chats import files, index
+from workspace.chats import files, index, titles
 from workspace.chats.files import ChatRecord
 from workspace.chats.turns import queue, repeating
 from workspace.engines import select
@@ -159,7 +159,7 @@ def _make(
         connection.ensure_connection()  # a message needs its row: without one there is no chat
     record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
     if worktree:
-        record = in_worktree(project, record, record.name or index.title(prompt or ""))
+        record = in_worktree(project, record, record.name or titles.title(prompt or ""))
     else:
         record = files.create(project, record)
     if prompt is None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -19,18 +18,13 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
-from config import zones
-from workspace.chats import files, hosts, spent, transcript
+from workspace.chats import files, hosts, spent, titles, transcript
 from workspace.chats.turns.endings import STATES, sentence
-from workspace.engines import catalogue, grammar
 from workspace.models import Chat
 from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
-TITLE_MAX = 100
-_MARKS = re.compile(r"\A#!runbook\b|^(`{3,}|~{3,})", re.MULTILINE)
-_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
 PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
@@ -109,7 +103,7 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
     """Until the first turn writes it down, the first prompt names the chat."""
     row = get(project, session_id)
     if not row.title:
-        row.title = title(prompt)
+        row.title = titles.title(prompt)
         _name(project, row)
         _store(row)
 
@@ -321,7 +315,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
     if kind in ("user", "assistant"):
         row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
     if kind == "user" and not row.title:
-        row.title = title(str(record.get("text") or ""))
+        row.title = titles.title(str(record.get("text") or ""))
     if kind == "turn_start" and isinstance(record.get("instructions"), list):
         row.instructions = record["instructions"]
     failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
@@ -350,36 +344,8 @@ def _concerns_reader(record: dict[str, Any]) -> bool:
 
 def _name(project: Project, row: Chat) -> None:
     """Custom name, else the automatic one, else the head of the id."""
-    fired = row.trigger and fired_name(project, row.trigger, row.created)
+    fired = row.trigger and titles.fired_name(project, row.trigger, row.created)
     row.name = row.record.get("name") or fired or row.title or row.id[:8]
-
-
-def fired_name(project: Project, trigger: str, created: datetime) -> str:
-    """What a chat that a trigger began is called: two runs of one prompt can be told apart."""
-    began = created.astimezone(zones.find(project.effective("timezone")))
-    return f"{trigger}, {began:%a} {began.day} {began:%b %H:%M}"
-
-
-def title(prompt: str) -> str:
-    """The automatic name of a chat that begins with this prompt: its words, without the files that
-    go along (attachments.named)."""
-    words = prompt.partition("\n\nAttached files:\n- ")[0]
-    line = " ".join(_MARKS.sub("", _introduced(words)).split())
-    return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
-
-
-def _introduced(prompt: str) -> str:
-    """What a runbook says before its first step, else that step; all else as it is."""
-    try:
-        first = grammar.parse(prompt)[0] if grammar.is_runbook(prompt) else None
-    except grammar.SyntaxFault:
-        return prompt
-    match first:
-        case grammar.Narration():
-            return _PLACEHOLDER.sub("", first.text)
-        case grammar.Step():
-            return f"{first.tool} {catalogue.target(first.tool, first.args)}"
-    return prompt
 
 
 def _one_line(text: str, most: int) -> str:

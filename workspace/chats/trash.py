@@ -20,7 +20,7 @@ from config.errors import Conflict, NotFound, printable
 from config.storage import files as kernel_files
 from config.storage import locks, paths
 from workspace import ids
-from workspace.chats import files, index, transcript
+from workspace.chats import files, index, titles, transcript
 from workspace.chats.turns import queue
 from workspace.chats.turns.states import ACTIVE, BUSY
 from workspace.models import Chat, Turn
@@ -181,10 +181,10 @@ def _read(project: Project, entry: Path) -> Deleted:
 
 def _automatic(project: Project, record: files.ChatRecord, path: Path) -> str:
     if record.trigger:
-        return index.fired_name(project, record.trigger, index.moment(record.created))
+        return titles.fired_name(project, record.trigger, index.moment(record.created))
     return _first_prompt(path)
 
 
 def _first_prompt(path: Path) -> str:
     prompts = (line for _, line in transcript.read(str(path)) if line["type"] == "user")
-    return index.title(str(next(prompts, {}).get("text") or ""))
+    return titles.title(str(next(prompts, {}).get("text") or ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workspace.chats import index
+from workspace.chats import titles
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from workspace.chats import index
     ],
 )  # fmt: skip
 def test_a_chat_is_called_by_the_words_of_its_prompt(prompt: str, title: str):
-    assert index.title(prompt) == title
+    assert titles.title(prompt) == title

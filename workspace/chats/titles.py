@@ -1,0 +1,42 @@
+"""What a chat is called until somebody gives it a name."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from config import zones
+from workspace.engines import catalogue, grammar
+from workspace.projects.project import Project
+
+TITLE_MAX = 100
+_MARKS = re.compile(r"\A#!runbook\b|^(`{3,}|~{3,})", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
+
+
+def fired_name(project: Project, trigger: str, created: datetime) -> str:
+    """What a chat that a trigger began is called: two runs of one prompt can be told apart."""
+    began = created.astimezone(zones.find(project.effective("timezone")))
+    return f"{trigger}, {began:%a} {began.day} {began:%b %H:%M}"
+
+
+def title(prompt: str) -> str:
+    """The automatic name of a chat that begins with this prompt: its words, without the files that
+    go along (attachments.named)."""
+    words = prompt.partition("\n\nAttached files:\n- ")[0]
+    line = " ".join(_MARKS.sub("", _introduced(words)).split())
+    return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
+
+
+def _introduced(prompt: str) -> str:
+    """What a runbook says before its first step, else that step; all else as it is."""
+    try:
+        first = grammar.parse(prompt)[0] if grammar.is_runbook(prompt) else None
+    except grammar.SyntaxFault:
+        return prompt
+    match first:
+        case grammar.Narration():
+            return _PLACEHOLDER.sub("", first.text)
+        case grammar.Step():
+            return f"{first.tool} {catalogue.target(first.tool, first.args)}"
+    return prompt
