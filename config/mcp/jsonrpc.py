@@ -136,13 +136,18 @@ def _invalid(reason: str, id: Id = None) -> Never:  # noqa: A002
     refuse(400, INVALID_REQUEST, f"Invalid Request: {reason}", id)
 
 
+_EVENT = b"event: message\ndata: %b\n\n"
+_RESULT = _EVENT % b'{"result":%b,"jsonrpc":"2.0","id":%b}'
+
+
 def event(body: bytes) -> bytes:
-    return b"event: message\ndata: " + body + b"\n\n"
+    return _EVENT % body
 
 
 def result_event(result: bytes, id: Id) -> bytes:  # noqa: A002
-    """The answer to a request; clients of older servers are used to this order of keys."""
-    return event(b'{"result":%b,"jsonrpc":"2.0","id":%b}' % (result, jsonio.dumps(id)))
+    """The answer to a request; clients of older servers are used to this order of keys. Put
+    together at once: a copy of a long list is in pages that the system has to clear."""
+    return _RESULT % (result, jsonio.dumps(id))
 
 
 def error_event(code: int, text: str, id: Id) -> bytes:  # noqa: A002

@@ -223,7 +223,11 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             transport.write(data)
 
     def writeSequence(self, parts: Iterable[bytes]) -> None:
-        self.write(b"".join(parts))
+        """A body between the marks of a chunk: what is held is put together once."""
+        if self._held is not None:
+            self._held.extend(parts)
+        else:
+            self._send(b"".join(parts))
 
     def drain(self) -> None:
         """Swallow what still comes, a second at most: closing at once could lose the answer."""
