@@ -52,6 +52,7 @@ class _Folder:
 
     path: str
     entries: dict[str, _Entry] = field(default_factory=dict)
+    newest: list[Chat] = field(default_factory=list)  # none while their order is not known
     copies: dict[str, _Entry] = field(default_factory=dict)  # forks that are being made
     stamp: tuple[int, int] = (0, 0)
     looked: float = -RECORDS_LOOK_S
@@ -63,11 +64,19 @@ _guard = threading.Lock()
 
 
 def entries(project: Project) -> list[Chat]:
-    """Every chat of the project, as its files are now; in no order."""
+    """Every chat of the project, as its files are now; newest first."""
     folder = _folder(project)
     with folder.lock:
         _look(project, folder)
-        return [entry.row for entry in folder.entries.values()]
+        if not folder.newest:
+            rows = (entry.row for entry in folder.entries.values())
+            folder.newest = sorted(rows, key=age, reverse=True)
+        return [*folder.newest]
+
+
+def age(row: Chat) -> tuple[datetime, str]:
+    """Lists are in this order, from its end."""
+    return (row.updated, row.id)
 
 
 def get(project: Project, session_id: str) -> Chat:
@@ -216,7 +225,9 @@ def _refresh(
     if entry.transcript != lines:
         store |= _read_transcript(project, row, replaced=entry.transcript[2] != lines[2])
         row.transcript_stat = _text(lines)
-    folder.entries[session_id] = _Entry(row, record, lines)
+    if folder.entries.get(session_id) != (fresh := _Entry(row, record, lines)):
+        folder.entries[session_id] = fresh
+        folder.newest.clear()
     unread = not row.archived and row.arrived > files.read_up_to(row.record)
     if unread != row.unread:
         row.unread, store = unread, True
@@ -250,6 +261,7 @@ def _store(row: Chat) -> None:
 
 def _forget(folder: _Folder, gone: set[str]) -> None:
     if gone:
+        folder.newest.clear()
         for session_id in gone:
             folder.entries.pop(session_id, None)
         try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from config.errors import Invalid, Problem
@@ -40,16 +39,19 @@ def listing(
 ) -> Listing:
     """Chats of the projects, newest first; `only` those with these ids."""
     found: list[Chat] = []
-    omitted = 0
-    for project in among:
+    projects, omitted = [*among], 0
+    for project in projects:
         rows = _matching(index.entries(project), text)
         if only is not None:
             rows = [row for row in rows if row.id in only]
         if which != "all":
-            omitted += sum(row.archived for row in rows)
-            rows = [row for row in rows if row.archived == (which == "archived")]
+            wanted = which == "archived"
+            shown = [row for row in rows if row.archived == wanted]
+            omitted += len(rows) - len(shown)
+            rows = shown
         found += rows
-    found.sort(key=_age, reverse=True)
+    if len(projects) > 1:  # the chats of one are in their order
+        found.sort(key=index.age, reverse=True)
     rest = _after(found, before) if before else found
     page = rest[:limit]
     following = _cursor(page[-1]) if len(rest) > limit else None
@@ -63,10 +65,6 @@ def _matching(rows: list[Chat], text: str) -> list[Chat]:
     return [row for row in rows if needle in f"{row.name}\n{row.preview}".casefold()]
 
 
-def _age(row: Chat) -> tuple[datetime, str]:
-    return (row.updated, row.id)
-
-
 def _cursor(row: Chat) -> str:
     return f"{timestamp(row.updated)}_{row.id}"
 
@@ -77,4 +75,4 @@ def _after(rows: list[Chat], before: str) -> list[Chat]:
     place = (index.moment(moment), session_id)
     if not session_id or place[0] == index.EPOCH:
         raise Invalid([Problem("before", "must be the `next` of the page before")])
-    return [row for row in rows if _age(row) < place]
+    return [row for row in rows if index.age(row) < place]

@@ -90,7 +90,7 @@ def list_chats(
     if fields:
         shown = brief.picked([_row(row, found) for row in rows], fields, ())
     else:
-        shown = [_brief(row, found, named=project is None) for row in rows]
+        shown = _briefs(found, named=project is None)
     result = {
         "count": found.page.matching,
         "returned": len(rows),
@@ -102,21 +102,25 @@ def list_chats(
     return present(result, "next")
 
 
-def _brief(row: Chat, found: ChatPage, *, named: bool) -> dict[str, Any]:
-    """What matters of `_row`, as brief.picked would have it: hundreds of rows pass here. `named`:
-    with its project."""
-    shown: dict[str, Any] = {"project": row.project} if named else {}
-    shown["sessionId"] = row.id
-    shown["name"] = row.name
-    shown["updatedAt"] = _stamp(row.updated)
-    shown["running"] = row.id in found.running
-    if row.id in found.waiting:
-        shown["queued"] = found.waiting[row.id]
-    if row.archived:
-        shown["archived"] = True
-    if row.trigger:
-        shown["trigger"] = row.trigger
-    return shown
+def _briefs(found: ChatPage, *, named: bool) -> list[dict[str, Any]]:
+    """What matters of each `_row`, as brief.picked would have it: hundreds of rows pass here.
+    `named`: with its project."""
+    running, waiting, every = found.running, found.waiting, []
+    for row in found.page.rows:
+        session_id = row.id
+        shown: dict[str, Any] = {"project": row.project} if named else {}
+        shown["sessionId"] = session_id
+        shown["name"] = row.name
+        shown["updatedAt"] = _stamp(row.updated)
+        shown["running"] = session_id in running
+        if session_id in waiting:
+            shown["queued"] = waiting[session_id]
+        if row.archived:
+            shown["archived"] = True
+        if row.trigger:
+            shown["trigger"] = row.trigger
+        every.append(shown)
+    return every
 
 
 def _row(row: Chat, found: ChatPage) -> dict[str, Any]:

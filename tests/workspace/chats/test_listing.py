@@ -39,6 +39,17 @@ def test_the_newest_comes_first(world: World):
     assert names(listing.listing([world.project])) == ["c", "b", "a"]
 
 
+def test_a_chat_that_goes_on_leads_the_list_that_was_shown_before(world: World):
+    older, newer = aged(world, "older", 1), aged(world, "newer", 2)
+    assert names(listing.listing([world.project])) == ["newer", "older"]
+
+    world.finish(older, "Go on")
+
+    assert names(listing.listing([world.project])) == ["older", "newer"]
+    files.record_path(world.project, newer).unlink()
+    assert names(listing.listing([world.project])) == ["older"]
+
+
 def test_chats_with_a_branch_of_their_own_are_found_by_it(world: World):
     aged(world, "without", 1)
     row = Chat.objects.get(id=aged(world, "with", 2))
