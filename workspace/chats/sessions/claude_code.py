@@ -11,8 +11,7 @@ import os
 import re
 import stat as modes
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os.path import realpath
 from pathlib import Path
 from typing import IO, Any
@@ -60,12 +59,12 @@ class Session:
 
 @dataclass(slots=True)
 class _SeenFile:
-    """A file in one state: None where it is no conversation. Until somebody is `told` its title,
-    that is its first words, for a title may stand in either end."""
+    """A file in one state: None where it is no conversation. The title of one that nobody asked
+    for is its first words, for the one that was given may stand in either end."""
 
     state: tuple[int, int]
     session: Session | None
-    told: bool = False
+    titled: bool
 
 
 _known: dict[str, _SeenFile] = {}
@@ -75,8 +74,11 @@ def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
     """The newest conversations held in this directory, and how many there are."""
     wanted = realpath(directory)
     newest = heapq.nlargest(MOST, _files(wanted))
-    found = [one for _, path, stat in newest if (one := _held(path, stat, wanted))]
-    return [session for one in found[:limit] if (session := _told(one))], len(found)
+    found: list[Session] = []
+    for _, path, stat in newest:
+        if session := _held(path, stat, wanted, titled=len(found) < limit):
+            found.append(session)
+    return found[:limit], len(found)
 
 
 def get(directory: Path, session_id: str) -> Session:
@@ -85,7 +87,7 @@ def get(directory: Path, session_id: str) -> Session:
     if ids.UUID.fullmatch(session_id):
         for _, path, stat in _files(wanted):
             named = path.endswith(f"/{session_id}.jsonl")
-            if named and (known := _held(path, stat, wanted)) and (session := _told(known)):
+            if named and (session := _held(path, stat, wanted, titled=True)):
                 return session
     raise NotFound(f"Claude Code keeps no session {printable(session_id)} of {wanted}")
 
@@ -163,16 +165,16 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
             continue
 
 
-def _held(path: str, stat: os.stat_result, directory: str) -> _SeenFile | None:
+def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> Session | None:
     """None for one that was held elsewhere, in which nobody said anything, or cannot be read."""
     state = (stat.st_mtime_ns, stat.st_size)
     known = _known.get(path)
-    if known is None or known.state != state:
+    if known is None or known.state != state or (titled and not known.titled):
         if len(_known) > 4 * MOST:
             _known.clear()
-        known = _known[path] = _SeenFile(state, _read(path, stat))
+        known = _known[path] = _SeenFile(state, _read(path, stat, titled=titled), titled)
     if known.session and _is_at(known.session.directory, directory):
-        return known
+        return known.session
     return None
 
 
@@ -183,45 +185,38 @@ def _is_at(path: str, directory: str) -> bool:
         return False
 
 
-def _told(known: _SeenFile) -> Session | None:
-    """The session with the title that was given to it."""
-    if known.session and not known.told:
-        with suppress(OSError):
-            head, end = ends(known.session.file, known.session.bytes)
-            if title := _title(end) or _title(head):
-                known.session = replace(known.session, title=title[:TITLE])
-        known.told = True
-    return known.session
-
-
-def _read(path: str, stat: os.stat_result) -> Session | None:
+def _read(path: str, stat: os.stat_result, *, titled: bool) -> Session | None:
+    """Its beginning, and both ends at once for the title that was given to it."""
     try:
-        first = _first(ends(path, edge=BEGINS)[0]) or _first(ends(path)[0])
+        head, end = ends(path, stat.st_size) if titled else ends(path, edge=BEGINS)
+        first = _first(head) or (None if titled else _first(ends(path)[0]))
     except OSError:
         return None
     if first is None:
         return None
+    line, words = first
+    given = (_title(end) or _title(head)) if titled else ""
     return Session(
         id=path[-42:-6],
         file=path,
-        directory=str(first.get("cwd") or "/"),
-        title=" ".join(said(first["message"].get("content")).split())[:TITLE],
-        started=str(first.get("timestamp") or ""),
+        directory=str(line.get("cwd") or "/"),
+        title=(given or " ".join(words.split()))[:TITLE],
+        started=str(line.get("timestamp") or ""),
         updated=stat.st_mtime,
         bytes=stat.st_size,
-        branch=str(first.get("gitBranch") or ""),
-        version=str(first.get("version") or ""),
+        branch=str(line.get("gitBranch") or ""),
+        version=str(line.get("version") or ""),
     )
 
 
-def _first(head: bytes) -> Line | None:
-    """The first line in which a person says something."""
+def _first(head: bytes) -> tuple[Line, str] | None:
+    """The first line in which a person says something, and what."""
     at = -1
     while (at := head.find(b'"user"', at + 1)) >= 0:
         begin, end = head.rfind(b"\n", 0, at) + 1, head.find(b"\n", at)
         found = _parsed(head[begin : end if end >= 0 else None])
-        if found and is_said(found) and said(found["message"].get("content")):
-            return found
+        if found and is_said(found) and (words := said(found["message"].get("content"))):
+            return found, words
     return None
 
 

@@ -297,22 +297,22 @@ def test_a_session_that_begins_with_a_long_message_is_listed_with_its_title(
     assert (session.title, session.bytes > 2 * claude_code.BEGINS) == ("Long one", True)
 
 
-def test_titles_are_read_of_those_sessions_alone_that_are_shown(
+def test_titles_are_read_with_the_rest_of_those_sessions_alone_that_are_shown(
     store: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for n in range(5):
         title = {"type": "summary", "summary": f"Title {n}"}
         os.utime(kept.write(store, directory, person(f"Said {n}", 1), title), (n, n))
-    read: list[str] = []
+    read: list[bool] = []
 
-    def counted(path: str, *given: Any, **more: Any) -> tuple[bytes, bytes]:
-        read.append(path)
-        return ends(path, *given, **more)
+    def counted(path: str, *size: int, **more: Any) -> tuple[bytes, bytes]:
+        read.append(bool(size))  # its other end, too
+        return ends(path, *size, **more)
 
     monkeypatch.setattr(claude_code, "ends", counted)
 
     shown, total = claude_code.listing(directory, 2)
 
     assert ([one.title for one in shown], total) == (["Title 4", "Title 3"], 5)
-    assert len(read) == 5 + 2
+    assert read == [True, True, False, False, False]  # each is opened once
     assert [one.title for one in listed(directory)] == [f"Title {n}" for n in (4, 3, 2, 1, 0)]
