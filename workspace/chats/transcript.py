@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ _BLOCK = 256 * 1024
 _PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
-_HALF = re.compile(rb"\\u[dD]|\xed[\xa0-\xbf]")  # a surrogate, of a pair or alone
+_HALVES = (b"\\ud", b"\\uD", b"\xed")  # a surrogate may be near, of a pair or alone
 
 Record = dict[str, Any]
 _TEXTS = ("ts", "turn", "text", "call", "tool", "target", "block")  # of a record, where given
@@ -236,7 +235,7 @@ def _parsed(line: bytes) -> Any:
         except ValueError:
             pass
     found = json.loads(line)
-    return json.loads(encode(found)) if _HALF.search(line) else found
+    return json.loads(encode(found)) if any(half in line for half in _HALVES) else found
 
 
 class Scan:

@@ -283,7 +283,7 @@ def test_offsets_resume_exactly(path):
     "text",
     [
         "18446744073709551616", "-9223372036854775809", "1e400", "NaN", r'"\\ud800"', "-0", "1.0",
-        '{"a":1,"a":2}', '"1234567890123456789012"', "[" * 2000,
+        '{"a":1,"a":2}', '"1234567890123456789012"', "[" * 2000, r'"\ud83d\ude00\uD800"', '"한"',
     ],
 )  # fmt: skip
 def test_a_line_means_the_same_in_a_process_with_the_quick_reader(monkeypatch, text: str):

@@ -20,7 +20,8 @@ from workspace.engines.base import Job
 COSTLY = {  # what a runbook turn must not pay for (promise S5)
     "ast", "asyncio", "config.settings", "dataclasses", "datetime", "django", "hashlib", "inspect",
     "logging", "orjson", "pathlib", "random", "shutil", "socket", "subprocess", "tempfile",
-    "threading", "traceback", "typing", "urllib.parse", "uuid", "yaml",
+    "threading", "traceback", "typing", "urllib.parse", "uuid", "workspace.engines.allowing",
+    "yaml",
 }  # fmt: skip
 BASH_FOREVER = fence("Bash", "echo begun > begun; sleep 600")
 
