@@ -1,17 +1,38 @@
-// What someone typed and has not sent: kept in this browser, back after a reload.
+// What someone typed and has not sent: kept in this browser, back after a reload. Each window keeps
+// its own as well, so that one that sends or types at the same box takes nothing from another.
 
-import { settle } from "./dom.js";
+import { button, h, icon, settle } from "./dom.js";
 
 const PREFIX = "svc.draft.";
 const KEPT = 30 * 24 * 3600 * 1000; // ms
 const REST = 300; // ms after the last key
+
+const own = () => sessionStorage; // of this window
+const shared = () => localStorage; // for the window that opens it next
+/** @type {Map<string, string>} */
+const unkept = new Map(); // what neither takes
+/** @type {Map<string, string>} */
+const shown = new Map(); // the text of each draft as this page last knew it
 
 /** @type {Set<() => void>} */
 const due = new Set(); // of every field that holds what is not saved yet
 
 /** Save all that was typed by now: what holds it is left. */
 export const saveDrafts = () => due.forEach((save) => save());
-addEventListener("pagehide", saveDrafts);
+addEventListener("pagehide", () => {
+  saveDrafts();
+  for (const key of keys(own)) if (!entry(shared, key)) put(shared, key, own().getItem(key));
+});
+addEventListener("beforeunload", (event) => {
+  saveDrafts();
+  if (unkept.size) event.preventDefault(); // the browser asks: they go with the page
+});
+addEventListener("storage", ({ key, oldValue, newValue }) => {
+  // Another window sent, discarded or went on with what this one wrote: from now on it is theirs.
+  if (!key?.startsWith(PREFIX) || parsed(oldValue)?.text !== entry(own, key)?.text) return;
+  if (!newValue || parsed(newValue)?.text.startsWith(parsed(oldValue)?.text ?? ""))
+    put(own, key, "");
+});
 
 /**
  * Fill a text field with its draft and save what is typed. Returns {restored, again(), clear()}:
@@ -20,7 +41,11 @@ addEventListener("pagehide", saveDrafts);
  * @param {string} name
  */
 export function draft(textarea, name) {
-  const kept = draftOf(name);
+  const look = () => {
+    shown.delete(name);
+    return draftOf(name);
+  };
+  const kept = look();
   if (kept) textarea.value = kept;
   const save = () => {
     if (due.delete(save)) keepDraft(name, textarea.value);
@@ -35,7 +60,7 @@ export function draft(textarea, name) {
     restored: kept !== "",
     again() {
       save();
-      textarea.value = draftOf(name);
+      textarea.value = look();
     },
     clear() {
       due.delete(save);
@@ -48,25 +73,70 @@ export function draft(textarea, name) {
  * The draft of that name; "" when there is none.
  * @param {string} name
  */
-export const draftOf = (name) => read(PREFIX + name)?.text ?? "";
+export function draftOf(name) {
+  const text = read(PREFIX + name)?.text ?? "";
+  if (!shown.has(name)) shown.set(name, text);
+  return text;
+}
 
 /**
  * The names of all drafts that begin so: for text about what may stand elsewhere by now.
  * @param {string} prefix
  */
 export function draftsUnder(prefix) {
+  const all = new Set([...unkept.keys(), ...keys(own), ...keys(shared)]);
+  const those = [...all].filter((key) => key.startsWith(PREFIX + prefix) && read(key));
+  return those.map((key) => key.slice(PREFIX.length));
+}
+
+/**
+ * Keep it as the draft of that name, "" to forget it. A full or refused store never stands in the
+ * way of typing: the page says how long the text is kept then.
+ * @param {string} name
+ * @param {string} text
+ */
+export function keepDraft(name, text) {
+  const key = PREFIX + name;
+  const value = text && JSON.stringify({ text, at: Date.now() });
+  unkept.delete(key);
+  if (!text) {
+    put(own, key, "");
+    // Another window's text at the same box is not what is forgotten.
+    if (entry(shared, key)?.text === (shown.get(name) ?? "")) put(shared, key, "");
+    shown.delete(name);
+    return;
+  }
+  shown.set(name, text);
+  const here = put(own, key, value);
+  const there = put(shared, key, value);
+  if (!here) {
+    put(own, key, ""); // an older text would be taken for it
+    if (!there) unkept.set(key, value);
+  }
+  tell(there ? "" : here ? "only until this window is closed" : "only while this page is open");
+}
+
+/** @typedef {() => Storage} Store */
+
+/** @param {string} key */
+const read = (key) => parsed(unkept.get(key)) ?? entry(own, key) ?? entry(shared, key);
+
+/**
+ * @param {Store} store
+ * @param {string} key
+ */
+function entry(store, key) {
   try {
-    const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + prefix));
-    return keys.filter(read).map((key) => key.slice(PREFIX.length));
+    return parsed(store().getItem(key));
   } catch {
-    return [];
+    return null;
   }
 }
 
-/** @param {string} key */
-function read(key) {
+/** @param {string | null | undefined} value */
+function parsed(value) {
   try {
-    const { text, at } = JSON.parse(localStorage.getItem(key) ?? "null");
+    const { text, at } = JSON.parse(value ?? "null");
     return typeof text === "string" && Date.now() - at < KEPT ? { text, at } : null;
   } catch {
     return null;
@@ -74,27 +144,61 @@ function read(key) {
 }
 
 /**
- * Keep it as the draft of that name, "" to forget it. A full or refused store never stands in the
- * way of typing.
- * @param {string} name
- * @param {string} text
+ * Whether the store did it.
+ * @param {Store} store
+ * @param {string} key
+ * @param {string | null} value
  */
-export function keepDraft(name, text) {
+function put(store, key, value) {
   try {
-    if (text) localStorage.setItem(PREFIX + name, JSON.stringify({ text, at: Date.now() }));
-    else localStorage.removeItem(PREFIX + name);
+    if (value) store().setItem(key, value);
+    else store().removeItem(key);
+    return true;
   } catch {
-    return;
+    return false;
   }
 }
 
-function forgetOld() {
+/** @param {Store} store */
+function keys(store) {
   try {
-    for (const key of Object.keys(localStorage))
-      if (key.startsWith(PREFIX) && !read(key)) localStorage.removeItem(key);
+    return Object.keys(store()).filter((key) => key.startsWith(PREFIX));
   } catch {
-    return;
+    return [];
   }
 }
 
-forgetOld();
+/** @type {HTMLElement | null} */
+let bar = null;
+let told = "";
+
+/**
+ * Say how long what is typed is kept, "" when it is kept as ever.
+ * @param {string} words
+ */
+function tell(words) {
+  if (words === told) return;
+  told = words;
+  bar?.remove();
+  if (!words) return;
+  bar = h(
+    "div",
+    { class: "bar warn" },
+    icon("alert"),
+    h(
+      "span",
+      { class: "grow" },
+      `This browser has no room for drafts: what you type and do not send is kept ${words}.`,
+    ),
+    button("", {
+      icon: "x",
+      kind: "ghost s only",
+      "aria-label": "Close this message",
+      onclick: () => bar?.remove(),
+    }),
+  );
+  document.getElementById("bars")?.append(bar);
+}
+
+for (const store of [own, shared])
+  for (const key of keys(store)) if (!entry(store, key)) put(store, key, "");

@@ -21,6 +21,7 @@ import { pausedBanner } from "./triggers/head.js";
 
 const SEEN = "svc.failures.seen"; // the time of the newest failure that was seen
 
+let seen = kept();
 const state = { paused: null }; // what holds every trigger
 const form = h("div");
 const today = new Date().toLocaleDateString("en-GB", {
@@ -44,7 +45,7 @@ const list = projectList();
 const away = elsewhere();
 const needsYou = needs(() => load());
 const now = nowColumn(() => {
-  localStorage.setItem(SEEN, new Date().toISOString());
+  keepSeen(new Date().toISOString());
   refresh();
 });
 
@@ -53,9 +54,27 @@ const opened = () => openFolder(make);
 const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
+/** Till when failures were seen; a browser that keeps nothing knows it until a reload. */
+function kept() {
+  try {
+    return localStorage.getItem(SEEN) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** @param {string} time */
+function keepSeen(time) {
+  seen = time;
+  try {
+    localStorage.setItem(SEEN, time);
+  } catch {
+    return;
+  }
+}
+
 async function load() {
   const { elsewhere: others, failed: found, busy, next: fires, ...rest } = await get("/api/now");
-  const seen = localStorage.getItem(SEEN) ?? "";
   const failed = {
     runs: found.runs.filter(({ finishedAt }) => finishedAt > seen),
     more: found.next !== null,

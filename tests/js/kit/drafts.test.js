@@ -1,0 +1,146 @@
+// Two windows at one box, and a browser that has no room: each window's text outlives its reload.
+
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+
+/** The keys of a Storage are its entries alone; `told` hears what changes, as other windows do. */
+function store(told = () => {}) {
+  const made = {};
+  const set = (key, newValue) => {
+    if (made.full && newValue) throw new Error("QuotaExceededError");
+    const oldValue = made[key] ?? null;
+    if (newValue) made[key] = newValue;
+    else delete made[key];
+    told({ key, oldValue, newValue });
+  };
+  const methods = { full: false, setItem: set, removeItem: (key) => set(key, null) };
+  methods.getItem = (key) => made[key] ?? null;
+  for (const [name, value] of Object.entries(methods))
+    Object.defineProperty(made, name, { value, writable: true });
+  return made;
+}
+
+const give = (name, value) =>
+  Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+
+const PAGE = "../../../templates/static/js/kit/drafts.js";
+let count = 0;
+let open = new Map(); // windows: what their page hears
+
+/** A page loaded in that window; enter() makes it the one that acts. */
+async function load(window) {
+  const heard = {};
+  give("sessionStorage", window);
+  globalThis.addEventListener = (name, told) => (heard[name] = told);
+  const page = await import(`${PAGE}?${(count += 1)}`);
+  open.set(window, heard);
+  return {
+    ...page,
+    enter: () => give("sessionStorage", window),
+    close() {
+      give("sessionStorage", window);
+      heard.pagehide();
+      open.delete(window);
+    },
+    asks() {
+      let asked = false;
+      heard.beforeunload({ preventDefault: () => (asked = true) });
+      return asked;
+    },
+  };
+}
+
+/** Every other window hears of it. */
+function tell(change) {
+  const acts = globalThis.sessionStorage;
+  for (const [window, { storage }] of open) {
+    give("sessionStorage", window);
+    if (window !== acts) storage?.(change);
+  }
+  give("sessionStorage", acts);
+}
+
+beforeEach(() => {
+  open = new Map();
+  give("localStorage", store(tell));
+  document.body.innerHTML = "<div id=bars></div>";
+});
+
+test("a window that sends its text takes nothing from another at the same box", async () => {
+  const [mine, theirs] = [store(), store()];
+  const a = await load(mine);
+  const b = await load(theirs);
+  a.enter();
+  a.keepDraft("message.1", "of A");
+  b.enter();
+  b.keepDraft("message.1", "of B");
+  a.enter();
+  assert.equal(a.draftOf("message.1"), "of A");
+
+  a.keepDraft("message.1", ""); // it was sent
+
+  assert.equal((await load(theirs)).draftOf("message.1"), "of B", "after a reload");
+  b.close();
+  assert.equal((await load(store())).draftOf("message.1"), "of B", "once its window is closed");
+});
+
+test("the text of a window is there again when one that wrote over it has sent its own", async () => {
+  const a = await load(store());
+  a.keepDraft("x", "of A");
+  const b = await load(store());
+  b.keepDraft("x", "of B");
+  b.keepDraft("x", "");
+
+  a.close();
+
+  assert.equal((await load(store())).draftOf("x"), "of A");
+});
+
+test("what another window sent or went on with is not offered again", async () => {
+  const mine = store();
+  const a = await load(mine);
+  a.keepDraft("x", "hello");
+  const b = await load(store());
+  assert.equal(b.draftOf("x"), "hello");
+
+  b.keepDraft("x", "hello, you");
+  assert.equal((await load(mine)).draftOf("x"), "hello, you");
+
+  b.enter();
+  b.keepDraft("x", "");
+  assert.equal((await load(mine)).draftOf("x"), "");
+});
+
+test("a full browser says how long text is kept, and never offers an older one", async () => {
+  const mine = store();
+  const page = await load(mine);
+  page.keepDraft("x", "old");
+  assert.equal(document.getElementById("bars").textContent, "");
+
+  localStorage.full = true;
+  page.keepDraft("x", "new");
+
+  assert.match(document.getElementById("bars").textContent, /until this window is closed/);
+  assert.equal((await load(mine)).draftOf("x"), "new", "after a reload");
+  page.enter();
+  mine.full = true;
+  page.keepDraft("x", "newest");
+  assert.match(document.getElementById("bars").textContent, /while this page is open/);
+  assert.equal(page.draftOf("x"), "newest");
+  assert.ok(page.asks(), "the browser asks before the page is left");
+
+  page.keepDraft("x", "");
+  assert.ok(!page.asks(), "nothing waits once it is sent");
+});
+
+test("where the browser refuses all storage, text lives as long as its page", async () => {
+  const refused = { get: () => assert.fail("denied"), configurable: true };
+  const page = await load(store());
+  Object.defineProperty(globalThis, "localStorage", refused);
+  Object.defineProperty(globalThis, "sessionStorage", refused);
+
+  page.keepDraft("x", "typed");
+
+  assert.equal(page.draftOf("x"), "typed");
+  assert.deepEqual(page.draftsUnder(""), ["x"]);
+});
