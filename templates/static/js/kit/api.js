@@ -5,6 +5,11 @@ import { connection } from "./connection.js";
 /** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
 /** @typedef {{etag?: string | null, create?: boolean}} Conditions */
 
+// Also with a status of success, as of a proxy's page: nothing of it was done.
+const NOT_JSON = {
+  error: "The answer was not JSON. Is something between this page and the service?",
+};
+
 let due = 0; // answers
 // What is asked for with an answer in hand is due before this is told; early.js waits for it.
 const rest = () => setTimeout(() => due || document.dispatchEvent(new Event("svc-rest")));
@@ -57,15 +62,16 @@ async function answered(method, path, body, { etag, create } = {}) {
   if (etag) headers["If-Match"] = etag;
   if (create) headers["If-None-Match"] = "*";
   let response;
+  let text;
   try {
     response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    text = await response.text();
   } catch {
     connection.lost();
     throw new ApiError(0, { error: "The service does not answer. Is it still running?" });
   }
-  const text = await response.text();
   const data = text ? parse(text) : {};
-  if (!response.ok) throw new ApiError(response.status, data);
+  if (!response.ok || data === NOT_JSON) throw new ApiError(response.status, data);
   return { data, etag: response.headers.get("ETag") };
 }
 
@@ -74,7 +80,7 @@ function parse(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return { error: "The answer was not JSON. Is something between this page and the service?" };
+    return NOT_JSON;
   }
 }
 
