@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 
 from config.web.pages import page
@@ -19,18 +21,32 @@ def start(request: HttpRequest) -> HttpResponse:
     """Every app with its state. Its addresses are relative to the mount of the request."""
     base = f"{request.path.rstrip('/')}/"
     data = {
-        "base": base,
         "patience": str(STALE_MS),
-        "events": f"{base}api/events",
         "at": str(EVENTS.last_id),  # what the page reads is no older
     }
-    response = page(
-        request,
-        "dashboard/start.html",
-        part="dashboard",
-        title="Apps",
-        data=data,
-        preload=[f"{base}api/state"],
+    return _page(
+        request, "dashboard/start.html", base, title="Apps", data=data, preload=[f"{base}api/state"]
     )
+
+
+def missing(request: HttpRequest, **_where: str) -> HttpResponse:
+    """Any other address a browser navigates to."""
+    base = f"{request.META.get('SCRIPT_NAME', '')}/"
+    return _page(
+        request,
+        "errors/missing.html",
+        base,
+        title="Nothing here",
+        crumbs=[("Apps", base)],
+        data={"why": f"There is no page at {request.path}."},
+        status=404,
+    )
+
+
+def _page(
+    request: HttpRequest, template: str, base: str, *, data: dict[str, str], **more: Any
+) -> HttpResponse:
+    data = {"base": base, "events": f"{base}api/events", **data}
+    response = page(request, template, part="dashboard", data=data, **more)
     response["Content-Security-Policy"] = POLICY
     return response

@@ -2,7 +2,11 @@
 
 from django.urls import include, path
 
-handler404 = "dashboard.api.base.not_found"
+from config.web.pages import or_page
+from dashboard import pages
+from dashboard.api import base
+
+handler404 = or_page(pages.missing, base.not_found)
 handler405 = "dashboard.api.base.method_not_allowed"
 handler500 = "dashboard.api.base.failed"
 

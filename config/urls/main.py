@@ -7,9 +7,12 @@ from importlib import import_module
 
 from django.urls import include, path
 
+from config.web import answers
 from config.web.admin import site
+from config.web.pages import or_page
+from workspace import pages
 
-handler404 = "config.web.answers.not_found"
+handler404 = or_page(pages.missing, answers.not_found)
 handler500 = "config.web.answers.failed"
 
 for part in ("workspace", "review", "dashboard"):

@@ -2,7 +2,11 @@
 
 from django.urls import include, path
 
-handler404 = "review.api.base.not_found"
+from config.web.pages import or_page
+from review import pages
+from review.api import base
+
+handler404 = or_page(pages.missing, base.not_found)
 handler500 = "review.api.base.failed"
 
 urlpatterns = [path("", include("review.urls"))]

@@ -6,6 +6,7 @@ rest, so that a page can never show or do what the API does not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -22,7 +23,9 @@ from config.web import events, surfaces
 from config.web.connections import local
 
 THEMES = ("light", "dark")
+MACHINES = re.compile(r"/(?:api|mcp|static|\.well-known)(?:/|$)")
 View = Callable[..., HttpResponse]
+Refuse = Callable[[HttpRequest, Exception], HttpResponse]
 Crumb = tuple[str, str]  # (words, address); the last one is where you are
 
 
@@ -102,6 +105,18 @@ def or_missing(missing: Callable[[HttpRequest, str], HttpResponse]) -> Callable[
         return answer
 
     return decorate
+
+
+def or_page(missing: View, answer: Refuse) -> Refuse:
+    """A handler404: the page for a person who mistyped an address, `answer` for a program."""
+
+    def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+        visited = request.method in ("GET", "HEAD") and not MACHINES.match(request.path_info)
+        if visited and "text/html" in request.headers.get("Accept", ""):
+            return missing(request)
+        return answer(request, exception)
+
+    return not_found
 
 
 def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:

@@ -68,8 +68,14 @@ def test_a_slash_at_the_end_is_another_address(served, name, mount, path):
     assert body["error"] == f"No route GET {mount}{path}/."
 
 
-@pytest.mark.parametrize("path", ["/nope", "/api", "/api/apps/x/nope", "/review/api/health"])
-@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+@pytest.mark.parametrize(
+    ("path", "accept"),
+    [
+        ("/nope", "*/*"),
+        *(("/api", accept) for accept in ("*/*", "text/html")),
+        *(("/api/apps/x/nope", accept) for accept in ("*/*", "text/html")),
+    ],
+)
 def test_an_unknown_address_is_a_404_in_json(served, path, accept):
     status, headers, body = send(served, "dashboard", f"GET {path} HTTP/1.1\nAccept: {accept}")
 
