@@ -31,6 +31,13 @@ log = logging.getLogger(__name__)
 CHUNK = 500  # parameters of one query
 
 
+class Unreadable(TypedDict):
+    """A repo whose commits cannot be shown, and why."""
+
+    repo: str
+    error: str
+
+
 class ProjectItem(TypedDict):
     slug: str
     title: str
@@ -44,6 +51,7 @@ class ProjectItem(TypedDict):
     unresolved: int
     lastModified: str | None
     error: str | None
+    unreadable: list[Unreadable]
 
 
 class ProjectList(TypedDict):
@@ -62,6 +70,7 @@ class Summary:
     merged: int = 0
     unresolved: int = 0
     modified: float = 0.0
+    error: str = ""
 
 
 _known: caches.Memory[str, tuple[str, Summary]] = caches.Memory(2000)
@@ -124,6 +133,7 @@ def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]
 
 def _listed(project: Project) -> ProjectItem:
     parts = [_summary(project, entry) for entry in project.repos]
+    told = zip(project.repos, parts, strict=True)
     return {
         "slug": project.slug,
         "title": project.title,
@@ -137,12 +147,15 @@ def _listed(project: Project) -> ProjectItem:
         "unresolved": sum(part.unresolved for part in parts),
         "lastModified": _time(max([_changed(project.stat), *(part.modified for part in parts)])),
         "error": project.parse_error,
+        "unreadable": [
+            {"repo": entry.name, "error": part.error} for entry, part in told if part.error
+        ],
     }
 
 
 def _summary(project: Project, entry: RepoEntry) -> Summary:
     if entry.errors:
-        return Summary()
+        return Summary(error=entry.errors[0])
     key = _key(project, entry)
     known = _known.get(key)
     if known is not None and known[0] == repos.stamp(project, entry):
@@ -168,6 +181,7 @@ def _made(found: Repo) -> Summary:
         merged=merged,
         unresolved=unresolved + len(beside),
         modified=max([_head_time(found), *_file_times(found)], default=0.0),
+        error=found.errors[0] if found.errors else "",
     )
 
 

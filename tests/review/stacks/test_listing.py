@@ -67,7 +67,7 @@ def test_the_list_is_what_the_contract_shows(pay: Payments, feature: list[str], 
     assert one == {
         "slug": "pay", "title": "Payments", "repos": ["api"], "repoCount": 1, "commitCount": 1,
         "followOnCount": 2, "mergedCount": 1, "archived": True, "example": False, "unresolved": 2,
-        "lastModified": one["lastModified"], "error": None,
+        "lastModified": one["lastModified"], "error": None, "unreadable": [],
     }  # fmt: skip
     assert one["lastModified"] == time_text(newest)
 
@@ -100,6 +100,11 @@ def test_bad_projects_are_listed_and_harm_no_other(pay: Payments, feature: list[
     assert found["list"]["error"] is not None
     assert [found[slug]["repoCount"] for slug in ("bare", "gone", "twice", "pay")] == [0, 1, 2, 1]
     assert [slug for slug in found if found[slug]["commitCount"]] == ["pay"]
+    assert found["gone"]["unreadable"] == [
+        {"repo": "nowhere", "error": "No such directory: /nowhere"}
+    ]
+    assert found["twice"]["unreadable"]
+    assert [slug for slug in ("bare", "pay") if found[slug]["unreadable"]] == []
 
 
 @pytest.fixture

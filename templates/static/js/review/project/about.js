@@ -136,8 +136,9 @@ export class Repositories {
     this.none.hidden = repos.length > 0;
     const items = repos.map(({ name, path, trunk, range, errors, commits }) => {
       const span = range.text?.replace(FULL, "$1");
-      const facts = [trunk && `trunk ${trunk}`, span, plural(commits.length, "commit")];
-      return { name, path, bad: errors.length > 0, facts: facts.filter(Boolean).join(" · ") };
+      const bad = errors.length > 0;
+      const facts = [trunk && `trunk ${trunk}`, span, !bad && plural(commits.length, "commit")];
+      return { name, path, bad, facts: facts.filter(Boolean).join(" · ") };
     });
     keep(this.rows, items, (item) => item.name, repoRow);
   }

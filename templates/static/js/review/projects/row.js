@@ -8,7 +8,7 @@ import { pageOf } from "../route.js";
 
 const counts = (project) =>
   [
-    plural(project.commitCount, "commit"),
+    (project.commitCount || !project.unreadable.length) && plural(project.commitCount, "commit"),
     project.followOnCount && plural(project.followOnCount, "follow-on commit"),
     project.mergedCount && `${project.mergedCount} merged`,
   ]
@@ -41,6 +41,23 @@ export const projectRow = (project) =>
         ),
         copyPath(project.file),
       ),
+    project.unreadable.map((one) => lost(project, one)),
+  );
+
+/** A repository that is gone or cannot be read: its page knows the ways out. */
+const lost = ({ slug, repos }, { repo, error }) =>
+  h(
+    "div",
+    { class: "banner warn inrow" },
+    icon("alert"),
+    h(
+      "div",
+      { class: "wrap-anywhere" },
+      repos.length > 1 && `${repo}: `,
+      error,
+      !/[.!?]$/.test(error) && ".",
+    ),
+    h("a", { class: "btn s", href: pageOf(slug) }, "Put it right"),
   );
 
 /** What the title does not say: the slug, and the repositories. */
