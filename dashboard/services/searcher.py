@@ -10,9 +10,13 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections.abc import Iterator
 
 CPU_S = 3.0  # for one piece
-KEPT = 64 * 1024  # bytes of an unfinished line that are searched again with the next piece
+# What many a pattern costs grows with the square of what it looks through, so that is never much: a
+# line can be of any length, and one that grows is searched anew with each piece.
+WINDOW = 8 * 1024  # bytes
+KEPT = WINDOW // 2  # of one window that are searched again in the next
 LENGTH = 4  # bytes
 
 
@@ -21,7 +25,7 @@ def main() -> None:
     while (piece := _piece()) is not None:
         data = rest + piece
         signal.setitimer(signal.ITIMER_PROF, CPU_S)
-        found = pattern.search(data) is not None
+        found = any(pattern.search(data, *window) for window in _windows(len(data)))
         signal.setitimer(signal.ITIMER_PROF, 0)
         sys.stdout.buffer.write(b"1" if found else b"0")
         sys.stdout.buffer.flush()
@@ -37,6 +41,12 @@ def compiled(text: bytes) -> re.Pattern[bytes]:
         return re.compile(re.sub(rb"\A(?:\.\*\??)+(?![+*?{])", b"", text), re.MULTILINE)
     except re.error:
         return re.compile(re.escape(text))
+
+
+def _windows(length: int) -> Iterator[tuple[int, int]]:
+    """Where each begins and ends; what is no longer than KEPT is whole in one of them."""
+    for begin in range(0, max(length - KEPT, 1), KEPT):
+        yield begin, begin + WINDOW
 
 
 def _piece() -> bytes | None:
