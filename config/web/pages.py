@@ -19,6 +19,7 @@ from django.utils.module_loading import import_string
 
 from config import __version__
 from config.errors import NotFound
+from config.jsonio import visible
 from config.web import events, surfaces
 from config.web.connections import local
 
@@ -78,8 +79,8 @@ def page(
     (docs/design/pages.md#how-files-are-served).
     """
     context: dict[str, Any] = {
-        "title": title,
-        "crumbs": list(crumbs) or [(title, request.path)],
+        "title": visible(title),
+        "crumbs": [(visible(words), to) for words, to in crumbs or [(title, request.path)]],
         "data": dict(data or {}),
         "preload": preload,
         "shell": shell(request, part, warnings),

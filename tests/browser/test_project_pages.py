@@ -264,3 +264,23 @@ def test_what_claude_code_keeps_is_asked_for_once_and_not_at_each_event(
     expect(page.get_by_role("link", name="Told by an event")).to_be_visible()
 
     assert len([url for url in asked if "/projects/marl/sessions" in url]) == 1
+
+
+def test_a_long_or_turning_name_stays_within_its_page_and_is_seen(
+    page: Page, shared_service: Service
+) -> None:
+    made = {"name": "Unbroken" * 14, "slug": "unbroken", "summary": "x" * 300}
+    shared_service.http.post("/api/projects", json=made).raise_for_status()
+    chats = "/api/projects/unbroken/chats"
+    answer = shared_service.http.post(chats, json={"name": "\u202eback"}).raise_for_status()
+    page.set_viewport_size({"width": 360, "height": 800})
+
+    for address in ("/projects/unbroken", "/projects/unbroken/settings"):
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        assert page.locator("h1").evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+    page.goto(f"/projects/unbroken/chats/{answer.json()['chat']['sessionId']}")
+    expect(page.locator("#here")).to_have_text("«U+202E»back")
+    expect(page).to_have_title(re.compile(r"«U\+202E»back · Workspace"))

@@ -2,7 +2,7 @@
 // also when somebody comes back to it.
 
 import { call, get, P, patch, post, query, remove } from "../../kit/api.js";
-import { button, fill, h, icon } from "../../kit/dom.js";
+import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { sheet } from "../../kit/dialog.js";
 import { key } from "../../kit/keys.js";
 import { menu } from "../../kit/menu.js";
@@ -246,8 +246,8 @@ export class ChatPage {
       ahead ? `Write a message. ${plural(ahead, "turn")} will run before it.` : "Write a message.",
     );
     const now = asked ? "Asks: " : waiting ? "Waits: " : running ? "Runs: " : "";
-    here.textContent = title.textContent = this.name;
-    document.title = `${now}${this.name} · Workspace`;
+    here.textContent = title.textContent = visible(this.name);
+    document.title = `${now}${visible(this.name)} · Workspace`;
     if (!chat) return;
     this.archived.hidden = !chat.archived;
     if (this.state.most) this.mode.update(chat.permissionMode, this.state.most);
