@@ -181,6 +181,18 @@ def test_a_project_is_made_by_keys_with_errors_at_their_field(
     expect(name).to_be_focused()
     expect(name).to_have_attribute("aria-invalid", "true")
 
+    short = page.get_by_role("textbox", name="Short name")
+    expect(short).to_be_hidden()
+    name.fill("项目")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("give a short name")).to_be_visible()
+    expect(short).to_be_focused()
+    short.fill("marl")
+    page.keyboard.press("Enter")
+    expect(page.locator("#np-slug-why")).to_contain_text("Project already exists: marl")
+    page.get_by_role("button", name="Cancel").click()
+    page.locator("body").press("n")
+
     repo = page.get_by_role("textbox", name="Work on a copy of")
     repo.fill("ext::sh -c true")
     name.fill("Cloned")

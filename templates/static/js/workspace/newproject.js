@@ -11,6 +11,11 @@ import { span } from "../kit/words.js";
 /** @type {Record<string, About>} */
 const FIELDS = {
   name: { label: "Name" },
+  slug: {
+    label: "Short name",
+    hint: "For its folder and address: a to z, 0 to 9, hyphens.",
+    mono: true,
+  },
   group: { label: "Area", hint: "Groups projects on this page. Optional." },
   repo: {
     label: "Work on a copy of",
@@ -18,7 +23,9 @@ const FIELDS = {
     mono: true,
   },
 };
-const REFUSED = { area: "group", slug: "name" }; // the route's words for the same fields
+const REFUSED = { area: "group" }; // the route's words for the same fields
+const NO_SLUG =
+  "This name has no letter from a to z and no digit for its address: give a short name.";
 
 /** Show the form in `place`, once; the focus returns to where it was when it is cancelled. */
 export function newProject(place) {
@@ -31,6 +38,7 @@ export function newProject(place) {
   const inputs = Object.fromEntries(
     Object.entries(FIELDS).map(([name, about]) => [name, input(name, about)]),
   );
+  inputs.slug.disabled = true; // until a name has nothing for it
   const drafts = Object.entries(inputs).map(([name, node]) => draft(node, `newproject.${name}`));
   const progress = h("span", { class: "soft small", role: "status" });
   const cancel = button("Cancel", { kind: "ghost" });
@@ -48,6 +56,7 @@ export function newProject(place) {
     event.preventDefault();
     const name = inputs.name.value.trim() || inputs.name.placeholder;
     const values = { name, group: inputs.group.value, repo: inputs.repo.value.trim() };
+    if (!inputs.slug.disabled) values.slug = inputs.slug.value.trim();
     if (form.hasAttribute("aria-busy")) return;
     clear();
     if (!name) {
@@ -99,7 +108,13 @@ export function newProject(place) {
       refuse(REFUSED[field] ?? field, example ? `${reason}, e.g. ${example}` : reason);
     if (error.errors.length) return;
     const [, field, said] = /^(name|group|repo|slug): (.*)$/s.exec(error.message) ?? [];
-    refuse(error.code === "exists" ? "name" : field, said ?? error.message);
+    if (said?.includes("pass slug")) {
+      inputs.slug.disabled = false;
+      inputs.slug.closest(".field").hidden = false;
+      return refuse("slug", NO_SLUG);
+    }
+    const taken = inputs.slug.disabled ? "name" : "slug";
+    refuse(error.code === "exists" ? taken : field, said ?? error.message);
   }
 
   function refuse(name, text) {
@@ -156,7 +171,7 @@ const input = (name, { mono }) =>
 const field = (node, { label, hint }) =>
   h(
     "div",
-    { class: "field" },
+    { class: "field", hidden: node.disabled },
     h("label", { for: node.id }, label),
     node,
     h("p", { class: "problem", id: `${node.id}-why`, hidden: true }),

@@ -253,9 +253,13 @@ class Opening {
       this.name.focus();
     }
     const said = error.errors[0]?.reason ?? error.message;
-    this.refuse(
-      error.code === "exists" ? `There is a project called ${name}: give another name.` : said,
-    );
+    if (error.code === "exists")
+      this.refuse(`There is a project called ${name}: give another name.`);
+    else if (said.includes("pass slug"))
+      this.refuse(
+        "Give a name with a letter from a to z or a digit, of which its address is made.",
+      );
+    else this.refuse(said);
   }
 
   /** @param {string} text */
