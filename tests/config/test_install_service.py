@@ -120,7 +120,7 @@ def test_the_job_of_another_data_directory_is_left_alone_while_that_is_there(
 
     with pytest.raises(Conflict, match="is the job of another data directory") as refused:
         units.write(path, render(job(tmp_path / "mine")))
-    assert str(theirs.data_dir) in str(refused.value)
+    assert str(theirs.data_dir)[:100] in str(refused.value)
     moved = dataclasses.replace(theirs, checkout=tmp_path / "elsewhere")
     assert units.write(path, render(moved))
     theirs.data_dir.rmdir()

@@ -117,22 +117,29 @@ def test_a_defect_is_500_without_a_word_about_it(api, alpha, monkeypatch, caplog
     assert "the secret" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "path", [*(f"/api{rest}" for rest in ("/nope", "/", "", "/projects/", "/projects/a/b")),
-             "/nope.css", "/projects/x/y.json"])  # fmt: skip
-def test_an_address_nobody_serves_is_a_json_404(api, path):
+@pytest.mark.parametrize("rest", ["/nope", "/", "", "/projects/", "/projects/a/b"])
+def test_an_address_of_the_api_that_nobody_serves_is_a_json_404(api, rest):
     for method in ("GET", "POST"):
-        answer = api.ask(method, path, headers=HTML)
+        answer = api.ask(method, f"/api{rest}", headers=HTML)
 
         assert answer.status_code == 404
         assert answer.json() == {"error": "not found", "code": "not_found"}
 
 
-def test_any_other_address_is_a_page_that_says_so(api):
-    answer = api.get("/nowhere", **HTML)
+@pytest.mark.parametrize("path", ["/nowhere", "/nope.css", "/projects/x/y.json"])
+def test_any_other_address_is_a_page_that_says_so_to_who_reads_pages(api, path):
+    answer = api.ask("GET", path, headers=HTML)
 
     assert answer.status_code == 404
     assert answer["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("headers", [{}, {"Accept": "text/css,*/*;q=0.1"}])
+def test_a_file_that_nobody_serves_is_a_json_404_to_what_asks_for_one(api, headers):
+    answer = api.ask("GET", "/nope.css", headers=headers)
+
+    assert answer.status_code == 404
+    assert answer.json() == {"error": "not found", "code": "not_found"}
 
 
 def test_no_get_changes_anything(api, chat, alpha):
