@@ -320,8 +320,9 @@ def refuse_together(values: Mapping[str, Any]) -> None:
         raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
     ours = [values[name].resolve() for name in ("data_dir", "projects_dir")]
     for path in values["reads"]:
-        if any(one.is_relative_to(path.resolve()) for one in ours):
-            raise refusal("engines.reads", path, "folders without the data of the service in them")
+        real = path.resolve()
+        if any(one.is_relative_to(real) or real.is_relative_to(one) for one in ours):
+            raise refusal("engines.reads", path, "folders apart from the data of the service")
     if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:
         raise OptionError(
             'SVC_AUTH_JWKS_URL has the value ""; allowed: the URL of the signing keys'

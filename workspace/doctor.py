@@ -56,11 +56,16 @@ def engines() -> Iterator[Finding]:
         yield Finding(level, f"engine {name}", ", ".join(filter(None, words)) or "can run")
     name, reason = select.default_engine()
     yield Finding(OK if select.probe(name).available else FAULT, "engine", f"{name}: {reason}")
-    sandbox = select.confinement()
+    sandbox = select.walls(store.working_at)
     if sandbox.mode == "bwrap":
         yield Finding(OK, "sandbox", "bubblewrap confines what agents run")
         if hint := unseen.advice(sandbox):
             yield Finding(HINT, "sandbox", hint)
+    for path in select.unshown(store.working_at):
+        text = (
+            f"engines.reads: {path} is not shown to turns: it lies where agents of a project work"
+        )
+        yield Finding(HINT, "sandbox", text)
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
     for warning in [*store.unguarded(), *reach.of_instance()]:

@@ -56,11 +56,9 @@ class _Lacking(NamedTuple):
     passing: bool = False
 
 
-def probe(
-    requested: str, *, hide: tuple[str, ...], shown: tuple[str, ...] = (), scratch: str
-) -> Sandbox:
+def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
     """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true once."""
-    found = Sandbox("bwrap", requested, None, hide, shown)
+    found = Sandbox("bwrap", requested, None, hide)
     if requested == "off":
         return found._replace(mode="off", reason="switched off by SVC_SANDBOX")
     lacking = _try(found, scratch)

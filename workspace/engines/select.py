@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from django.conf import settings
 from workspace.engines import acp, base, grammar, keys, sandbox
 from workspace.engines.base import NAMES, Engine, Job, Probe
 
+Worked = Callable[[], Iterable[Path]]
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
 LACKED_S = 3.0  # what was not there may be by now: who sets it up looks again
@@ -165,11 +166,32 @@ def confinement() -> sandbox.Sandbox:
     if found is None or (found.mode == "unavailable" and time.monotonic() - probed >= LACKED_S):
         scratch = Path(settings.DATA_DIR) / "run"
         hide = (str(Path.home()), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
-        named = [path.parent.resolve() / path.name for path in settings.SVC.reads]
-        shown = tuple(str(one) for path in named for one in (path, path.resolve()))
-        found = sandbox.probe(requested, hide=hide, shown=shown, scratch=str(scratch))
+        found = sandbox.probe(requested, hide=hide, scratch=str(scratch))
         _confined[requested] = (time.monotonic(), found)
     return found
+
+
+def walls(worked_at: Worked) -> sandbox.Sandbox:
+    """The sandbox of a turn, with what `engines.reads` shows: a link as it is named, and what it
+    leads to. `worked_at` gives the directories of projects."""
+    astray = unshown(worked_at)
+    reads = [path for path in settings.SVC.reads if path not in astray]
+    named = [path.parent.resolve() / path.name for path in reads]
+    paths = tuple(str(one) for path in named for one in (path, path.resolve()))
+    return confinement()._replace(shown=paths)
+
+
+def unshown(worked_at: Worked) -> list[Path]:
+    """Of `engines.reads` what lies where agents work: a link that a turn puts there would show all
+    turns what it leads to."""
+    if not settings.SVC.reads:
+        return []
+    at = [*worked_at()]
+    return [
+        path
+        for path in settings.SVC.reads
+        if any(up.resolve().is_relative_to(one) for up in (path, *path.parents) for one in at)
+    ]
 
 
 def hidden() -> tuple[str, ...]:

@@ -78,7 +78,22 @@ def test_a_link_that_is_shown_is_followed_to_where_it_leads(
     settings.SVC = options.load({"SVC_CONFIG": str(config(tmp_path, "[~/.rustup]"))})
     monkeypatch.setattr(select, "_confined", {})
 
-    assert "from the home" in ran(tmp_path, "word", select.confinement())["text"]
+    assert "from the home" in ran(tmp_path, "word", select.walls(list))["text"]
+
+
+def test_what_lies_where_agents_work_is_not_shown_for_a_turn_may_make_a_link_of_it(
+    tmp_path: Path, home: Path, settings: Any
+) -> None:
+    app = home / "app"
+    (app / "venv" / "bin").mkdir(parents=True)
+    (home / "also").symlink_to(app)
+    reads = "[~/app/venv/bin, ~/also/venv, ~/.rustup]"
+    settings.SVC = options.load({"SVC_CONFIG": str(config(tmp_path, reads))})
+    (app / "venv").rename(app / "away")
+    (app / "venv").symlink_to(home)  # by a turn
+
+    assert select.unshown(lambda: [app]) == [app / "venv" / "bin", home / "also" / "venv"]
+    assert set(select.walls(lambda: [app]).shown) == {str(home / ".rustup")}
 
 
 def test_the_doctor_says_which_folders_of_the_path_turns_do_not_see(
@@ -108,7 +123,8 @@ def test_without_a_sandbox_or_with_all_shown_there_is_nothing_to_say(home: Path)
         ('["~"]', "folders within your home, not all of it"),
         ("[/]", "folders within your home, not all of it"),
         ("[tools]", "absolute paths, or such that begin with ~/"),
-        ("[~/.svc]", "folders without the data of the service in them"),
+        ("[~/.svc]", "folders apart from the data of the service"),
+        ("[~/.svc/projects/x]", "folders apart from the data of the service"),
         ("{a: b}", "a list, or comma-separated text"),
     ],
 )

@@ -109,7 +109,7 @@ def job_for(
         svc=_svc(token, registry),
         secrets=_secrets(token, cfg, given),
         attachments_dir=_attachments(project, record),
-        sandbox=select.confinement(),
+        sandbox=select.walls(store.working_at),
         network=reach.network(project.network, turn.network),
         engine_cfg=cfg,
         servers=given,
