@@ -2,6 +2,7 @@
 
 import { button, h, icon, keep } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
+import { store } from "../kit/stored.js";
 import { toast } from "../kit/toast.js";
 import { key } from "../kit/keys.js";
 import { emblem, isEmoji } from "./emblem.js";
@@ -168,11 +169,7 @@ function folds() {
 const folded = (group) => folds()[group];
 
 function fold(group, closed) {
-  try {
-    localStorage.setItem(FOLDED, JSON.stringify({ ...folds(), [group]: closed }));
-  } catch {
-    return; // a full or refused store: the file's own word counts next time
-  }
+  store(FOLDED, JSON.stringify({ ...folds(), [group]: closed }));
 }
 
 /** The letter, until its icon is there: a link without one answers 204, which is no image. */

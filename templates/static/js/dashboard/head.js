@@ -2,13 +2,14 @@
 
 import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
+import { store, stored } from "../kit/stored.js";
 import { ORDER, stateOf } from "./words.js";
 
 const LOOK = "svc.apps.look";
 
 export class Head {
   only = new Set();
-  look = stored();
+  look = stored(LOOK) === "list" ? "list" : "tiles";
 
   /** `changed()` when something else is to be shown; `down()`: from the search to the apps. */
   constructor({ changed, down, items }) {
@@ -69,11 +70,7 @@ export class Head {
     this.look = look;
     for (const one of this.looks.children)
       one.setAttribute("aria-pressed", String(one.dataset.look === look));
-    try {
-      localStorage.setItem(LOOK, look);
-    } catch {
-      // a full or refused store: it is chosen for this visit
-    }
+    store(LOOK, look);
     this.changed({ atOnce: true });
   }
 
@@ -135,13 +132,5 @@ export class Head {
     };
     const chip = h("button", { type: "button", class: "chip", onclick: press });
     return fill(chip, mark(stateOf(state), false), document.createTextNode(""));
-  }
-}
-
-function stored() {
-  try {
-    return localStorage.getItem(LOOK) === "list" ? "list" : "tiles";
-  } catch {
-    return "tiles";
   }
 }

@@ -5,6 +5,7 @@ import { dialog } from "./dialog.js";
 import { button, fill, h, icon, settle } from "./dom.js";
 import { caps } from "./keys.js";
 import { PAGE, ranked } from "./ranking.js";
+import { store } from "./stored.js";
 
 /** @typedef {import("./ranking.js").Place} Place */
 /** @typedef {import("./ranking.js").Action} Action */
@@ -237,9 +238,5 @@ function recent() {
 function remember({ label, kind, part, url, hint }) {
   const kept = recent().filter((one) => one.url !== url);
   const next = [{ label, kind, part, url, hint }, ...kept].slice(0, REMEMBERED);
-  try {
-    localStorage.setItem(RECENT, JSON.stringify(next));
-  } catch {
-    return; // a full or refused store: nothing is recent then
-  }
+  store(RECENT, JSON.stringify(next));
 }

@@ -6,6 +6,7 @@ import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
+import { store, stored } from "../kit/stored.js";
 import { attempt } from "../kit/toast.js";
 import { elsewhere } from "./home/elsewhere.js";
 import { welcome } from "./home/first.js";
@@ -21,7 +22,7 @@ import { pausedBanner } from "./triggers/head.js";
 
 const SEEN = "svc.failures.seen"; // the time of the newest failure that was seen
 
-let seen = kept();
+let seen = stored(SEEN); // a browser that keeps nothing knows it until a reload
 const state = { paused: null }; // what holds every trigger
 const form = h("div");
 const today = new Date().toLocaleDateString("en-GB", {
@@ -45,7 +46,8 @@ const list = projectList();
 const away = elsewhere();
 const needsYou = needs(() => load());
 const now = nowColumn(() => {
-  keepSeen(new Date().toISOString());
+  seen = new Date().toISOString();
+  store(SEEN, seen);
   refresh();
 });
 
@@ -53,25 +55,6 @@ const make = () => newProject(form);
 const opened = () => openFolder(make);
 const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
-
-/** Till when failures were seen; a browser that keeps nothing knows it until a reload. */
-function kept() {
-  try {
-    return localStorage.getItem(SEEN) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-/** @param {string} time */
-function keepSeen(time) {
-  seen = time;
-  try {
-    localStorage.setItem(SEEN, time);
-  } catch {
-    return;
-  }
-}
 
 async function load() {
   const { elsewhere: others, failed: found, busy, next: fires, ...rest } = await get("/api/now");

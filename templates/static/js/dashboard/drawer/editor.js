@@ -10,7 +10,7 @@ import { attempt, copy, toast } from "../../kit/toast.js";
 import { conflict } from "../conflict.js";
 import { refused } from "./faulty.js";
 import { kept, placeOf } from "./places.js";
-import { store, stored } from "./stored.js";
+import { store, stored } from "../../kit/stored.js";
 
 const LINE_PX = 20;
 const lf = (text) => text.replace(/\r\n?/g, "\n"); // as a text field has it
@@ -154,7 +154,7 @@ export class Editor {
 
   /** Where it is kept on which state of the file the draft was begun. */
   get basis() {
-    return `etag.${this.place}`;
+    return `svc.dashboard.etag.${this.place}`;
   }
 
   get dirty() {

@@ -10,7 +10,7 @@ import { plural } from "../../kit/words.js";
 import { route } from "../route.js";
 import { Reader } from "./lines.js";
 import { Screen } from "./screen.js";
-import { store, stored } from "./stored.js";
+import { store, stored } from "../../kit/stored.js";
 
 const FIRST = 200; // lines
 const OLDER = 1000;
@@ -18,7 +18,7 @@ const MOST = 5000; // lines of one answer
 const KEPT = 100_000; // lines on the page; older ones are asked for again
 const EVERY_MS = 1000;
 const BEHIND = 3; // full answers in a row after which the end is shown and the rest left to scrolling
-const WRAP = "wrap";
+const WRAP = "svc.dashboard.wrap";
 
 export class Logs {
   told = null;

@@ -1,5 +1,7 @@
 // How diffs are shown, remembered by the browser: one or two columns, wrapping, white space.
 
+import { store } from "../../kit/stored.js";
+
 const NAME = "review.look";
 const FIRST = { split: false, wrap: true, spaces: false, quiet: false, images: "side" };
 
@@ -19,9 +21,5 @@ export const look = remembered();
 
 export function setLook(changes) {
   Object.assign(look, changes);
-  try {
-    localStorage.setItem(NAME, JSON.stringify(look));
-  } catch {
-    // a full or refused store forgets it with the page
-  }
+  store(NAME, JSON.stringify(look));
 }
