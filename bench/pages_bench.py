@@ -34,7 +34,7 @@ from workspace.chats import transcript
 VISITS, TRACED = 5, 3
 APPS, GROUPS, PORT = 500, 12, 20_000
 PAINT_RATIO, SEEN_MS, TASK_MS = 1.5, 500, 200
-VISITED_RATIO, SHIFT = 3, 0.02
+VISITED_RATIO, SHIFT = 2, 0.02
 REQUESTS = (80, 15, 4)  # of the visits of home, in their order
 SETTLED_MS = 1500  # in which a page draws what is below the fold
 WINDOW = {"width": 1440, "height": 900}

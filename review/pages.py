@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 
@@ -16,11 +18,13 @@ from config.errors import NotFound
 from config.jsonio import visible
 from config.web.pages import Crumb, or_missing, page
 from review import files, projects
+from review.events import EVENTS
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
 CHANGES = "Not committed"
 SHOWN = 7  # characters of a sha that say where you are
+CONTENTS = 8  # files whose contents come with a commit, as its script asks for them
 
 
 def _missing(request: HttpRequest, why: str) -> HttpResponse:
@@ -37,7 +41,8 @@ def _missing(request: HttpRequest, why: str) -> HttpResponse:
 
 def start(request: HttpRequest) -> HttpResponse:
     """Every project under review."""
-    return _page(request, "start", title="Review", crumbs=[home(request)])
+    first = [_api(request, "projects")]
+    return _page(request, "start", title="Review", crumbs=[home(request)], preload=first)
 
 
 @or_missing(_missing)
@@ -46,7 +51,8 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
     found = projects.get(project)
     name = visible(found.title)
     crumbs = [home(request), (name, request.path)]
-    return _page(request, "project", title=name, crumbs=crumbs, project=project)
+    first = [_api(request, "projects", project)]
+    return _page(request, "project", title=name, crumbs=crumbs, preload=first, project=project)
 
 
 @or_missing(_missing)
@@ -62,7 +68,9 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     title = f"{short} · {name}"
     roots = {one.name: _work_tree(one.path) for one in found.repos if not one.errors}
     where = {"project": project, "repo": repo, "sha": sha, "roots": json.dumps(roots)}
-    return _page(request, "commit", title=title, crumbs=crumbs, **where)
+    here = _api(request, "projects", project, "repos", repo, "commits", sha)
+    first = [f"{here}?contents={CONTENTS}", f"{here}/versions", _api(request, "projects", project)]
+    return _page(request, "commit", title=title, crumbs=crumbs, preload=first, **where)
 
 
 @or_missing(_missing)
@@ -114,10 +122,33 @@ def _work_tree(path: Path) -> str:
     return str(path) if os.path.lexists(path / ".git") else ""
 
 
+def _api(request: HttpRequest, *parts: str) -> str:
+    """The address of a route of the API as the scripts write it (js/review/route.js)."""
+    return "/".join([f"{base(request)}/api", *(quote(part, safe="!'()*~") for part in parts)])
+
+
 def _page(
-    request: HttpRequest, name: str, *, title: str, crumbs: list[Crumb], **where: str
+    request: HttpRequest,
+    name: str,
+    *,
+    title: str,
+    crumbs: list[Crumb],
+    preload: Sequence[str] = (),
+    **where: str,
 ) -> HttpResponse:
-    data = {"base": base(request), "home": str(Path.home()), **where}
+    data = {
+        "base": base(request),
+        "events": _api(request, "events"),
+        "at": str(EVENTS.last_id),  # what the page reads is no older
+        "home": str(Path.home()),
+        **where,
+    }
     return page(
-        request, f"review/{name}.html", part="review", title=title, crumbs=crumbs, data=data
+        request,
+        f"review/{name}.html",
+        part="review",
+        title=title,
+        crumbs=crumbs,
+        data=data,
+        preload=preload,
     )

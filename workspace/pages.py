@@ -18,6 +18,7 @@ from workspace.projects import store
 from workspace.projects.project import Project
 
 HOME: Crumb = ("Workspace", "/")
+LATEST = "limit=100&turns=1"  # messages of a chat, as its script asks for them
 
 
 def _missing(request: HttpRequest, why: str) -> HttpResponse:
@@ -89,8 +90,7 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
     data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
     api = f"/api/projects/{slug}"
-    # Not its messages: drawn before the facts they would be moved by the height of these.
-    first = [api, f"{api}/chats/{session_id}"]
+    first = [api, f"{api}/chats/{session_id}", f"{api}/chats/{session_id}/messages?{LATEST}"]
     return _page(
         request, "chat", title=name, crumbs=crumbs, data=data, project=found, preload=first
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.commits import made
 from tests.browser.test_windows import LIVE
 from tests.service import Service, until
 
 
 @pytest.fixture
-def addresses(shared_service: Service) -> dict[str, tuple[str, str]]:
+def addresses(shared_service: Service, tmp_path: Path) -> dict[str, tuple[str, str]]:
     """Page → its address and what is there once its data is."""
     http = shared_service.http
     http.post("/api/projects", json={"name": "Early", "slug": "early"})
@@ -20,11 +22,16 @@ def addresses(shared_service: Service) -> dict[str, tuple[str, str]]:
     chat = http.post("/api/projects/early/chats", json=prompt).json()["chat"]["sessionId"]
     # Each state of the turn is told to the pages, which ask again.
     until(lambda: http.get(f"/api/projects/early/chats/{chat}").json()["chat"]["lastTurn"])
+    commit = made(shared_service, tmp_path)
+    review = shared_service.review_url
     return {
         "home": ("/", ".home-row"),
         "chat": (f"/projects/early/chats/{chat}", ".turn-block"),
         "apps": ("/dashboard/", "#main *"),
         "apps on their own port": (f"{shared_service.dashboard_url}/", "#main *"),
+        "a commit": (commit.address, "tr.ln"),
+        "a project under review": (f"/review/p/{commit.slug}", "#main a[href*='/app/']"),
+        "projects under review on their own port": (f"{review}/", ".rows .over"),
     }
 
 

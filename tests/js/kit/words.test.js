@@ -3,6 +3,8 @@ import { mock, test } from "node:test";
 
 import {
   absolute,
+  clockOf,
+  dayOf,
   grouped,
   inZone,
   plural,
@@ -37,6 +39,12 @@ test("a time is told by its distance, and by its day once that is far", (t) => {
   assert.deepEqual(told(-9 * DAY, 50 * DAY, 61 * DAY), ["1 Mar", "in 50 days", "10 May"]);
 });
 
+test("the absolute time is that of the zone of the browser, to the second", () => {
+  const at = new Date(2026, 8, 5, 4, 3, 2);
+  assert.equal(absolute(at.toISOString()), "Sat, 5 Sept 2026, 04:03:02");
+  assert.deepEqual([dayOf(at), clockOf(at)], ["5 Sept", "04:03"]);
+});
+
 test("a time in a zone names the zone, and UTC for one that is not known", () => {
   assert.equal(inZone("2026-03-10T12:00:00Z", "Asia/Tokyo"), "Tue 10 Mar, 21:00 Asia/Tokyo");
   assert.equal(shownZone("Middle/Earth"), "UTC");
@@ -57,7 +65,7 @@ test("a relative time keeps itself true, one in other words does not change", (t
 });
 
 test("counts are grouped and have their word", () => {
-  assert.equal(grouped(1_234_567), "1,234,567");
+  assert.deepEqual([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
   assert.deepEqual(
     [plural(1, "run"), plural(0, "run"), plural(1200, "reply", "replies")],
     [...["1 run", "0 runs", "1,200 replies"]],

@@ -1,7 +1,7 @@
 // The state of an app: one word, one shape and one tone, and its reason as a person says it.
 
 import { h, mark } from "../kit/dom.js";
-import { absolute, span } from "../kit/words.js";
+import { absolute, clockOf, dayOf, span } from "../kit/words.js";
 
 const STATES = {
   up: { shape: "up", tone: "up", word: "Up", says: "" },
@@ -52,16 +52,11 @@ export const stateOf = (name) => STATES[name] ?? { ...STATES.unknown, word: name
 export const needsAttention = ({ source, state, unexpected }) =>
   source === "declared" && (unexpected || state === "down" || state === "degraded");
 
-/** @type {Intl.DateTimeFormatOptions} */
-const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
-/** @type {Intl.DateTimeFormatOptions} */
-const DAY = { day: "numeric", month: "short" };
-
 /** "14:02", or "19 Nov, 14:02" on another day. */
 export function clock(iso) {
   const at = new Date(iso);
   const today = at.toDateString() === new Date().toDateString();
-  return at.toLocaleString("en-GB", today ? CLOCK : { ...DAY, ...CLOCK });
+  return today ? clockOf(at) : `${dayOf(at)}, ${clockOf(at)}`;
 }
 
 /**

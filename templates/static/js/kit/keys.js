@@ -106,8 +106,7 @@ function onKey(event) {
   }
 }
 
-const browser = /** @type {Navigator & {userAgentData?: {platform: string}}} */ (navigator);
-const MAC = /mac|iphone|ipad/i.test(browser.userAgentData?.platform ?? browser.platform);
+const MAC = /mac|iphone|ipad/i.test(navigator.platform);
 /** @type {Record<string, string>} */
 const CAPS = {
   Ctrl: MAC ? "⌘" : "Ctrl",

@@ -173,9 +173,11 @@ function keep(name, value, age) {
 if (able()) {
   look();
   document.addEventListener("visibilitychange", look);
-  listen();
-  navigator.permissions
-    ?.query({ name: "notifications" })
-    .then((status) => status.addEventListener("change", listen))
-    .catch(() => {});
+  // Notification.permission would stop the page, while it is made, until the browser has answered.
+  Promise.resolve(navigator.permissions?.query({ name: "notifications" }))
+    .then((status) => {
+      status?.addEventListener("change", listen);
+      if (!status || status.state === "granted") listen();
+    })
+    .catch(listen);
 }

@@ -135,22 +135,9 @@ function heard(event) {
   else want("project");
 }
 
-/**
- * Follow the events before the first reading, so that nothing falls between the two; a stream
- * that opens later than that, or again, makes the page read again.
- */
-function listening() {
-  let reading = false;
-  /** @type {Promise<void>} */
-  const open = new Promise((done) =>
-    follow(route("events"), {
-      open: () => (reading ? want("commit", "project") : done()),
-      message: (event) => reading && heard(event),
-    }),
-  );
-  const patience = new Promise((done) => setTimeout(done, 1000));
-  return Promise.race([open, patience]).then(() => (reading = true));
-}
+/** What this page was made with is no older than where its stream begins; then all is read again. */
+const listen = () =>
+  follow(route("events"), { open: () => want("commit", "project"), message: heard });
 
 function furnish() {
   drawToolbar();
@@ -175,7 +162,7 @@ function furnish() {
 // -- from commit to commit -----------------------------------------------------------------------
 
 furnish();
-const following = listening();
+listen();
 /** @type {Promise<unknown>} */
 let rail = null; // its first reading: it stays
 
@@ -184,7 +171,6 @@ async function visit(life, back) {
   const read = enter(life, back);
   turns.commit = Promise.resolve();
   life.addEventListener("abort", late(list, "rows"));
-  await following;
   await Promise.all([reload("commit"), (rail ??= reload("project"))]);
   if (life.aborted) return;
   await (read ? stand(read) : followHash(state.hash));

@@ -11,6 +11,7 @@ const later = window.requestIdleCallback ?? ((draw) => setTimeout(draw, 16));
 /** Refresh now, after every change that `concerns` this page, and when the connection is back. */
 export function live(refresh, /** @type {(event: any) => unknown} */ concerns = () => true) {
   const soon = settle(REST, refresh);
+  refresh();
   return follow(route("events"), {
     open: soon,
     message: (event) => concerns(event) && soon(),

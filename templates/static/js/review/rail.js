@@ -51,7 +51,8 @@ function draw(project) {
       if (opened.has(node.dataset.name)) node.open = true;
     const here = locate();
     if (held) rail.querySelector(`[href="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
-    else if (!rail.dataset.shown) here?.scrollIntoView({ block: "nearest" });
+    else if (!rail.dataset.shown)
+      requestAnimationFrame(() => here?.scrollIntoView({ block: "nearest" }));
     rail.dataset.shown = "";
   }
   drawn();

@@ -1,7 +1,7 @@
 // A stack as one diff, to be read: what is said of it is said on its commits.
 
 import { get } from "../kit/api.js";
-import { fill, h, icon, settle } from "../kit/dom.js";
+import { fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { problem } from "../kit/parts.js";
 import "../kit/shell.js";
@@ -73,8 +73,7 @@ function start() {
   key("[", "Previous file", () => file(-1), { group: "Files" });
   key("u", "Up to the project", () => location.assign(pageOf(project)), { group: "Files" });
   late(node("files"), "rows");
-  live(settle(50, load), (event) => !event.project || event.project === project);
-  load();
+  live(load, (event) => !event.project || event.project === project);
 }
 
 start();

@@ -3,7 +3,7 @@
 import { fill, h, icon, settle } from "../kit/dom.js";
 import { plural } from "../kit/words.js";
 import { statusLetter } from "./diff/notes.js";
-import { pace } from "./diff/pace.js";
+import { pace } from "../kit/pace.js";
 import { goTo } from "./diff/view.js";
 import { setViewed } from "./commit/marks.js";
 import { counts, onOther, state, tick } from "./state.js";

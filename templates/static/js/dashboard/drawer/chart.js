@@ -2,7 +2,7 @@
 // is looked at, by pointer or by arrow keys, and its figures stand below.
 
 import { fill, h } from "../../kit/dom.js";
-import { plural, span } from "../../kit/words.js";
+import { clockOf, plural, span } from "../../kit/words.js";
 import { share, took } from "./head.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -11,8 +11,6 @@ const LEAST = 4;
 const STEP = 4; // of which 3 are drawn
 /** @type {Intl.DateTimeFormatOptions} */
 const DAY = { weekday: "short", day: "numeric", month: "short" };
-/** @type {Intl.DateTimeFormatOptions} */
-const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 const AGO = { "24h": "24 hours ago", "7d": "7 days ago", "90d": "90 days ago" };
 const KNOWN = ["up", "degraded", "down", "stopped"];
 
@@ -137,8 +135,8 @@ export class Chart {
     const from = new Date(iso);
     const to = new Date(from.getTime() + this.bucketSeconds * 1000);
     const day = from.toLocaleDateString("en-GB", DAY);
-    if (this.bucketSeconds >= 86400) return `${day}, ${clock(from)}, and a day`;
-    return `${day}, ${clock(from)}–${clock(to)}`;
+    if (this.bucketSeconds >= 86400) return `${day}, ${clockOf(from)}, and a day`;
+    return `${day}, ${clockOf(from)}–${clockOf(to)}`;
   }
 
   point({ clientX }) {
@@ -167,5 +165,3 @@ export class Chart {
 
 /** What it is that `failed` of a stretch counts: an app that answers badly is not down. */
 export const wrong = ({ degraded }) => (degraded ? "failed or answered badly" : "failed");
-
-const clock = (date) => date.toLocaleTimeString("en-GB", CLOCK);

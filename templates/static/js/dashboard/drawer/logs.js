@@ -6,7 +6,7 @@ import { key } from "../../kit/keys.js";
 import { empty, problem } from "../../kit/parts.js";
 import { late } from "../../kit/skeleton.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
-import { plural } from "../../kit/words.js";
+import { grouped, plural } from "../../kit/words.js";
 import { route } from "../route.js";
 import { Reader } from "./lines.js";
 import { Screen } from "./screen.js";
@@ -332,7 +332,7 @@ export class Logs {
 
   hits() {
     const { total, more } = this.screen.tally;
-    if (more) this.said.textContent = `${total.toLocaleString("en")}+`;
+    if (more) this.said.textContent = `${grouped(total)}+`;
     else this.said.textContent = total ? `${this.number || "–"} of ${total}` : "None";
   }
 

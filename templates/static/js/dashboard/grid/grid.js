@@ -2,14 +2,13 @@
 // through by arrow keys.
 
 import { button, h, keep } from "../../kit/dom.js";
+import { pace } from "../../kit/pace.js";
 import { held, settled } from "./arrange.js";
 import { Quiet } from "./quiet.js";
 import { marked, Row, table } from "./row.js";
 import { Tile } from "./tile.js";
 
-const TURN_MS = 30; // of drawing, then the browser gets its turn
 const NEAR = "600px";
-const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
 
 export class Grid {
   faces = new Map();
@@ -85,7 +84,7 @@ export class Grid {
   /** In turns of a few ms, so that 500 apps never hold up a key or a scroll. */
   async place(views, focused) {
     const pass = ++this.pass;
-    let end = performance.now() + TURN_MS;
+    const breathe = pace();
     const wanted = new Set(this.sections.flatMap(({ slugs }) => slugs));
     for (const [slug, face] of this.faces) if (!wanted.has(slug)) this.drop(slug, face);
     for (const { key, slugs } of this.sections) {
@@ -96,10 +95,9 @@ export class Grid {
         if (node === next) next = node.nextElementSibling;
         else put(slots, node, next);
         if (slug && next?.matches(".gap")) next = removed(next);
-        if (performance.now() < end) continue;
-        await turn();
+        const rest = breathe();
+        if (rest) await rest;
         if (pass !== this.pass) return;
-        end = performance.now() + TURN_MS;
       }
       while (next?.matches(".gap")) next = removed(next);
     }

@@ -2,6 +2,7 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h } from "../../kit/dom.js";
+import { grouped } from "../../kit/words.js";
 import { images, pictured } from "./images.js";
 
 const SUBMODULE = "160000";
@@ -92,7 +93,7 @@ function submodule({ old_oid: old, new_oid: fresh }) {
 export function held(file, load) {
   const lines = (file.additions ?? 0) + (file.deletions ?? 0);
   if (!file.generated && lines <= LARGE) return null;
-  const many = lines.toLocaleString("en");
+  const many = grouped(lines);
   const count = lines === 1 ? "1 changed line" : lines ? `${many} changed lines` : "no count yet";
   const why = file.generated ? `Made by a tool, ${count}.` : `${count}.`;
   const words = h("span", { class: "soft" }, why);

@@ -2,7 +2,7 @@
 // when it comes near; until then, and without a worker, it is plain text.
 
 import { CLASSES } from "../../kit/text/tokens.js";
-import { pace } from "./pace.js";
+import { pace } from "../../kit/pace.js";
 import { deceives, signs } from "./signs.js";
 
 const LARGEST = 2 << 20; // characters of a file that is highlighted

@@ -1,6 +1,7 @@
 // The rows of a diff table. A row knows its lines: row.at = {old, new, kind}, 0 for none.
 
 import { fill, h } from "../../kit/dom.js";
+import { grouped } from "../../kit/words.js";
 import { rowsOf } from "./model.js";
 import { signs } from "./signs.js";
 import { pairs, wordMarks } from "./words.js";
@@ -122,7 +123,7 @@ function cut(cell, text) {
   const more = h(
     "button",
     { type: "button", class: "btn s", onclick: () => fill(cell, signs(text)) },
-    `Show all ${text.length.toLocaleString("en")} characters of this line`,
+    `Show all ${grouped(text.length)} characters of this line`,
   );
   fill(cell, signs(text.slice(0, LONGEST / 5)), "… ", more);
 }

@@ -3,7 +3,7 @@
 // A chunk is a table of its own, so that the browser lays out and paints only those in sight.
 
 import { button, fill, h } from "../../kit/dom.js";
-import { plural } from "../../kit/words.js";
+import { grouped, plural } from "../../kit/words.js";
 import {
   CONTEXT,
   extent,
@@ -15,7 +15,7 @@ import {
   STEP,
   withoutBlanks,
 } from "./model.js";
-import { pace } from "./pace.js";
+import { pace } from "../../kit/pace.js";
 import { columns, Rows } from "./rows.js";
 
 const CHUNK = 120; // rows of one table
@@ -171,7 +171,7 @@ export class Sheet {
     return [
       !first && opener(`Show ${STEP} lines below`, "down", STEP),
       !last && opener(`Show ${STEP} lines above`, "up", STEP),
-      opener(`All ${gap.count.toLocaleString("en")}`, "all", gap.count),
+      opener(`All ${grouped(gap.count)}`, "all", gap.count),
     ].filter(Boolean);
   }
 

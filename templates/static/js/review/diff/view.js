@@ -14,7 +14,7 @@ import { fill, h } from "../../kit/dom.js";
 import { asked, onOther, state, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
-import { pace } from "./pace.js";
+import { pace } from "../../kit/pace.js";
 import { Painter } from "./paint.js";
 import { clear, listen, select, selection } from "./select.js";
 

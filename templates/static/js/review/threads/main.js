@@ -6,7 +6,7 @@ import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
-import { pace } from "../diff/pace.js";
+import { pace } from "../../kit/pace.js";
 import { general, onComment, onFile } from "../diff/view.js";
 import { toast } from "../../kit/toast.js";
 import { onBegin, onReload, threadsOf } from "../readers.js";

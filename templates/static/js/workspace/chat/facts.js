@@ -2,14 +2,13 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h, icon, refill } from "../../kit/dom.js";
-import { plural, time } from "../../kit/words.js";
+import { grouped, plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
 import { ruleWords } from "./asks.js";
 import { reached } from "./hosts.js";
 import { dollars, fullness } from "./spent.js";
 import { progress, todoList } from "./todos.js";
 
-const number = (value) => Number(value).toLocaleString("en-GB");
 const FILES = 30;
 
 /** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it;
@@ -76,7 +75,7 @@ function rows(chat) {
   return [
     ["Started by", originWords(chat) || "the service"],
     ["Started", time(chat.createdAt)],
-    ["Messages", number(chat.messages ?? 0)],
+    ["Messages", grouped(chat.messages ?? 0)],
     lastTurn && [
       "Last turn",
       [stateOf(lastTurn.status).word, lastTurn.finishedAt && [", ", time(lastTurn.finishedAt)]],
@@ -109,7 +108,7 @@ function tokens(usage) {
   const cached =
     usage.cacheReadTokens && Math.round((100 * usage.cacheReadTokens) / usage.totalTokens);
   return [
-    number(usage.totalTokens),
+    grouped(Number(usage.totalTokens)),
     cached ? h("span", { class: "quiet" }, ` ${cached} % cached`) : "",
   ];
 }

@@ -6,7 +6,7 @@ import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { menu } from "../../kit/menu.js";
 import { where } from "../../kit/shell.js";
 import { attempt } from "../../kit/toast.js";
-import { plural, time } from "../../kit/words.js";
+import { clockOf, dayOf, plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
 import { askWords, chatState, originWords } from "../words.js";
 import { items, renameHere, restore } from "./actions.js";
@@ -23,10 +23,7 @@ function day(iso) {
 }
 
 /** The clock of today and yesterday, whose head names the day; else the day. */
-const shortly = (iso) =>
-  day(iso) === "Earlier"
-    ? new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short" })
-    : new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+const shortly = (iso) => (day(iso) === "Earlier" ? dayOf(new Date(iso)) : clockOf(new Date(iso)));
 
 const hrefOf = (chat) => `/projects/${chat.project}/chats/${chat.sessionId}`;
 

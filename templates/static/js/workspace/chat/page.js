@@ -99,9 +99,9 @@ export class ChatPage {
     this.keys();
     const rest = known ? () => {} : late(this.transcript.top, "text");
     if (known) this.write.refresh();
-    this.state.most = await mostOf(this.slug).catch(() => this.state.most);
-    const facts = this.reload(); // first: they give the dock its height, on which the lines stand
-    this.opened ??= this.transcript.open().catch((error) => this.shut(error));
+    const most = mostOf(this.slug).catch(() => this.state.most);
+    const facts = this.reload(most); // first: the lines stand on the dock, whose height is theirs
+    this.opened ??= this.transcript.open(facts).catch((error) => this.shut(error));
     await Promise.all([this.opened, facts]).finally(rest);
     if (life.aborted) return;
     this.follow();
@@ -121,7 +121,7 @@ export class ChatPage {
     this.list.at(this.id);
     this.place.put({ facts: true });
     document.getElementById("palette").before(this.acts);
-    this.place.stand(read);
+    if (this.state.chat) this.place.stand(read); // what was never shown stands at its end
     this.draw();
     looking(this.slug, this.id, this.life);
     this.keep = keepWaiting(
@@ -225,9 +225,10 @@ export class ChatPage {
     this.latest.classList.toggle("news", !this.latest.hidden);
   }
 
-  async reload() {
-    const { chat, queue: rows } = await get(this.route);
-    Object.assign(this.state, { chat, rows });
+  /** `most`: how far the project lets a chat go, where that is read too. */
+  async reload(/** @type {string | Promise<string>} */ most = this.state.most) {
+    const [{ chat, queue: rows }, allowed] = await Promise.all([get(this.route), most]);
+    Object.assign(this.state, { chat, rows, most: allowed });
     this.name = chat.name;
     this.tree.load(chat).catch(() => {}); // the next turn asks again
     this.draw();

@@ -2,10 +2,10 @@
 // older turns come while one scrolls up.
 
 import { button, fill, h } from "../../kit/dom.js";
+import { pace } from "../../kit/pace.js";
 import { attempt } from "../../kit/toast.js";
 import { Turn } from "./turn.js";
 
-const SLICE = 24; // ms of drawing before the page may answer
 const PAGE = 100; // messages
 
 export class Transcript {
@@ -29,9 +29,12 @@ export class Transcript {
     );
   }
 
-  /** Draw the newest messages; returns the offset the stream goes on behind. */
-  async open() {
-    const page = await this.acts.page({ limit: PAGE });
+  /**
+   * Draw the newest messages, which are asked for at once, when `ready` is: returns the offset the
+   * stream goes on behind.
+   */
+  async open(ready) {
+    const [page] = await Promise.all([this.acts.page({ limit: PAGE }), ready]);
     await this.draw(page);
     this.watch.observe(this.top);
     return Math.max(0, ...this.seen);
@@ -73,13 +76,11 @@ export class Transcript {
       groups.set(line.turnId, [...(groups.get(line.turnId) ?? []), line]);
     }
     this.next = next;
-    let began = performance.now();
+    const breathe = pace();
     for (const [id, lines] of [...groups].reverse()) {
-      if (performance.now() - began > SLICE) {
-        await breath();
-        began = performance.now();
-      }
       this.before(id, lines);
+      const rest = breathe();
+      if (rest) await rest;
     }
     this.sort();
     this.head();
@@ -203,7 +204,3 @@ export class Transcript {
     return files;
   }
 }
-
-/** Let the page answer: scheduler.yield where there is one. */
-const breath = () =>
-  globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve));

@@ -1,0 +1,31 @@
+// Long work in pieces: no task of the page keeps the browser from answering for longer than this.
+
+const FIRST = 8; // ms until what there is by then is seen
+const SLICE = 24; // ms of each piece behind it
+const LATE = 100; // ms: a window that is not seen draws nothing
+
+const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((go) => setTimeout(go));
+
+/** What goes on after a yield goes before the browser's drawing: what was done first is not seen. */
+const frame = () =>
+  new Promise((go) => {
+    requestAnimationFrame(() => setTimeout(go));
+    setTimeout(go, LATE);
+  });
+
+/**
+ * const breathe = pace(); in a loop: await breathe() gives way to the browser when it is time, at
+ * first until it has drawn what is there.
+ */
+export function pace() {
+  let since = performance.now();
+  let seen = false;
+  return () => {
+    if (performance.now() - since < (seen ? SLICE : FIRST)) return undefined;
+    const rest = seen ? turn() : frame();
+    seen = true;
+    return rest.then(() => {
+      since = performance.now();
+    });
+  };
+}
