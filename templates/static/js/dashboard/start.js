@@ -124,7 +124,6 @@ function draw({ atOnce = false } = {}) {
   const { state } = board;
   if (!state) return;
   stop();
-  below.hidden = false;
   const { apps, config } = state;
   head.draw(config.title, apps);
   tab(config.title, { down: count("down"), degraded: count("degraded") });
@@ -135,7 +134,9 @@ function draw({ atOnce = false } = {}) {
   const views = new Map(apps.map((app) => [app.slug, view(app, hints)]));
   const list = head.look === "list" ? sort : null;
   const fitting = apps.filter(left);
-  grid.draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, atOnce });
+  grid
+    .draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, atOnce })
+    .then((whole) => whole && (below.hidden = false));
   first(apps.length, fitting.length);
   observed.draw(state, (row) => head.fits(row.name, String(row.port), row.process, row.about));
   bookmarks.draw(state.bookmarks, (link) => head.fits(link.name, link.url, link.group, link.tags));

@@ -81,14 +81,17 @@ export class Grid {
     this.waiting.textContent = `Show ${words.filter(Boolean).join(", ")}`;
   }
 
-  /** In turns of a few ms, so that 500 apps never hold up a key or a scroll. */
+  /**
+   * In turns of a few ms, so that 500 apps never hold up a key or a scroll; what is drawn stays where
+   * it is. Resolves to whether all are there: a later drawing goes before.
+   */
   async place(views, focused) {
     const pass = ++this.pass;
     const breathe = pace();
     const wanted = new Set(this.sections.flatMap(({ slugs }) => slugs));
     for (const [slug, face] of this.faces) if (!wanted.has(slug)) this.drop(slug, face);
     for (const { key, slugs } of this.sections) {
-      const slots = this.slots(key, slugs.filter(Boolean).length);
+      const slots = this.slots(key, slugs.filter(Boolean).length); // and no section before its turn
       let next = slots.firstElementChild;
       for (const slug of slugs) {
         const node = slug ? this.shown(slug, views.get(slug)).node : gapAt(next);
@@ -97,17 +100,19 @@ export class Grid {
         if (slug && next?.matches(".gap")) next = removed(next);
         const rest = breathe();
         if (rest) await rest;
-        if (pass !== this.pass) return;
+        if (pass !== this.pass) return false;
       }
       while (next?.matches(".gap")) next = removed(next);
     }
     if (focused !== document.activeElement && this.node.contains(focused))
       focused.focus({ preventScroll: true });
     if (!this.faces.has(this.at)) this.point(this.order()[0] ?? "");
+    return true;
   }
 
   slots(key, size) {
     const node = this.node.querySelector(`:scope > [data-key="${CSS.escape(key)}"]`);
+    node.hidden = false;
     const count = node.querySelector(".count");
     if (count) count.textContent = String(size);
     return node.querySelector(".slots");
@@ -245,7 +250,7 @@ function removed(node) {
 const section = (title) =>
   h(
     "section",
-    { "aria-label": title },
+    { "aria-label": title, hidden: true },
     h("div", { class: "group" }, h("h2", {}, title), h("span", { class: "count" })),
     h("ul", { class: "tiles slots" }),
   );

@@ -124,7 +124,8 @@ export async function show(files) {
       views.set(file.path, view);
       list.append(view.element);
       near.observe(view.element);
-      if (n < FIRST && !file.truncated) view.draw();
+      // One after the other: what is below one that grows would be seen to move.
+      if (n < FIRST && !file.truncated) await view.draw();
     }
     const rest = breathe();
     if (rest) await rest;

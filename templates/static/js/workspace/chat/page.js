@@ -24,6 +24,7 @@ import { Edits } from "./undo.js";
 import { Worktree } from "./worktree.js";
 
 const GO_ON = "The plan is approved. Go on with it.";
+const PATIENCE = 200; // ms of the lines with the facts that would move them
 
 export class ChatPage {
   over = false; // once it is deleted
@@ -101,7 +102,7 @@ export class ChatPage {
     if (known) this.write.refresh();
     const most = mostOf(this.slug).catch(() => this.state.most);
     const facts = this.reload(most); // first: the lines stand on the dock, whose height is theirs
-    this.opened ??= this.transcript.open(facts).catch((error) => this.shut(error));
+    this.opened ??= this.transcript.open(soon(facts)).catch((error) => this.shut(error));
     await Promise.all([this.opened, facts]).finally(rest);
     if (life.aborted) return;
     this.follow();
@@ -386,3 +387,7 @@ export class ChatPage {
     );
   }
 }
+
+/** Once it is there, or will not be soon. */
+const soon = (awaited) =>
+  Promise.race([awaited.catch(() => {}), new Promise((go) => setTimeout(go, PATIENCE))]);
