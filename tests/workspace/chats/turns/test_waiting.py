@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib import util
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -259,7 +260,8 @@ def test_a_worker_that_died_behind_the_record_leaves_a_turn_that_waits(world: Wo
     recovery.sweep()
 
     found = Turn.objects.get(id=turn.id)
-    assert (found.state, found.retry_at, found.retry) == ("waiting", turn.retry_at, turn.retry)
+    assert (found.state, found.retry_at) == ("waiting", turn.retry_at)
+    assert found.retry == (turn.retry or {}) | {"at": ANY}  # put aside only now
 
 
 def test_a_worker_that_died_before_its_try_began_interrupts_the_turn(world: World, stub):
