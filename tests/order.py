@@ -16,6 +16,8 @@ LONG = (
     "workspace/engines/claude/test_walls.py", "workspace/engines/conformance/test_every_engine.py",
     "workspace/triggers/test_qcluster.py", "workspace/triggers/test_ticker.py",
 )  # fmt: skip
+# Folders whose tests share one service: a worker that leaves one ends it, and would start it anew.
+SHARED = ("clients", "dashboard/api", "dashboard/daemon", "portable", "review/api")
 
 
 @pytest.hookimpl(trylast=True)
@@ -45,13 +47,25 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 class Apart(LoadFileScheduling):
     """Two workers begin with the files of pages, the others with the rest, and each goes on with
     what is left: pages want the processor, most other tests wait. One browser serves a worker as
-    long as it has pages; between other files each would start its own.
+    long as it has pages; between other files each would start its own. So it is with the service of
+    a folder that shares one: whoever began with such a folder goes on with it.
     """
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         pages = node.gateway.id in PAGES
-        for file in self.workqueue:
-            if ("/browser/" in file) is pages:
-                self.workqueue.move_to_end(file, last=False)
-                break
+        begun = {one: {*map(shared, files)} - {None} for one, files in self.assigned_work.items()}
+        mine = begun.pop(node)
+        theirs = set().union(*begun.values()) - mine
+
+        def place(file: str) -> tuple[bool, bool, bool]:
+            folder = shared(file)
+            return ("/browser/" in file) is not pages, folder in theirs, folder not in mine
+
+        self.workqueue.move_to_end(min(self.workqueue, key=place), last=False)
         super()._assign_work_unit(node)
+
+
+def shared(file: str) -> str | None:
+    """The folder of a file whose tests share a service."""
+    folder = file.rpartition("/")[0]
+    return folder if folder.endswith(SHARED) else None

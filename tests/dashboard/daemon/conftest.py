@@ -1,4 +1,4 @@
-"""A daemon of the test's own, over a home of its own."""
+"""A daemon of the test's own, over a home of its own; one service for what needs a whole one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 from dashboard import daemon as daemons
 from dashboard.daemon import Daemon
 from dashboard.files import reading
-from tests.dashboard.served import NO_PICTURES
+from tests.dashboard.served import NO_PICTURES, Served
 from tests.service import within_block
 
 
@@ -33,3 +33,10 @@ def daemon(home: Path) -> Iterator[Daemon]:
     yield made
     daemons.serve(None)
     made.stop()
+
+
+@pytest.fixture(scope="package")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Each test has apps and directories of its own."""
+    with Served(tmp_path_factory.mktemp("served")) as running:
+        yield running

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served
 from tests.service import free_port, until
 
 ASKED_OFTEN = "health: {interval: 1s}\n"
@@ -80,7 +80,7 @@ def answering(status: int = 200, **habit: Any) -> Iterator[Answering]:
             thread.join(5)
 
 
-def until_is(served: Served, slug: str, state: str, reason: str) -> dict[str, Any]:  # noqa: F811
+def until_is(served: Served, slug: str, state: str, reason: str) -> dict[str, Any]:
     """The App once it is in this state for this reason."""
     found: dict[str, Any] = {}
 
@@ -100,7 +100,7 @@ def until_is(served: Served, slug: str, state: str, reason: str) -> dict[str, An
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "host"), [("four", "127.0.0.1"), ("six", "::1")])
 def test_a_server_on_one_address_alone_is_up_and_the_address_is_named(
-    served: Served,  # noqa: F811
+    served: Served,
     name: str,
     host: str,
 ) -> None:
@@ -122,7 +122,7 @@ def test_a_server_on_one_address_alone_is_up_and_the_address_is_named(
     ],
 )
 def test_a_status_is_the_state_of_its_app(
-    served: Served,  # noqa: F811
+    served: Served,
     status: int,
     state: str,
     reason: str,
@@ -138,7 +138,7 @@ def test_a_status_is_the_state_of_its_app(
     assert message is None or found["message"] == message
 
 
-def test_an_app_that_answers_late_is_slow(served: Served) -> None:  # noqa: F811
+def test_an_app_that_answers_late_is_slow(served: Served) -> None:
     with answering(seconds=0.3) as server:
         served.declare("late", f"port: {server.port}\nhealth: {{interval: 1s, slow: 200ms}}\n")
 
@@ -146,7 +146,7 @@ def test_an_app_that_answers_late_is_slow(served: Served) -> None:  # noqa: F811
 
 
 def test_another_project_on_the_port_is_the_wrong_process_and_is_observed(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     dev = served.dev_server("stranger")
     cwd = served.tmp / "src" / "mine"
@@ -164,7 +164,7 @@ def test_another_project_on_the_port_is_the_wrong_process_and_is_observed(
     until_is(served, "mine", "down", "no-listener")
 
 
-def test_nothing_is_ever_sent_to_a_port_of_a_database(served: Served) -> None:  # noqa: F811
+def test_nothing_is_ever_sent_to_a_port_of_a_database(served: Served) -> None:
     with socket.socket() as database:
         database.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         port = next(port for port in SPOKEN_TO_BY_NOBODY if opened(database, port))
@@ -189,7 +189,7 @@ def opened(server: socket.socket, port: int) -> bool:
 
 @pytest.mark.parametrize(("expected", "state"), [("always", "down"), ("sometimes", "stopped")])
 def test_a_killed_app_has_its_state_within_five_seconds(
-    served: Served,  # noqa: F811
+    served: Served,
     expected: str,
     state: str,
 ) -> None:
@@ -209,7 +209,7 @@ def test_a_killed_app_has_its_state_within_five_seconds(
 
 
 def test_a_command_that_puts_itself_into_the_background_is_up_and_can_be_stopped(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     port = free_port()
     command = json.dumps([sys.executable, "-c", FORKS, str(port)])
@@ -228,7 +228,7 @@ def test_a_command_that_puts_itself_into_the_background_is_up_and_can_be_stopped
 
 
 def test_a_service_has_its_own_variables_and_none_of_the_servers(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     block = f"service: {{command: 'env -0 > seen; exec sleep 600', cwd: '{served.tmp}'}}\n"
     served.declare("sees", f"port: {free_port()}\n{block}")
@@ -250,7 +250,7 @@ def test_a_service_has_its_own_variables_and_none_of_the_servers(
 
 
 def test_while_the_database_is_locked_the_dashboard_answers_and_nothing_is_lost(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     dev = served.dev_server("locked-source")
     served.declare("locked", f"port: {dev.port}\n{ASKED_OFTEN}")
@@ -278,7 +278,7 @@ def test_while_the_database_is_locked_the_dashboard_answers_and_nothing_is_lost(
 
 @pytest.mark.slow
 def test_a_follower_of_a_log_sees_each_line_once_over_its_rotations(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     config = served.data / "dashboard" / "config.yaml"
     before = config.read_text()

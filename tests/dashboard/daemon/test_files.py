@@ -7,13 +7,13 @@ import time
 
 import pytest
 
-from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served
 from tests.service import until
 
 APP = "name: {name}\nport: 9\nexpected: sometimes\n"
 
 
-def test_a_new_file_is_an_app_that_is_told_as_added(served: Served) -> None:  # noqa: F811
+def test_a_new_file_is_an_app_that_is_told_as_added(served: Served) -> None:
     with served.events() as stream:
         served.declare("added", APP.format(name="Added"))
 
@@ -23,7 +23,7 @@ def test_a_new_file_is_an_app_that_is_told_as_added(served: Served) -> None:  # 
         assert served.app("added")["name"] == "Added"
 
 
-def test_an_edit_by_sed_is_an_event_and_the_refetch_sees_it(served: Served) -> None:  # noqa: F811
+def test_an_edit_by_sed_is_an_event_and_the_refetch_sees_it(served: Served) -> None:
     with served.events() as stream:
         path = served.declare("edited", APP.format(name="Before"))
         stream.has(type="app", slug="edited", reason="config")
@@ -42,7 +42,7 @@ def test_an_edit_by_sed_is_an_event_and_the_refetch_sees_it(served: Served) -> N
 
 
 def test_an_invalid_file_is_told_and_listed_while_its_last_good_version_runs(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     path = served.declare("broken", APP.format(name="Good"))
     until(lambda: served.app("broken"))
@@ -66,7 +66,7 @@ def test_an_invalid_file_is_told_and_listed_while_its_last_good_version_runs(
         assert served.app("broken")["name"] == "Better"
 
 
-def test_a_file_that_was_never_valid_is_an_unknown_app_without_a_config(served: Served) -> None:  # noqa: F811
+def test_a_file_that_was_never_valid_is_an_unknown_app_without_a_config(served: Served) -> None:
     served.declare("hopeless", "port: [\n")
 
     found = served.until_state("hopeless", "unknown")
@@ -74,7 +74,7 @@ def test_a_file_that_was_never_valid_is_an_unknown_app_without_a_config(served: 
     assert (found["reason"], found["config"]) == ("invalid-file", None)
 
 
-def test_a_removed_file_is_told_as_removed_and_its_app_is_gone(served: Served) -> None:  # noqa: F811
+def test_a_removed_file_is_told_as_removed_and_its_app_is_gone(served: Served) -> None:
     path = served.declare("leaving", APP.format(name="Leaving"))
     until(lambda: served.app("leaving"))
     with served.events() as stream:
@@ -87,7 +87,7 @@ def test_a_removed_file_is_told_as_removed_and_its_app_is_gone(served: Served) -
 
 
 def test_what_the_api_has_written_is_there_when_it_answers_and_told_after(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     with served.events() as stream:
         made = served.api.put("/api/apps/written", json={"name": "Written", "port": 9})
@@ -97,7 +97,7 @@ def test_what_the_api_has_written_is_there_when_it_answers_and_told_after(
         stream.has(type="app", slug="written", reason="config")
 
 
-def test_a_burst_of_writes_is_one_event_or_two(served: Served) -> None:  # noqa: F811
+def test_a_burst_of_writes_is_one_event_or_two(served: Served) -> None:
     path = served.declare("burst", APP.format(name="Burst"))
     until(lambda: served.app("burst"))
     with served.events() as stream:
@@ -112,7 +112,7 @@ def test_a_burst_of_writes_is_one_event_or_two(served: Served) -> None:  # noqa:
         assert 1 <= len(told) <= 2
 
 
-def test_a_bookmark_file_and_the_settings_are_told_by_their_kind(served: Served) -> None:  # noqa: F811
+def test_a_bookmark_file_and_the_settings_are_told_by_their_kind(served: Served) -> None:
     home = served.data / "dashboard"
     with served.events() as stream:
         (home / "bookmarks").mkdir(exist_ok=True)
@@ -127,7 +127,7 @@ def test_a_bookmark_file_and_the_settings_are_told_by_their_kind(served: Served)
         (home / "config.yaml").write_text(text)
 
 
-def test_a_port_that_only_a_restart_would_change_is_named(served: Served) -> None:  # noqa: F811
+def test_a_port_that_only_a_restart_would_change_is_named(served: Served) -> None:
     """The environment decides the port of this service, so nothing needs a restart."""
     path = served.data / "dashboard" / "config.yaml"
     text = path.read_text()
@@ -139,7 +139,7 @@ def test_a_port_that_only_a_restart_would_change_is_named(served: Served) -> Non
         path.write_text(text)
 
 
-def test_a_broken_file_name_is_listed_and_the_list_is_told(served: Served) -> None:  # noqa: F811
+def test_a_broken_file_name_is_listed_and_the_list_is_told(served: Served) -> None:
     path = served.data / "dashboard" / "apps" / "No Slug.yaml"
     with served.events() as stream:
         path.write_text("name: x\n")

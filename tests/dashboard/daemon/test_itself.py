@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served
 from tests.service import until
 
 HOSTS = ("127.0.0.1", "127.8.8.8", "shop.localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]")
@@ -16,7 +16,7 @@ HOSTS = ("127.0.0.1", "127.8.8.8", "shop.localhost", "0.0.0.0", "[::1]", "[::fff
 
 @pytest.mark.parametrize("surface", ["main", "review", "dashboard"])
 def test_an_app_at_one_of_the_three_ports_is_unknown_and_says_why(
-    served: Served,  # noqa: F811
+    served: Served,
     surface: str,
 ) -> None:
     port, slug = served.ports[surface], f"own-{surface}"
@@ -30,7 +30,7 @@ def test_an_app_at_one_of_the_three_ports_is_unknown_and_says_why(
     assert app["uptime"]["24h"] is None
 
 
-def test_no_way_to_write_its_address_gets_an_answer(served: Served) -> None:  # noqa: F811
+def test_no_way_to_write_its_address_gets_an_answer(served: Served) -> None:
     port = served.ports["review"]
     slugs = {f"way-{n}": host for n, host in enumerate((*HOSTS, socket.gethostname()))}
     for slug, host in slugs.items():
@@ -42,7 +42,7 @@ def test_no_way_to_write_its_address_gets_an_answer(served: Served) -> None:  # 
     assert {app["reason"] for app in apps.values()} == {"no-probe"}
 
 
-def asked(served: Served, slug: str) -> dict[str, Any]:  # noqa: F811
+def asked(served: Served, slug: str) -> dict[str, Any]:
     """The app once it has been asked."""
     app = served.app(slug)
     return app if app.get("last") else {}

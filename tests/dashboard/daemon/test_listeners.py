@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 import time
 
-from tests.dashboard.served import Served, scanning, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served, scanning
 from tests.service import until
 
 
 def test_a_dev_server_is_observed_within_2_5_s_and_its_end_is_told_within_5(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     with served.events() as stream:
         dev = served.dev_server("alpha")
@@ -32,7 +32,7 @@ def test_a_dev_server_is_observed_within_2_5_s_and_its_end_is_told_within_5(
     assert gone["at"] - ended <= 5.0
 
 
-def test_a_restarted_dev_server_keeps_its_id(served: Served) -> None:  # noqa: F811
+def test_a_restarted_dev_server_keeps_its_id(served: Served) -> None:
     dev = served.dev_server("again")
     before = until(lambda: served.observed(dev.port))
     dev.kill()
@@ -44,20 +44,20 @@ def test_a_restarted_dev_server_keeps_its_id(served: Served) -> None:  # noqa: F
     assert after["id"] == before["id"]
 
 
-def test_a_claim_moves_the_listener_from_observed_to_its_app(served: Served) -> None:  # noqa: F811
+def test_a_claim_moves_the_listener_from_observed_to_its_app(served: Served) -> None:
     dev = served.dev_server("claimed")
     found = until(lambda: served.observed(dev.port))
     with served.events() as stream:
-        answer = served.api.post(f"/api/observed/{found['id']}/claim", json={"slug": "mine"})
+        answer = served.api.post(f"/api/observed/{found['id']}/claim", json={"slug": "taken"})
 
         assert answer.status_code == 201, answer.text
         assert served.observed(dev.port) == {}
-        assert served.app("mine")["observedId"] == found["id"]
+        assert served.app("taken")["observedId"] == found["id"]
         stream.has(type="observed", reason="claimed")
-        served.until_state("mine", "up")
+        served.until_state("taken", "up")
 
 
-def test_an_ignored_listener_leaves_observed_and_discovered_at_once(served: Served) -> None:  # noqa: F811
+def test_an_ignored_listener_leaves_observed_and_discovered_at_once(served: Served) -> None:
     dev = served.dev_server("noisy")
     slug = until(lambda: discovered(served, dev.port))
     found = served.observed(dev.port)
@@ -70,7 +70,7 @@ def test_an_ignored_listener_leaves_observed_and_discovered_at_once(served: Serv
         stream.has(type="apps", reason="gone")
 
 
-def test_a_scan_asked_for_sees_what_has_just_started(served: Served) -> None:  # noqa: F811
+def test_a_scan_asked_for_sees_what_has_just_started(served: Served) -> None:
     dev = served.dev_server("asked")
     until(lambda: connects(dev.port))
 
@@ -80,7 +80,7 @@ def test_a_scan_asked_for_sees_what_has_just_started(served: Served) -> None:  #
     assert set(told) == {"scannedAt", "observed", "added", "gone", "ms"}
 
 
-def test_our_own_ports_are_never_listed(served: Served) -> None:  # noqa: F811
+def test_our_own_ports_are_never_listed(served: Served) -> None:
     served.api.post("/api/scan", json={}).raise_for_status()
 
     found = {one["port"] for one in served.api.get("/api/observed").json()["observed"]}
@@ -89,7 +89,7 @@ def test_our_own_ports_are_never_listed(served: Served) -> None:  # noqa: F811
 
 
 def test_scanning_turned_off_and_on_again_takes_effect_without_a_restart(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     path = served.data / "dashboard" / "config.yaml"
     text = path.read_text()
@@ -105,7 +105,7 @@ def test_scanning_turned_off_and_on_again_takes_effect_without_a_restart(
 
 
 def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
-    served: Served,  # noqa: F811
+    served: Served,
 ) -> None:
     path = served.data / "dashboard" / "config.yaml"
     text = path.read_text()
@@ -127,14 +127,14 @@ def test_an_app_that_ends_is_stopped_at_its_first_refusal_and_never_down(
     assert (last["from"], last["to"]) == ("up", "stopped")
 
 
-def discovered(served: Served, port: int) -> str:  # noqa: F811
+def discovered(served: Served, port: int) -> str:
     """The slug of the discovered app on a port."""
     apps = served.state()["apps"]
     found = (one["slug"] for one in apps if one["source"] == "discovered" and one["port"] == port)
     return next(found, "")
 
 
-def by_pid(served: Served, port: int, pid: int) -> dict[str, object]:  # noqa: F811
+def by_pid(served: Served, port: int, pid: int) -> dict[str, object]:
     found = served.observed(port)
     return found if found and found["identity"]["process"]["pid"] == pid else {}
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.served import NO_PICTURES, Served
+from tests.dashboard.served import Served
 from tests.service import free_port, until
 from tests.wire import make_certificate
 
@@ -55,12 +55,6 @@ http {{ access_log off; client_body_temp_path {0}/body; proxy_temp_path {0}/prox
   fastcgi_temp_path {0}/fast; uwsgi_temp_path {0}/uwsgi; scgi_temp_path {0}/scgi;
   server {{ listen 127.0.0.1:{1}; root {0}; }} }}
 """
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("programs"), dashboard=NO_PICTURES) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

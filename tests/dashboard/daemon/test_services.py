@@ -15,7 +15,7 @@ from config.process import table
 from dashboard.daemon.sightings import Sightings
 from dashboard.services.system import processes
 from dashboard.services.system.processes import Family
-from tests.dashboard.served import Served, served  # noqa: F401 - fixture
+from tests.dashboard.served import Served
 from tests.service import free_port, until
 
 SERVICE = """
@@ -27,7 +27,7 @@ service:
 """
 
 
-def declared(served: Served, slug: str, **more: str) -> int:  # noqa: F811
+def declared(served: Served, slug: str, **more: str) -> int:
     port = free_port()
     text = SERVICE.format(slug=slug, port=port, python=sys.executable, cwd=served.tmp)
     served.declare(slug, text + "".join(f"  {key}: {value}\n" for key, value in more.items()))
@@ -35,7 +35,7 @@ def declared(served: Served, slug: str, **more: str) -> int:  # noqa: F811
     return port
 
 
-def kept_state(served: Served, slug: str) -> str:  # noqa: F811
+def kept_state(served: Served, slug: str) -> str:
     """What the next daemon will know of the app."""
     query = "SELECT state FROM dashboard_slug WHERE slug = ?"
     with contextlib.closing(sqlite3.connect(served.data / "svc.sqlite3")) as database:
@@ -56,7 +56,7 @@ def test_the_processes_of_many_services_cost_one_look_at_each(monkeypatch: pytes
     assert set(asked.values()) == {1}
 
 
-def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:  # noqa: F811
+def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:
     port = declared(served, "shop")
     with served.events() as stream:
         assert served.act("shop", "start")["ok"]
@@ -72,7 +72,7 @@ def test_a_service_is_an_app_although_it_is_our_child(served: Served) -> None:  
     assert served.app("shop")["state"] == "stopped"
 
 
-def test_a_start_is_never_told_as_down_first(served: Served) -> None:  # noqa: F811
+def test_a_start_is_never_told_as_down_first(served: Served) -> None:
     declared(served, "starts")
     served.until_state("starts", "stopped")
     with served.events() as stream:
@@ -84,7 +84,7 @@ def test_a_start_is_never_told_as_down_first(served: Served) -> None:  # noqa: F
     assert served.app("starts")["lastKnown"] is None
 
 
-def test_an_exit_nobody_asked_for_is_told_at_once(served: Served) -> None:  # noqa: F811
+def test_an_exit_nobody_asked_for_is_told_at_once(served: Served) -> None:
     declared(served, "dies")
     pid = served.act("dies", "start")["pid"]
     served.until_state("dies", "up")
@@ -98,7 +98,7 @@ def test_an_exit_nobody_asked_for_is_told_at_once(served: Served) -> None:  # no
     assert served.app("dies")["service"]["lastExit"]["signal"] == "SIGKILL"
 
 
-def test_a_service_that_crashes_over_and_over_is_never_up(served: Served) -> None:  # noqa: F811
+def test_a_service_that_crashes_over_and_over_is_never_up(served: Served) -> None:
     block = "{command: 'sleep 0.3; exit 3', cwd: /, restart: on-failure}"
     served.declare("loops", f"service: {block}\n")
     until(lambda: served.app("loops"))
@@ -111,7 +111,7 @@ def test_a_service_that_crashes_over_and_over_is_never_up(served: Served) -> Non
     served.act("loops", "stop")
 
 
-def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Served) -> None:  # noqa: F811
+def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Served) -> None:
     served.declare("nowhere", "service: {command: x, cwd: /nope/x}\n")
     until(lambda: served.app("nowhere"))
     served.act("nowhere", "start")
@@ -122,7 +122,7 @@ def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Serv
     until(lambda: why in (served.app("nowhere").get("message") or ""), what="the reason")
 
 
-def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Served) -> None:  # noqa: F811
+def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Served) -> None:
     folder, port = served.tmp / "goes", free_port()
     text = SERVICE.format(slug="goes", port=port, python=sys.executable, cwd=folder)
     folder.mkdir()
@@ -144,7 +144,7 @@ def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Se
     assert "service.envFile" in served.act("goes", "start")["app"]["message"]
 
 
-def test_a_stop_of_what_does_not_run_leaves_what_answers_there_up(served: Served) -> None:  # noqa: F811
+def test_a_stop_of_what_does_not_run_leaves_what_answers_there_up(served: Served) -> None:
     dev = served.dev_server("elsewhere")
     text = SERVICE.format(slug="elsewhere", port=dev.port, python=sys.executable, cwd=dev.cwd)
     served.declare("elsewhere", text)
@@ -157,7 +157,7 @@ def test_a_stop_of_what_does_not_run_leaves_what_answers_there_up(served: Served
 
 
 @pytest.mark.slow
-def test_a_service_whose_file_was_renamed_can_be_stopped_where_it_runs(served: Served) -> None:  # noqa: F811
+def test_a_service_whose_file_was_renamed_can_be_stopped_where_it_runs(served: Served) -> None:
     port = free_port()
     text = SERVICE.format(slug="was", port=port, python=sys.executable, cwd=served.tmp)
     served.declare("was", text)
@@ -178,7 +178,7 @@ def test_a_service_whose_file_was_renamed_can_be_stopped_where_it_runs(served: S
 
 
 @pytest.mark.slow
-def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:  # noqa: F811
+def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> None:
     declared(served, "rests")
     path = served.file("rests")
     path.write_text(path.read_text() + "expected: always\n")
@@ -196,7 +196,7 @@ def test_what_a_user_stopped_is_no_alarm_to_the_next_server(served: Served) -> N
 
 
 @pytest.mark.slow
-def test_since_and_reason_of_what_goes_on_survive_a_restart(served: Served) -> None:  # noqa: F811
+def test_since_and_reason_of_what_goes_on_survive_a_restart(served: Served) -> None:
     declared(served, "halted")
     served.declare("gone", f"port: {free_port()}\nexpected: always\n")
     served.act("halted", "start")
@@ -221,7 +221,7 @@ def test_since_and_reason_of_what_goes_on_survive_a_restart(served: Served) -> N
     served.declare("gone", "paused: true\n")
 
 
-def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> None:  # noqa: F811
+def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> None:
     declared(served, "lives")
     pid = served.act("lives", "start")["pid"]
     served.until_state("lives", "up")
@@ -235,7 +235,7 @@ def test_services_outlive_a_killed_server_and_are_adopted(served: Served) -> Non
 
 
 @pytest.mark.slow
-def test_an_app_is_unknown_with_its_last_known_state_until_it_was_asked(served: Served) -> None:  # noqa: F811
+def test_an_app_is_unknown_with_its_last_known_state_until_it_was_asked(served: Served) -> None:
     declared(served, "remembered")
     served.act("remembered", "start")
     served.until_state("remembered", "up")
@@ -250,7 +250,7 @@ def test_an_app_is_unknown_with_its_last_known_state_until_it_was_asked(served: 
     assert [one for one in told if one["slug"] == "remembered"] == []  # it is what it was
 
 
-def test_a_paused_app_is_not_probed_and_asked_again_when_it_is_not(served: Served) -> None:  # noqa: F811
+def test_a_paused_app_is_not_probed_and_asked_again_when_it_is_not(served: Served) -> None:
     dev = served.dev_server("pausing")
     path = served.declare("pausing", f"name: Pausing\nport: {dev.port}\npaused: true\n")
     assert served.until_state("pausing", "unknown")["reason"] == "paused"
