@@ -29,7 +29,7 @@ import yaml
 from tests import postgres
 
 ROOT = Path(__file__).resolve().parent.parent
-START_S, STOP_S = 40.0, 10.0
+START_S, STOP_S = 120.0, 10.0
 QUIET = {"scan": {"enabled": False}, "screenshots": {"enabled": False}}
 T = TypeVar("T")
 _template: Path | None = None

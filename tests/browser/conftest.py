@@ -47,7 +47,7 @@ VIOLATIONS = """;{
   const told = ({ violations }) => ({ violations });
   axe.run = () => run({ resultTypes: ["violations"] }).then(told);
 } 0;"""
-WAIT_MS = 15_000
+WAIT_MS = 40_000  # counts only for what never comes
 # The modules of the page at hand, by name: the very ones that it runs.
 MODULES = """(await import(document.querySelector("script[type=module]").src)).modules"""
 Theme = Literal["light", "dark"]

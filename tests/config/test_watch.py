@@ -44,7 +44,7 @@ def below(root: Path) -> list[Path]:
     return [root, *(path for path in root.iterdir() if path.is_dir())]
 
 
-def seen(told: Told, path: Path, *, within: float = 5.0) -> float:
+def seen(told: Told, path: Path, *, within: float = 30.0) -> float:
     """Seconds until `path` was told."""
     start = time.monotonic()
     while True:

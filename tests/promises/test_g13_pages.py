@@ -109,7 +109,7 @@ def state(service: Service) -> dict[str, Any]:
 def test_every_write_that_a_page_can_send_unasked_is_refused(served: Service):
     before, passed = state(served), []
     routes = [route for route in everywhere(served) if route[0] != "DELETE"]
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=30) as client:
         for method, url in routes:
             for kind in BY_FORM:
                 for body in (b"", b"{}"):
@@ -139,7 +139,7 @@ def test_either_header_of_a_browser_tells_a_foreign_page(served: Service, header
 @pytest.mark.promise("G13")
 def test_no_preflight_is_answered_so_that_no_page_sends_json(served: Service):
     ask = {"Access-Control-Request-Headers": "content-type"}
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=30) as client:
         for method, url in everywhere(served):
             headers = PAGE | ask | {"Access-Control-Request-Method": method}
             answer = client.options(url, headers=headers)

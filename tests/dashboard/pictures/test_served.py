@@ -71,14 +71,15 @@ def test_a_refresh_counts_and_is_refused_once_screenshots_are_off(served):
         answer = served.api.post("/api/thumbs/refresh", json={"slug": slug})
         return answer.status_code, answer.json()
 
-    assert refresh() == (200, {"taken": 1})
+    # a browser that gets no processor for long is given up
+    until(lambda: refresh() == (200, {"taken": 1}), seconds=60, what="a picture")
     assert served.app(slug)["thumbKind"] == "screenshot"
 
     config = served.data / "dashboard" / "config.yaml"
     before = config.read_text()
     config.write_text("screenshots: {enabled: false}\n")
     try:
-        until(lambda: refresh()[0] == 409)
+        until(lambda: refresh()[0] == 409, seconds=40)  # each of those before takes a picture
         error = "Screenshots are off: screenshots.enabled is false in config.yaml."
         assert refresh() == (409, {"error": error, "code": "screenshots_off"})
         until(lambda: served.app(slug)["thumbKind"] != "screenshot")

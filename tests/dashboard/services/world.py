@@ -104,7 +104,7 @@ class Scene:
     def record(self, slug: str = "shop") -> Any:
         return self.supervisor._units[slug].state.record
 
-    async def until(self, found: Callable[[], T], *, seconds: float = 15.0, what: str = "") -> T:
+    async def until(self, found: Callable[[], T], *, seconds: float = 60.0, what: str = "") -> T:
         """The first true result, while the loop goes on."""
         deadline = time.monotonic() + seconds
         while not (result := found()):
