@@ -18,6 +18,11 @@ BEGUN = "# mine\nname: Vault # its name\npaused: true\n"
 TYPED = BEGUN + "tags: [typed]\n"
 ELSEWHERE = BEGUN.replace("Vault", "Elsewhere")
 CHANGED = "The file changed on disk."
+# The window that was left is another to the next until the browser has ended it.
+LET_GO = """async () => {
+  const { held } = await navigator.locks.query();
+  return !held.some(({ name }) => name.startsWith("svc.draft."));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +269,8 @@ def test_a_draft_begun_on_an_older_file_still_meets_the_comparison(
     field = editor(page, slug)
     field.fill(TYPED)
     field.blur()
-    page.goto("about:blank")
+    page.goto("/settings")
+    page.wait_for_function(LET_GO)
     changed_elsewhere(shared_service, slug)
 
     field = editor(page, slug)
