@@ -124,6 +124,7 @@ def test_a_button_that_is_pressed_twice_at_once_acts_once(
     assert len([url for url in sent if url.endswith("/again")]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", few([360, 1024, 1440], 1))
 def test_stop_stands_beside_send_and_each_choice_can_be_read_while_a_turn_runs(
     page: Page, slug: str, width: int
@@ -285,6 +286,7 @@ def test_what_a_chat_says_is_text_and_never_markup(page: Page, slug: str) -> Non
     expect(page.get_by_text("<img src=x").last).to_be_visible()
 
 
+@pytest.mark.slow
 def test_typed_text_survives_a_reload(page: Page, slug: str) -> None:
     page.goto(f"/projects/{slug}/chats")
     page.get_by_role("textbox", name="Message").fill("half a thought")
@@ -328,6 +330,7 @@ def test_a_message_that_nothing_can_answer_says_so_in_a_sentence(
         expect(talk.get_by_role("button", name=way)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_long_chat_starts_at_its_end_and_unfolds_upwards(
     page: Page, slug: str, shared_service: Service
 ) -> None:
@@ -420,6 +423,7 @@ def test_a_press_beside_a_chat_counts_although_its_facts_change_meanwhile(
     expect(page.locator("#here")).to_have_text("Fork of Pressed")
 
 
+@pytest.mark.slow
 def test_a_fork_from_an_earlier_turn_ends_there(page: Page, told: str) -> None:
     page.goto(told)
     page.locator('[data-turn="msg_1"]').hover()

@@ -133,7 +133,7 @@ def test_nothing_is_asked_or_shown_until_a_person_presses(asked: BrowserContext,
 def test_one_event_is_one_notification_in_many_pages_and_leads_to_the_run(
     asked: BrowserContext, told: Told
 ):
-    places = few(["/", "/runs", "/review/", "/dashboard/", "/projects/told"] * 2, 5)
+    places = few(["/", "/review/", "/dashboard/", "/runs", "/projects/told"] * 2, 3)
     pages = [opened(asked, place, hidden=True) for place in places]
     press(pages[0])
     for page in pages[1:]:

@@ -92,6 +92,7 @@ def test_a_press_on_the_undo_of_a_fold_counts_although_the_page_changes_meanwhil
     assert commit.repo.sha("topic") == before
 
 
+@pytest.mark.slow
 def test_one_suggestion_is_applied_in_its_thread(page: Page, commit: Commit) -> None:
     commit.thread(SUGGESTION.format(words="Better", line="line 12, better"), path="a.py", line=12)
     page.goto(commit.address)

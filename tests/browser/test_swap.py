@@ -165,6 +165,7 @@ def test_what_happened_in_a_chat_meanwhile_is_there_when_one_comes_back(
     expect(chat.get_by_text("Nobody sees it.")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_draft_stays_with_its_chat(chat: Page) -> None:
     box = chat.get_by_role("textbox", name="Message")
     box.fill("For Amber")

@@ -277,6 +277,7 @@ def test_back_returns_to_what_was_read_and_not_to_what_the_address_named(
     assert not loaded(page)
 
 
+@pytest.mark.slow
 def test_threads_marks_and_counts_are_those_of_the_commit_that_is_shown(
     commit: Page, trail: Trail
 ) -> None:
@@ -310,6 +311,7 @@ def test_threads_marks_and_counts_are_those_of_the_commit_that_is_shown(
     assert not loaded(commit)
 
 
+@pytest.mark.slow
 def test_text_that_was_not_sent_is_there_again_in_its_commit_alone(
     commit: Page, trail: Trail
 ) -> None:

@@ -114,6 +114,7 @@ async def test_a_blank_page_and_a_page_that_hangs_count_for_nothing_and_keep_the
     assert told.thumbs == ["shop"]
 
 
+@pytest.mark.slow
 async def test_an_app_that_comes_up_has_its_screenshot_without_being_asked(gallery, told):
     running = asyncio.create_task(gallery.run())
     async with serving(site({"/": (PAGE, BODY)})) as server:

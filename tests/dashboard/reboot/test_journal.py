@@ -375,7 +375,7 @@ async def test_a_daemon_that_starts_again_goes_on_with_the_journal(machine: Mach
     assert machine.journal() == {BLOG.id}
 
 
-@pytest.mark.parametrize("moment", few(range(8), 3))
+@pytest.mark.parametrize("moment", few(range(8), 1))
 def test_a_kill_at_any_moment_leaves_a_whole_journal(tmp_path: Path, settings, moment: int):
     settings.DATA_DIR = tmp_path
     writer = subprocess.Popen(

@@ -77,7 +77,7 @@ HOSTS = ["127.0.0.1", "[::ffff:7f00:1]", "localhost", "a.localhost"]
 
 
 @BROWSER
-@pytest.mark.parametrize("host", few(HOSTS, 2))
+@pytest.mark.parametrize("host", few(HOSTS, 1))
 async def test_no_socket_of_a_page_reaches_it(itself: Server, host: str):  # noqa: F811
     assert CHROMIUM is not None
     async with serving(hangs) as other:

@@ -108,6 +108,7 @@ async def test_a_page_may_load_from_a_neighbour_but_not_from_what_is_never_asked
     assert not asked_by_a_browser(inward)
 
 
+@pytest.mark.slow
 async def test_a_socket_of_a_page_gets_no_further_than_its_images(command, monkeypatch):
     monkeypatch.setattr(chromium, "_NEVER", (*chromium._NEVER, "127.0.0.9"))
     async with serving(hangs, host="127.0.0.9") as inward, serving(hangs) as other:

@@ -210,6 +210,7 @@ def test_idle_workers_that_are_killed_are_replaced_and_keep_no_task(cluster):
     until(lambda: cluster.statuses().count("completed") > before, seconds=30, what="one more run")
 
 
+@pytest.mark.slow
 def test_the_turn_of_a_worker_that_is_killed_is_settled_at_once(cluster):
     cluster.write("1s", "sleep 300")
     top = cluster.start()

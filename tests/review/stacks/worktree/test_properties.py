@@ -21,7 +21,7 @@ from config.git import handover
 from config.storage import displaced
 from review.git.commits import shown_path
 from review.stacks.worktree import looks
-from tests.promises.rings import ring
+from tests.promises.rings import few, ring
 from tests.review.stacks.worktree.desk import PLACE, Desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.process]
@@ -196,7 +196,7 @@ def test_a_discard_is_as_head_has_it_and_its_undo_as_it_was(
     assert desk.locks == []
 
 
-@pytest.mark.parametrize("act", ["commit", "discard", "undo"])
+@pytest.mark.parametrize("act", few(["commit", "discard", "undo"], 2))
 def test_killed_at_any_point_it_is_as_before_or_as_after(desk: Desk, act: str):
     """At calls all over its way, and behind the start of its last process."""
     seen = set()

@@ -264,6 +264,7 @@ def test_a_worker_that_died_behind_the_record_leaves_a_turn_that_waits(world: Wo
     assert found.retry == (turn.retry or {}) | {"at": ANY}  # put aside only now
 
 
+@pytest.mark.slow
 def test_a_worker_that_died_before_its_try_began_interrupts_the_turn(world: World, stub):
     turn = waits(world, stub)
     retries.try_now(project=world.project, chat=turn.chat)
@@ -310,6 +311,7 @@ def test_a_run_goes_on_while_its_turn_waits_and_says_so(world: World, stub):
     assert (run.status, run.reason, run.turns) == ("completed", "", 1)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_cancelled_while_its_turn_waits_ends(world: World, stub):
     turn = fired(world, stub)
 

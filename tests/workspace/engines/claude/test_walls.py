@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,9 @@ ALONE = [[tool] for tool in CLASSES if tool in KNOWN]
 TEAMS = [["Task", "Read", "Write"], ["Task", "Bash", f"{SVC}read_chat"]]
 LISTS: list[Tools] = [None, [], *ALONE, *TEAMS]
 EVERY: list[tuple[Tools, str]] = [(tools, mode) for tools in LISTS for mode in MODES]
-# Each kind of list in one mode, each mode with a list; the whole ring takes every cell.
-FEW: list[tuple[Tools, str]] = [*zip([None, [], *TEAMS], cycle(MODES), strict=False)]
+# What a mode denies, and what a list does where the mode denies nothing; the whole ring takes every
+# cell.
+FEW: list[tuple[Tools, str]] = [(None, "default"), (TEAMS[0], "bypassPermissions")]
 BROKEN = """
 from workspace.engines import looped
 async def gate(*given):
