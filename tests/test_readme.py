@@ -81,7 +81,7 @@ def test_a_walk_through_prints_what_its_page_says(
     script = script.replace(APP_PORT, str(free_port()))
 
     done = subprocess.run(
-        ["timeout", "60", "bash", "-eu", "-c", script],
+        ["timeout", "150", "bash", "-eu", "-c", script],
         cwd=tmp_path, env=os.environ | {"HOME": str(shared_service.home)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
