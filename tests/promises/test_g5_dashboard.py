@@ -27,7 +27,7 @@ from tests.service import free_port, until
 
 pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
-DESCRIBED = ring(fast=4, slow=2500)  # per operation of the description
+DESCRIBED = ring(fast=2, slow=2500)  # per operation of the description
 TOOL_CALLS = ring(fast=4, slow=2500)  # per tool
 CORPUS_ROUNDS = ring(fast=1, slow=250)
 KEYS = ["name", "port", "tags", "links", "group", "expected", "health", "service", "slug", "by",

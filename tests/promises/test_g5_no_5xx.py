@@ -27,8 +27,8 @@ from workspace.mcp.catalogue import REGISTRY
 
 pytestmark = [pytest.mark.promise("G5"), pytest.mark.timeout(3600)]
 
-DESCRIBED = ring(fast=5, slow=2500)  # per operation of the description
-TOOL_CALLS = ring(fast=5, slow=2500)  # per tool
+DESCRIBED = ring(fast=2, slow=2500)  # per operation of the description
+TOOL_CALLS = ring(fast=3, slow=2500)  # per tool
 CORPUS_ROUNDS = ring(fast=1, slow=250)
 TOKEN = "svc_g5_" + "0123456789abcdef" * 3
 RUNBOOK = '#!runbook\n```Glob\n{"pattern": "*"}\n```\n'

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from tests.promises.rings import SLOW
+from tests.promises.rings import SLOW, few
 from tests.workspace.triggers import test_cron
 from tests.workspace.triggers.conftest import utc, world  # noqa: F401 - the small world
 from tests.workspace.triggers.world import NOON
@@ -66,7 +66,7 @@ def test_half_past_two_fires_once_on_both_change_days(world):  # noqa: F811
 
 
 @pytest.mark.promise("T5")
-@pytest.mark.parametrize("when", ['cron: "*/10 * * * *"', "interval: 10m"])
+@pytest.mark.parametrize("when", few(['cron: "*/10 * * * *"', "interval: 10m"], 1))
 def test_steps_of_an_hour_repeat_nothing_and_stop_nothing(world, when):  # noqa: F811
     world.write(
         f"triggers:\n  t:\n    trigger: {{type: schedule, {when}}}\n"
