@@ -1,7 +1,8 @@
-"""Identifiers: ULIDs (sortable by creation) for rows, UUIDv4 for chats."""
+"""Identifiers: ULIDs (sortable by creation) for rows, UUIDs for chats."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
@@ -10,6 +11,7 @@ import uuid
 from datetime import datetime
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_OF_KEYS = uuid.UUID("3f1c9a52-6f0e-4b7b-9d57-1f6d1a0c8b3e")
 _lock = threading.Lock()
 _last = 0
 
@@ -53,3 +55,8 @@ def run_id_at(moment: datetime) -> str:
 
 def session_id() -> str:
     return str(uuid.uuid4())
+
+
+def of_key(key: str, *whose: object) -> str:
+    """The id of a chat that is started under a key: of the same one, by the same, the same."""
+    return str(uuid.uuid5(_OF_KEYS, json.dumps([key, *whose], sort_keys=True)))

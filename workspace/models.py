@@ -178,6 +178,8 @@ class Turn(models.Model):
     message = models.TextField()  # with the event or fork line in front
     model = models.TextField(blank=True)
     sender = models.JSONField()
+    # Of who sent it: the same message again is this one. An older release writes rows without it.
+    key = models.CharField(max_length=255, blank=True, default="", db_default="")
     event = models.JSONField(null=True)
     client = models.TextField(blank=True)
     # All it descends from: their scopes bound it. An older release writes rows without it.
@@ -216,6 +218,7 @@ class Turn(models.Model):
             models.Index(fields=["project", "state"]),
             models.Index(fields=["state", "id"]),
             models.Index(fields=["id"], condition=Q(unclosed=True), name="unclosed_turns"),
+            models.Index(fields=["chat", "key"], condition=~Q(key=""), name="turns_with_a_key"),
             models.Index(
                 fields=["retry_at"], condition=Q(retry_at__isnull=False), name="waiting_turns"
             ),

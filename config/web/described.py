@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast, is_typeddict
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework import serializers as s
 from rest_framework.request import Request
@@ -18,6 +18,14 @@ from config.web.shapes import serializer
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Serializer = type[s.Serializer[Any]]
 Shape = Serializer | type[Mapping[str, Any]]  # the latter: a TypedDict
+
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="Any word of yours, at most 255 characters: the same request sent again with it "
+    "makes nothing and gets the answer of the first, with `repeated`. Each message needs its own.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +50,16 @@ class Described:
         errors: Iterable[int] = (),
         query: Serializer | None = None,
         body: Serializer | OpenApiTypes | None = None,
+        keyed: bool = False,
     ) -> Callable[[Handler], Handler]:
         """The entry of one handler; several answers are one or the other.
 
-        `also`: another status with the same answer; `bare`: statuses without a body.
+        `also`: another status with the same answer; `bare`: statuses without a body; `keyed`: it
+        may be sent again under its `rest.key`.
         """
         answer = _any_of(tuple(_serializer(one) for one in answers))
         good = dict.fromkeys((status, also or status), answer) | dict.fromkeys(bare)
-        return self._entry(good, errors, query, body)
+        return self._entry(good, errors, query, body, KEY if keyed else None)
 
     def binary(
         self,
@@ -68,13 +78,14 @@ class Described:
         errors: Iterable[int],
         query: Serializer | None,
         body: Serializer | OpenApiTypes | None,
+        header: OpenApiParameter | None = None,
     ) -> Callable[[Handler], Handler]:
         refused = (*self.always, *(self.asked if query else ()), *(self.sent if body else ()))
         error = _serializer(self.error)
         return extend_schema(
             request=body,
             responses={**good, **dict.fromkeys((*refused, *errors), error)},
-            parameters=[query] if query else None,
+            parameters=[one for one in (query, header) if one] or None,
         )
 
 

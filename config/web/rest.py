@@ -78,6 +78,11 @@ def if_match(request: Request) -> str | None:
     return sent.strip('"') or None
 
 
+def key(request: Request) -> str:
+    """What tells a request that is sent again from another one; "" when it has none."""
+    return request.headers.get("Idempotency-Key", "").strip().strip('"')
+
+
 def known(request: Request, etag: str) -> bool:
     """Whether If-None-Match names this tag, weakly compared."""
     sent = request.headers.get("If-None-Match", "")

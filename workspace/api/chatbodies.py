@@ -112,9 +112,13 @@ class OneChat(Warned):
     chat: Chat
 
 
+Repeated = Annotated[bool, "it had come before, with the same Idempotency-Key"]
+
+
 class Started(OneChat):
     messageId: str | None
     state: str | None
+    repeated: NotRequired[Repeated]
 
 
 class Forked(OneChat):
@@ -139,6 +143,7 @@ class Sent(Warned):
     messageId: str
     state: str
     position: int
+    repeated: NotRequired[Repeated]
 
 
 class Done(TypedDict):

@@ -57,7 +57,7 @@ class ChatViewSet(rest.ViewSet):
         rows = views(found.rows)
         return Response(bodies.ChatList(chats=rows, next=found.next, omittedArchived=found.omitted))
 
-    @documented(bodies.Started, status=201, errors=(404, 409), body=bodies.NewChat)
+    @documented(bodies.Started, status=201, errors=(404, 409), body=bodies.NewChat, keyed=True)
     def create(self, request: Request, slug: str) -> Response:
         """Start a chat; without a prompt it stays empty."""
         body = rest.read(request, bodies.NewChat)
@@ -66,12 +66,19 @@ class ChatViewSet(rest.ViewSet):
             if key in values:
                 values[name] = values.pop(key)
         values = _with_files(slug, values, apart=values.get("worktree") or None)
-        started = actions.create(principal=principal(request), project=store.get(slug), **values)
+        started = actions.create(
+            principal=principal(request),
+            project=store.get(slug),
+            key=rest.key(request),
+            **values,
+        )
         answer = bodies.Started(
             chat=_chat(slug, started.chat.id),
             messageId=started.turn.id if started.turn else None,
             state=started.state or None,
         )
+        if started.repeated:
+            answer["repeated"] = True
         return Response(rest.warned(answer, body.warnings), status=201)
 
     @documented(bodies.ChatPage, errors=(404,))
@@ -143,7 +150,7 @@ class ChatViewSet(rest.ViewSet):
             answer["turns"] = [{**line} for line in lines if "role" not in line]
         return Response(answer)
 
-    @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage)
+    @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage, keyed=True)
     def send(self, request: Request, slug: str, session_id: str) -> Response:
         """Put a message into the chat's queue; it starts at once when the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
@@ -156,6 +163,7 @@ class ChatViewSet(rest.ViewSet):
             session_id=session_id,
             prompt=values["prompt"],
             model=values.get("model"),
+            key=rest.key(request),
         )
         return Response(rest.warned(_sent(queued), body.warnings), status=202)
 
@@ -246,9 +254,12 @@ class ChatViewSet(rest.ViewSet):
 
 
 def _sent(queued: queue.Queued) -> bodies.Sent:
-    return bodies.Sent(
+    answer = bodies.Sent(
         sent=True, messageId=queued.turn.id, state=queued.state, position=queued.position
     )
+    if queued.repeated:
+        answer["repeated"] = True
+    return answer
 
 
 def _chat(slug: str, session_id: str) -> Chat:

@@ -16,7 +16,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 from django.utils.module_loading import import_string
 
-from config.errors import Invalid, Problem
+from config.errors import Conflict, Invalid, Problem
+from config.storage import locks
 from workspace import ids
 from workspace.chats import files, index, titles
 from workspace.chats.files import ChatRecord
@@ -55,6 +56,7 @@ class Started:
     turn: Turn | None = None
     state: str = ""
     position: int = 0
+    repeated: bool = False  # it had come before, under the same key
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +103,19 @@ def create(
     mode: str | None = None,
     on_ask: str | None = None,
     worktree: bool = False,
+    key: str = "",
 ) -> Started:
     """A new chat, with its first message when there is a prompt; with `worktree` its turns work in
-    a worktree of their own, on a branch named after it."""
+    a worktree of their own, on a branch named after it. Of the same `key` it is the same chat."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
     fields = provenance(principal, project) | {"permission_mode": check_mode(project, mode)}
-    record = _make(project, text, name=check_name(name), worktree=worktree, **fields)
+    fields |= {"name": check_name(name), "worktree": worktree}
+    if key := queue.clean_key(key):
+        session_id = ids.of_key(key, project.slug, queue.whose(principal.sender()))
+        record = _once(project, text, session_id, **fields)
+    else:
+        record = _make(project, text, ids.session_id(), **fields)
     if text is None:
         return Started(record)
     with first_message(project, record):
@@ -119,8 +127,9 @@ def create(
             model=model,
             message=_preloaded(project, text) if preload_context else None,
             on_ask=on_ask,
+            key=key,
         )
-    return Started(record, queued.turn, queued.state, queued.position)
+    return Started(record, queued.turn, queued.state, queued.position, queued.repeated)
 
 
 @contextmanager
@@ -142,6 +151,7 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
     return _make(
         project,
         queue.clean_prompt(prompt, most=queue.FIRED_MAX),
+        ids.session_id(),
         origin=firing.origin,
         trigger=firing.trigger,
         client=firing.client,
@@ -151,13 +161,24 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
     )
 
 
+def _once(project: Project, prompt: str | None, session_id: str, **fields: Any) -> ChatRecord:
+    """The chat of this id, made unless it is there. Conflict when it was, and was deleted."""
+    with locks.lock(f"chat {session_id}"):
+        if files.exists(project.slug, session_id):
+            return files.read(project, session_id)
+        if Turn.objects.filter(chat=session_id).exists():
+            text = "the chat started with this Idempotency-Key is deleted; send another key"
+            raise Conflict(text, code="key_reused")
+        return _make(project, prompt, session_id, **fields)
+
+
 def _make(
-    project: Project, prompt: str | None, *, worktree: bool = False, **fields: Any
+    project: Project, prompt: str | None, session_id: str, *, worktree: bool = False, **fields: Any
 ) -> ChatRecord:
     store.sound(project)
     if prompt is not None:
         connection.ensure_connection()  # a message needs its row: without one there is no chat
-    record = ChatRecord(id=ids.session_id(), project=project.slug, created=files.now(), **fields)
+    record = ChatRecord(id=session_id, project=project.slug, created=files.now(), **fields)
     if worktree:
         record = in_worktree(project, record, record.name or titles.title(prompt or ""))
     else:
@@ -222,9 +243,10 @@ def send(
     model: str | None = None,
     message: str | None = None,
     on_ask: str | None = None,
+    key: str = "",
 ) -> queue.Queued:
     """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
-    nobody attends."""
+    nobody attends. `key`: sent again, it is the message that came before."""
     return queue.send(
         project=project,
         chat=session_id,
@@ -232,6 +254,7 @@ def send(
         message=message,
         model=check_model(model),
         waits=on_ask == "wait",
+        key=key,
         **_by(principal, files.read(project, session_id)),
     )
 

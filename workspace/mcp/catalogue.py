@@ -24,9 +24,10 @@ NO_PROJECT, NO_CHAT = ("there is no current " + what + " over /mcp" for what in 
 PROJECT = Argument("project", "string", "Project slug", required=True, absent=NO_PROJECT)
 SESSION = Argument("session_id", "string", "Chat id", required=True, absent=NO_CHAT)
 MODEL = Argument("model", "string", "Model or engine, from now on in this chat")
-NAME = Argument("name", "name", "Name of the chat; automatic when left out")
+NAME = Argument("name", "name", "Its name; automatic when left out")
 PROMPT = Argument("prompt", "text", required=True)
 TRIGGER = Argument("name", "string", "Name of the trigger", required=True)
+KEY = Argument("key", "string", "Sent again: done once")
 ON_ASK = Argument("on_ask", "string", "What a person must approve", choices=("deny", "wait"))
 
 OPERATIONS = (
@@ -49,7 +50,7 @@ OPERATIONS = (
         arguments=(
             Argument("project", "string", "Only this project"),
             Argument("include_archived", "boolean", default=False),
-            Argument("running", "boolean", "Only with a turn that runs or waits", default=False),
+            Argument("running", "boolean", "Only with a live turn", default=False),
             Argument("limit", "integer", default=chats.LISTED, least=1, most=500),
             Argument("before", "string", "Older ones: `next` of the page before"),
             brief.FIELDS,
@@ -96,12 +97,13 @@ OPERATIONS = (
             Argument("preload_context", "boolean", "Curated documents first", default=False),
             MODEL,
             ON_ASK,
+            KEY,
         ),
     ),
     Operation(
         name="fork_chat",
         group="write",
-        description="Copy a chat up to its last finished turn into a new one. "
+        description="Copy a chat up to its last finished turn. "
         "With a prompt the copy goes on at once.",
         run=chats.fork_chat,
         open_world=True,
@@ -117,16 +119,16 @@ OPERATIONS = (
     Operation(
         name="send_message",
         group="write",
-        description="Send a message to a chat. It waits its turn behind what runs or waits there.",
+        description="Send a message to a chat. It queues behind what runs or waits there.",
         run=chats.send_message,
         open_world=True,
         code_execution=True,
-        arguments=(PROJECT, SESSION, PROMPT, MODEL, ON_ASK),
+        arguments=(PROJECT, SESSION, PROMPT, MODEL, ON_ASK, KEY),
     ),
     Operation(
         name="archive_chat",
         group="write",
-        description="Archive a chat. A real change fires the project's onArchive triggers.",
+        description="Archive a chat. A real change fires onArchive triggers.",
         run=partial(chats.set_archived, archived=True),
         idempotent=True,
         arguments=(PROJECT, SESSION),
@@ -134,7 +136,7 @@ OPERATIONS = (
     Operation(
         name="unarchive_chat",
         group="write",
-        description="Bring an archived chat back among the others.",
+        description="Bring an archived chat back.",
         run=partial(chats.set_archived, archived=False),
         idempotent=True,
         arguments=(PROJECT, SESSION),
@@ -181,8 +183,8 @@ OPERATIONS = (
     Operation(
         name="list_triggers",
         group="trigger",
-        description="List a project's triggers (schedules, event hooks) with state, next times, "
-        "last run; legacy schedules; entries that are not valid.",
+        description="List triggers (schedules, event hooks) with state, next times, last run; "
+        "legacy schedules; entries that are not valid.",
         run=triggers.list_triggers,
         read_only=True,
         arguments=(
@@ -208,7 +210,7 @@ OPERATIONS = (
             Argument("event", "string", choices=EVENTS),
             Argument("cron", "string", "Schedule: 5 fields or @daily"),
             Argument("timezone", "string", "Of cron; null: the project's", nullable=True),
-            Argument("interval", "string", "Schedule: e.g. 30m, 1h"),
+            Argument("interval", "string", "Schedule: 30m, 1h"),
             Argument("path", "string", "Webhook (stored, never fired)"),
             Argument("prompt", "text", "Or prompt_file; one clears the other"),
             Argument("prompt_file", "string", ".md below .svc/triggers/, read at each firing"),
@@ -230,7 +232,7 @@ OPERATIONS = (
     Operation(
         name="remove_trigger",
         group="trigger",
-        description="Delete a trigger and disarm it. Runs already started go on.",
+        description="Delete a trigger. Runs already started go on.",
         run=triggers.remove_trigger,
         idempotent=True,
         destructive=True,

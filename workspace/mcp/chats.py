@@ -195,9 +195,10 @@ def _started(started: Started) -> dict[str, Any]:
         "prompt": truncate(turn.prompt) if turn else "",
         "messageId": turn.id if turn else "",
         "state": started.state,
+        "repeated": started.repeated,
         "warnings": _warnings(turn) if turn else [],
     }
-    return present(result, "name", "model", "prompt", "messageId", "state", "warnings")
+    return present(result, "name", "model", "prompt", "messageId", "state", "repeated", "warnings")
 
 
 def _warnings(turn: Turn) -> list[str]:
@@ -219,9 +220,10 @@ def send_message(
         "state": queued.state,
         "position": queued.position,
         "prompt": truncate(queued.turn.prompt),
+        "repeated": queued.repeated,
         "warnings": _warnings(queued.turn),
     }
-    return present(result, "warnings")
+    return present(result, "repeated", "warnings")
 
 
 def set_archived(

@@ -36,8 +36,8 @@ class Api:
     def get(self, path: str, **headers: str) -> Any:
         return self.ask("GET", path, headers=headers)
 
-    def post(self, path: str, body: Any = None) -> Any:
-        return self.ask("POST", path, body)
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self.ask("POST", path, body, headers)
 
     def patch(self, path: str, body: Any, **headers: str) -> Any:
         return self.ask("PATCH", path, body, headers)

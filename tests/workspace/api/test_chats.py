@@ -387,3 +387,33 @@ def test_another_projects_chat_is_not_found(api, chat):
 
     assert answer.status_code == 404
     assert answer.json()["error"].endswith("in project beta")
+
+
+def test_a_request_that_is_sent_again_under_its_key_gets_the_first_answer(api, chat):
+    key = {"Idempotency-Key": '"k1"'}
+    first = api.post(f"{chat}/messages", {"prompt": "n"}, **key).json()
+
+    again = api.post(f"{chat}/messages", {"prompt": "n"}, **key)
+    other = api.post(f"{chat}/messages", {"prompt": "m"}, **key)
+
+    assert again.status_code == 202
+    assert again.json() == first | {"repeated": True}
+    assert (other.status_code, other.json()["code"]) == (409, "key_reused")
+    started = [api.post("/api/projects/alpha/chats", {"prompt": "n"}, **key) for _ in range(2)]
+    assert [answer.status_code for answer in started] == [201, 201]
+    assert started[1].json() == started[0].json() | {"repeated": True}
+
+
+def test_the_description_names_the_key_of_what_can_be_sent_again(api):
+    paths = api.get("/api/schema").json()["paths"]
+
+    keyed = {
+        path
+        for path, methods in paths.items()
+        for one in methods.values()
+        if any(each["name"] == "Idempotency-Key" for each in one.get("parameters", ()))
+    }
+    assert keyed == {
+        "/api/projects/{slug}/chats",
+        "/api/projects/{slug}/chats/{session_id}/messages",
+    }

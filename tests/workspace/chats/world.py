@@ -57,8 +57,10 @@ class World:
     def chat(self, prompt: str | None = None, **values: Any) -> Started:
         return actions.create(principal=USER, project=self.project, prompt=prompt, **values)
 
-    def send(self, chat: str, prompt: str = HELLO) -> queue.Queued:
-        return actions.send(principal=USER, project=self.project, session_id=chat, prompt=prompt)
+    def send(self, chat: str, prompt: str = HELLO, key: str = "") -> queue.Queued:
+        return actions.send(
+            principal=USER, project=self.project, session_id=chat, prompt=prompt, key=key
+        )
 
     def fired(self, prompt: str = HELLO, **values: Any) -> Turn:
         """The turn of a firing in a chat of its own."""

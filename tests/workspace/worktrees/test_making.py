@@ -58,6 +58,25 @@ def test_without_a_name_the_first_words_name_the_branch_and_names_are_used_once(
     assert odd.branch == f"svc/chat-{odd.chat[:8]}"
 
 
+def test_one_chat_that_is_started_twice_at_once_under_a_key_has_one_worktree(shop: Shop):
+    made: list[str] = []
+
+    def one() -> None:
+        made.append(shop.world.chat("Once", worktree=True, key="k1").chat.id)
+        connections.close_all()
+
+    threads = [threading.Thread(target=one) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 3
+    assert len({*made}) == 1
+    assert shop.tree(made[0]).branch == "svc/once"
+    assert (shop.tree(made[0]).top / "a.txt").exists()
+
+
 def test_many_chats_are_given_worktrees_at_once(shop: Shop):
     made: list[str] = []
 

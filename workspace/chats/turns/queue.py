@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NotRequired, TypedDict
 
@@ -35,6 +35,7 @@ RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
 FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, and what we put in front
+REUSED = "was sent with this Idempotency-Key and says something else; send another key"
 STOP_WAIT_S = 10.0
 STOP_LOOK_S = 0.02
 
@@ -46,6 +47,7 @@ class Queued:
     turn: Turn
     state: str
     position: int
+    repeated: bool = False  # it had come before, under the same key
 
 
 def clean_prompt(prompt: str, field: str = "prompt", *, most: int = PROMPT_MAX) -> str:
@@ -63,6 +65,7 @@ def send(
     chat: str,
     prompt: str,
     sender: Mapping[str, Any],
+    key: str = "",
     client: str = "",
     clients: Sequence[str] = (),
     chain: Sequence[str] = (),
@@ -82,7 +85,8 @@ def send(
     """Put a message behind what already waits, and start it when nothing does.
 
     `message`: what the agent is told instead of the prompt. Words of ours stand in front of it,
-    and only what a person wrote is measured by what a person may write (`most`).
+    and only what a person wrote is measured by what a person may write (`most`). `key`: what came
+    before under the key of this sender is not put there again.
     """
     record = files.sound(files.read(store.sound(project), chat))
     text = clean_prompt(prompt, most=most)
@@ -94,6 +98,7 @@ def send(
         message=text if message is None else clean_prompt(message, "message", most=FIRED_MAX),
         model=model,
         sender=dict(sender),
+        key=clean_key(key),
         event=dict(event) if event else None,
         client=client,
         clients=[*clients],
@@ -109,7 +114,7 @@ def send(
     )
     with transaction.atomic():
         _hold(project, chat)
-        return _insert(turn)
+        return _repeated(turn) or _insert(turn)
 
 
 def mode_of(project: Project, record: files.ChatRecord) -> str:
@@ -142,13 +147,48 @@ def _insert(turn: Turn) -> Queued:
     _refuse_full(rows)
     if turn.run_id is None:
         rows.filter(state="held").update(**RELEASED)
-    ahead = list(rows.filter(state__in=ACTIVE).values_list("state", flat=True))
     turn.id = _behind(rows.order_by("-id").values_list("id", flat=True).first())
     turn.save(force_insert=True)
     transaction.on_commit(lambda: _begin(turn.chat))
+    return _placed(turn)
+
+
+def _repeated(turn: Turn) -> Queued | None:
+    """What became of the message that this sender sent under this key before; what was taken out of
+    the queue meanwhile did not come. Conflict where that was another message."""
+    if not turn.key:
+        return None
+    rows = Turn.objects.filter(chat=turn.chat, key=turn.key).exclude(state="deleted")
+    old = next((row for row in rows if whose(row.sender) == whose(turn.sender)), None)
+    if old is None:
+        return None
+    if (old.prompt, old.model, old.waits) != (turn.prompt, turn.model, turn.waits):
+        raise Conflict(f"message {old.id} {REUSED}", code="key_reused")
+    if old.state not in WAITING:
+        return Queued(old, "started", 0, repeated=True)
+    return replace(_placed(old), repeated=True)
+
+
+def _placed(turn: Turn) -> Queued:
+    """Where a message that has not begun stands."""
+    before = Turn.objects.filter(chat=turn.chat, state__in=ACTIVE, id__lt=turn.id)
+    ahead = list(before.values_list("state", flat=True))
     front_runs = bool({*BUSY} & {*ahead}) or _slot_free(turn.chat)
     position = len(ahead) + (0 if front_runs else 1)
     return Queued(turn, "queued" if position else "started", position)
+
+
+def whose(sender: Mapping[str, Any]) -> dict[str, Any]:
+    """Who a sender is, however its chat is called by now."""
+    return {key: value for key, value in sender.items() if key != "name"}
+
+
+def clean_key(key: str) -> str:
+    """At most 255 visible characters of ASCII; blank = none."""
+    if len(key) > 255 or not (key.isascii() and key.isprintable()):
+        reason = "must be at most 255 visible characters of ASCII"
+        raise Invalid([Problem("Idempotency-Key", reason, '"7f9c24e8b1a04d63"')])
+    return key.strip()
 
 
 def _begin(chat: str) -> None:

@@ -3,7 +3,7 @@
 import { connection } from "./connection.js";
 
 /** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
-/** @typedef {{etag?: string | null, create?: boolean}} Conditions */
+/** @typedef {{etag?: string | null, create?: boolean, key?: string}} Conditions */
 
 // Also with a status of success, as of a proxy's page: nothing of it was done.
 const NOT_JSON = {
@@ -32,7 +32,8 @@ class ApiError extends Error {
 
 /**
  * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if it is
- * still as it was read; `create`: only if there is none yet.
+ * still as it was read; `create`: only if there is none yet;
+ * `key`: only if it was not done under this key before.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -55,12 +56,13 @@ export async function call(method, path, body, conditions) {
  * @param {any} body
  * @param {Conditions} [conditions]
  */
-async function answered(method, path, body, { etag, create } = {}) {
+async function answered(method, path, body, { etag, create, key } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (etag) headers["If-Match"] = etag;
   if (create) headers["If-None-Match"] = "*";
+  if (key) headers["Idempotency-Key"] = key;
   let response;
   let text;
   try {
@@ -92,7 +94,8 @@ export const base = (document.body.dataset.base ?? "").replace(/\/$/, "");
 /** @param {string} path @returns {Promise<any>} */
 export const get = async (path) => (await call("GET", path)).data;
 /** @type {Send} */
-export const post = async (path, body = {}) => (await call("POST", path, body)).data;
+export const post = async (path, body = {}, options) =>
+  (await call("POST", path, body, options)).data;
 /** @type {Send} */
 export const put = async (path, body, options) => (await call("PUT", path, body, options)).data;
 /** @type {Send} */

@@ -2,7 +2,7 @@
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
-import { draft } from "../kit/drafts.js";
+import { draft, draftOf, keepDraft } from "../kit/drafts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { attachments } from "./chat/attach.js";
 import { lacking, ways } from "./nomodel.js";
@@ -13,8 +13,9 @@ const PATIENCE_MS = 800;
 const NO_MODEL = "No model is set up, so plain text gets no answer.";
 
 /**
- * composer({key, project, send({prompt, model, attachments}), label}) →
- * {node, actions, ready, focus, placeholder, label, write, refresh}; `key` names the draft.
+ * composer({key, project, send({prompt, model?, attachments?}, {key}), label}) →
+ * {node, actions, ready, focus, placeholder, label, write, refresh}; `key` names the draft. `send`
+ * answers what the service did, and is given what makes it do so once.
  */
 export function composer({ key, project, send, label = "Send" }) {
   const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
@@ -62,7 +63,14 @@ export function composer({ key, project, send, label = "Send" }) {
         return;
       }
       const paths = files.paths();
-      await send({ prompt, model: models.value, ...(paths.length && { attachments: paths }) });
+      const model = models.value;
+      const message = {
+        prompt,
+        ...(model && { model }),
+        ...(paths.length && { attachments: paths }),
+      };
+      const sent = await once(`sent.${key}`, message, (one) => send(message, { key: one }));
+      if (sent?.repeated) toast("It had arrived before: it is not sent twice.");
       files.clear(paths); // what came meanwhile goes with the next message
       if (box.value === prompt) put("");
       if (!box.value) kept.clear();
@@ -145,6 +153,30 @@ export function composer({ key, project, send, label = "Send" }) {
     },
   };
 }
+
+/**
+ * Send it under a key that is kept until its answer is here: sent again, it is the same message.
+ */
+async function once(name, message, send) {
+  const text = JSON.stringify(message);
+  const kept = JSON.parse(draftOf(name) || "{}");
+  const key = kept.text === text ? kept.key : random();
+  keepDraft(name, JSON.stringify({ key, text }));
+  try {
+    const sent = await send(key);
+    keepDraft(name, "");
+    return sent;
+  } catch (error) {
+    if (error.code === "key_reused") keepDraft(name, ""); // the chat it made is deleted
+    throw error;
+  }
+}
+
+/** Also where the page is not from this machine and has no crypto.randomUUID. */
+const random = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 
 const isRunbook = (prompt) => prompt.split("\n", 1)[0].trimEnd() === "#!runbook";
 

@@ -31,11 +31,10 @@ const triggers = triggersCard(slug, (event) => toggle(event));
 const runs = runsCard(slug);
 const around = aroundCard(slug);
 
-async function start({ prompt, model, attachments }) {
-  const extra = { ...(model && { model }), ...(attachments && { attachments }) };
-  const asked = { prompt, ...extra, ...tree.asked() };
-  const { chat } = await post(P(slug, "chats"), asked);
-  location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
+async function start(message, options) {
+  const started = await post(P(slug, "chats"), { ...message, ...tree.asked() }, options);
+  location.assign(`/projects/${slug}/chats/${started.chat.sessionId}`);
+  return started;
 }
 
 /** Pause this project's triggers; when everything is paused, resume everything. */

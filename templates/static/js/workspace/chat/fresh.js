@@ -21,16 +21,15 @@ export class FreshPage {
       key: `new:${slug}`,
       project: slug,
       label: "Start chat",
-      send: async ({ prompt, model, attachments }) => {
+      send: async (message, options) => {
         const body = {
-          prompt,
-          ...(model && { model }),
-          ...(attachments && { attachments }),
+          ...message,
           ...(mode.node.value && { permissionMode: mode.node.value }),
           ...tree.asked(),
         };
-        const { chat } = await post(P(slug, "chats"), body);
-        location.assign(`/projects/${slug}/chats/${chat.sessionId}`);
+        const started = await post(P(slug, "chats"), body, options);
+        location.assign(`/projects/${slug}/chats/${started.chat.sessionId}`);
+        return started;
       },
     });
     const mode = modeChoice(() => {});

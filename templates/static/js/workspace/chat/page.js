@@ -63,12 +63,7 @@ export class ChatPage {
     this.write = composer({
       key: id,
       project: slug,
-      send: ({ prompt, model, attachments }) =>
-        post(`${route}/messages`, {
-          prompt,
-          ...(model && { model }),
-          ...(attachments && { attachments }),
-        }),
+      send: (message, options) => post(`${route}/messages`, message, options),
     });
     this.waiting = queue(slug, id, {
       edit: (prompt) => this.write.write(prompt),

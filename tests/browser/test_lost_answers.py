@@ -1,0 +1,86 @@
+"""An answer that never comes: what was sent is not sent twice, and what was written is not lost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Watch
+from tests.service import Service
+
+SLEEPS = "#!runbook\n```Bash\nsleep 60\n```\n"
+
+
+@pytest.fixture
+def chat(shared_service: Service) -> str:
+    shared_service.http.post("/api/projects", json={"name": "Lost"})
+    made = shared_service.http.post("/api/projects/lost/chats", json={"prompt": SLEEPS})
+    return f"lost/chats/{made.json()['chat']['sessionId']}"
+
+
+def lose(page: Page, pattern: str) -> None:
+    """The next answer to a POST is lost: the service did what was asked."""
+
+    lost: list[Route] = []
+
+    def once(route: Route) -> None:
+        if route.request.method != "POST" or lost:
+            route.fallback()
+            return
+        lost.append(route)
+        assert route.fetch().status < 300
+        route.abort()
+
+    page.route(pattern, once)
+
+
+def queued(service: Service, chat: str) -> list[str]:
+    rows = service.http.get(f"/api/projects/{chat}").json()["queue"]
+    return [row["prompt"] for row in rows][1:]
+
+
+def test_a_message_whose_answer_is_lost_is_sent_again_as_the_same_after_a_reload(
+    page: Page, shared_service: Service, chat: str, watch: Watch
+) -> None:
+    watch.meant.append("ERR_FAILED")
+    page.goto(f"/projects/{chat}")
+    box = page.get_by_role("textbox", name="Message")
+    lose(page, "**/messages")
+
+    box.fill("#!runbook\nOnce")
+    page.get_by_role("button", name=re.compile("^Queue")).click()
+    expect(page.get_by_text("The service does not answer")).to_be_visible()
+    page.reload()
+    expect(box).to_have_value("#!runbook\nOnce")
+    page.get_by_role("button", name=re.compile("^Queue")).click()
+
+    expect(page.get_by_text("It had arrived before: it is not sent twice.")).to_be_visible()
+    expect(box).to_have_value("")
+    assert queued(shared_service, chat) == ["#!runbook\nOnce"]
+    box.fill("#!runbook\nOnce")
+    page.get_by_role("button", name=re.compile("^Queue")).click()
+    expect(box).to_have_value("")
+    assert len(queued(shared_service, chat)) == 2
+    shared_service.http.post(f"/api/projects/{chat}/stop").raise_for_status()
+
+
+@pytest.mark.slow
+def test_a_chat_whose_answer_is_lost_is_started_once(
+    page: Page, shared_service: Service, chat: str, watch: Watch
+) -> None:
+    watch.meant.append("ERR_FAILED")
+    shared_service.http.post(f"/api/projects/{chat}/stop").raise_for_status()
+    before = shared_service.http.get("/api/projects/lost/chats").json()["chats"]
+    page.goto("/projects/lost/chats")
+    lose(page, "**/chats")
+
+    page.get_by_role("textbox", name="Message").fill("#!runbook\nStart once")
+    page.get_by_role("button", name=re.compile("^Start chat")).click()
+    expect(page.get_by_text("The service does not answer")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Start chat")).click()
+
+    page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
+    after = shared_service.http.get("/api/projects/lost/chats").json()["chats"]
+    assert len(after) == len(before) + 1
