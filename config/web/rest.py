@@ -78,6 +78,11 @@ def if_match(request: Request) -> str | None:
     return sent.strip('"') or None
 
 
+def fresh(request: Request) -> bool:
+    """Whether a write is meant for what is not there yet: `If-None-Match: *`."""
+    return request.headers.get("If-None-Match", "").strip() == "*"
+
+
 def key(request: Request) -> str:
     """What tells a request that is sent again from another one; "" when it has none."""
     return request.headers.get("Idempotency-Key", "").strip().strip('"')

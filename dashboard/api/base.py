@@ -168,7 +168,7 @@ def conditions(request: Request) -> dict[str, Any]:
     """If-Match and `If-None-Match: *`, as a PUT is bound to them."""
     return {
         "if_match": request.headers.get("If-Match"),
-        "if_none_match": request.headers.get("If-None-Match", "").strip() == "*",
+        "if_none_match": rest.fresh(request),
     }
 
 

@@ -315,6 +315,34 @@ def test_an_entry_changed_by_hand_is_not_overwritten_unseen(
 
     expect(triggers.get_by_text("The entry has changed since")).to_be_visible()
     assert stored(shared_service)["good"]["trigger"] == {"type": "schedule", "cron": "0 8 * * 1-5"}
+    shown = triggers.get_by_label("The entry in the file")
+    expect(shown).to_contain_text("0 8 * * 1-5")
+    path.write_text(path.read_text().replace("0 8 * * 1-5", "0 7 * * 1-5"))
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(shown).to_contain_text("0 7 * * 1-5")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("Saved.")).to_be_visible()
+    assert stored(shared_service)["good"]["run"] == {"prompt": "mine"}
+
+
+def test_a_new_trigger_takes_the_place_of_none_that_another_window_made(
+    triggers: Page, shared_service: Service, watch: Watch
+) -> None:
+    watch.meant.append("409")
+    triggers.get_by_role("button", name="New", exact=True).click()
+    name = triggers.get_by_label("Name", exact=True)
+    name.fill("good")
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("mine")
+    before = stored(shared_service)["good"]
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+
+    expect(triggers.get_by_text("There is a trigger of this name by now")).to_be_visible()
+    assert stored(shared_service)["good"] == before
+    name.fill("better")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("Saved. It is off")).to_be_visible()
+    assert stored(shared_service)["better"]["run"] == {"prompt": "mine"}
 
 
 @pytest.mark.slow

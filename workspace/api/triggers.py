@@ -155,12 +155,14 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(SavedTrigger, errors=(404, 409, 412), body=serializer(TriggerBody))
     def update(self, request: Request, slug: str, name: str) -> Response:
-        """Create or replace a trigger with a whole record. Honours `If-Match`."""
+        """Create or replace a trigger with a whole record. Honours `If-Match`, and with
+        `If-None-Match: *` replaces none."""
         saved = commands.put(
             store.writable(slug),
             name,
             rest.body(request),
             if_match=rest.if_match(request),
+            fresh=rest.fresh(request),
         )
         answer = SavedTrigger(trigger=render.trigger(saved.seen), created=saved.created)
         return rest.tagged(rest.warned(answer, saved.seen.warnings), saved.seen.trigger.etag)

@@ -33,6 +33,7 @@ from workspace.triggers.entries.schema import PROMPT_FOLDER, Trigger, record
 from workspace.triggers.schedule import alive, arming, clock
 
 NO_SCHEDULER = "no scheduler is running: start it with manage.py qcluster"
+EXISTS = "Trigger already exists: {}"
 _READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")
 
 
@@ -101,8 +102,10 @@ def put(
     body: Mapping[str, Any],
     *,
     if_match: str | None = None,
+    fresh: bool = False,
 ) -> Saved:
-    """Create or replace with a full record, as people do: `clients` goes unless it is given."""
+    """Create or replace with a full record, as people do: `clients` goes unless it is given.
+    `fresh`: only where there is none of this name."""
     given = {key: value for key, value in body.items() if key not in _READ_ONLY}
     trigger, findings = validate.read(name, given)
     if trigger is None:
@@ -112,6 +115,8 @@ def put(
     def make(entries: TriggerSet) -> Trigger:
         nonlocal created
         _refuse_legacy(entries, name)
+        if fresh and (name in entries.triggers or entries.broken(name)):
+            raise Conflict(EXISTS.format(name), code="exists")
         _match(entries, name, if_match)
         _refuse_without_zone(entries, trigger)
         created = name not in entries.triggers
@@ -253,7 +258,7 @@ def convert(project: Project, name: str) -> KnownTrigger:
     found = store.writable(project.slug)
     entries = files.read(found)
     if name in entries.triggers:
-        raise Conflict(f"Trigger already exists: {name}", code="exists")
+        raise Conflict(EXISTS.format(name), code="exists")
     if name not in entries.legacy:
         raise missing(entries, name)
     if not prompts.copy(entries.legacy[name], found.own_dir, PROMPT_FOLDER):

@@ -133,6 +133,18 @@ def test_a_trigger_changed_meanwhile_is_not_overwritten(api, alpha):
     assert api.get(f"{BASE}/nightly").json()["trigger"]["trigger"]["interval"] == "2h"
 
 
+def test_a_trigger_that_is_meant_to_be_new_replaces_none(api, alpha):
+    fresh = {"If-None-Match": "*"}
+    first = api.put(f"{BASE}/nightly", HOURLY, **fresh)
+    other = HOURLY | {"trigger": {"type": "schedule", "interval": "2h"}}
+
+    second = api.put(f"{BASE}/nightly", other, **fresh)
+
+    assert first.json()["created"]
+    assert (second.status_code, second.json()["code"]) == (409, "exists")
+    assert api.get(f"{BASE}/nightly").json()["trigger"]["trigger"]["interval"] == "1h"
+
+
 def test_deleting_what_is_absent_is_no_error(api, alpha):
     api.put(f"{BASE}/nightly", HOURLY)
 

@@ -14,7 +14,7 @@ import {
   showProblem,
   writeForm,
 } from "./form.js";
-import { head, notices } from "./head.js";
+import { head, inFile, notices } from "./head.js";
 import { kept } from "./keeping.js";
 import { nextTimes } from "./times.js";
 
@@ -24,6 +24,8 @@ const NEW = {
 };
 const CHANGED =
   "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
+const TAKEN = "There is a trigger of this name by now: choose another name";
+const OTHER = "another"; // a tag that no entry has
 const GONE = "The trigger was deleted meanwhile. Save again to make it anew.";
 
 /** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
@@ -32,6 +34,7 @@ export class Editor {
   tagged = null;
   saving = null;
   leaving = false;
+  gone = false;
 
   constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
     this.main = main;
@@ -202,11 +205,12 @@ export class Editor {
   async store() {
     const target = this.inputs.name.value.trim();
     showErrors(this.inputs, []);
+    if (this.facts && !this.etag && !this.gone) this.tag(); // no answer came
     await this.tagged;
     try {
       const body = { ...readForm(this.inputs), enabled: this.stored?.enabled ?? false };
       const path = `${this.route}/${encodeURIComponent(target || " ")}`;
-      const { data, etag } = await call("PUT", path, body, { etag: this.etag });
+      const { data, etag } = await call("PUT", path, body, this.condition());
       if (target === this.name) Object.assign(this, { stored: data.trigger, etag });
       this.draft.forget();
       this.clean = this.said();
@@ -217,6 +221,12 @@ export class Editor {
     }
   }
 
+  /** Nothing is replaced that was not seen here. */
+  condition() {
+    if (this.stored?.invalid) return {};
+    return this.etag ? { etag: this.etag } : { create: true };
+  }
+
   mend(way) {
     way.apply(this.inputs);
     this.typed();
@@ -224,13 +234,13 @@ export class Editor {
 
   /** Nothing of what is typed is lost: each error goes to its field, the rest over the form. */
   refused(error) {
-    if (error.code === "stale") {
-      this.etag = null;
+    const taken = error.code === "exists";
+    if (error.code === "stale" || (taken && this.name)) {
       this.sayBad(CHANGED);
-      this.compare();
+      this.tagged = this.compare();
       return;
     }
-    const errors = error.errors ?? [];
+    const errors = taken ? [{ field: "name", reason: TAKEN }] : (error.errors ?? []);
     const left = showErrors(this.inputs, errors);
     const count = errors.length;
     this.sayBad(
@@ -246,12 +256,14 @@ export class Editor {
     this.form.querySelector("[aria-invalid]")?.focus();
   }
 
-  /** What stands in the file now, beside what is typed here. */
+  /** What stands in the file now, beside what is typed here: to save again replaces just that. */
   async compare() {
-    const { data } = await call("GET", this.path).catch(({ status }) => {
-      if (status === 404) this.sayBad(GONE);
-      return { data: null };
+    const { data, etag } = await call("GET", this.path).catch(({ status }) => {
+      this.gone = status === 404;
+      if (this.gone) this.sayBad(GONE);
+      return { data: null, etag: null };
     });
+    this.etag = etag;
     if (!data) return;
     const { trigger, run } = data.trigger;
     const take = () => {
@@ -259,25 +271,7 @@ export class Editor {
       this.typed();
       fill(this.over, notices(this.stored, this.acts));
     };
-    fill(
-      this.over,
-      h(
-        "div",
-        { class: "banner warn" },
-        icon("alert"),
-        h(
-          "div",
-          {},
-          "In the file now:",
-          h(
-            "pre",
-            { class: "codeblock", tabindex: "0", "aria-label": "The entry in the file" },
-            JSON.stringify({ trigger, run }, null, 2),
-          ),
-        ),
-        button("Take that over", { onclick: take }),
-      ),
-    );
+    fill(this.over, inFile({ trigger, run }, take));
   }
 
   revert() {
@@ -317,7 +311,7 @@ export class Editor {
   }
 
   discard(event) {
-    const { facts } = this;
+    const { facts, stored } = this;
     return attempt(event, async () => {
       this.leaving = true;
       await this.tagged; // what is asked of an entry is answered before it goes
@@ -325,7 +319,7 @@ export class Editor {
         this.leaving = false;
       });
       const back = async () => {
-        const { trigger, run, enabled, clients } = facts;
+        const { trigger, run, enabled, clients } = stored;
         await put(this.path, { trigger, run, enabled, clients });
         await this.saved(this.name);
       };
@@ -363,7 +357,7 @@ export class Editor {
     );
   }
 
-  /** The tag of the entry this form was filled from; one that says something else keeps the old. */
+  /** The tag of the entry this form was filled from; of one that says something else none fits. */
   tag() {
     const same = (record) =>
       JSON.stringify([record.trigger, record.run]) ===
@@ -372,7 +366,7 @@ export class Editor {
     this.tagged = call("GET", this.path)
       .then(
         (answer) => {
-          if (same(answer.data.trigger)) this.etag = answer.etag;
+          this.etag = same(answer.data.trigger) ? answer.etag : (this.etag ?? OTHER);
         },
         () => {},
       )

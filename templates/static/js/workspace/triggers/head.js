@@ -161,3 +161,22 @@ export function pausedBanner({ by, since, status }, resume) {
     button(by === "instance" ? "Resume all" : "Resume", { onclick: resume }),
   );
 }
+
+/** What stands in the file now, and to take it into the form. */
+export const inFile = (entry, take) =>
+  h(
+    "div",
+    { class: "banner warn" },
+    icon("alert"),
+    h(
+      "div",
+      {},
+      "In the file now:",
+      h(
+        "pre",
+        { class: "codeblock", tabindex: "0", "aria-label": "The entry in the file" },
+        JSON.stringify(entry, null, 2),
+      ),
+    ),
+    button("Take that over", { onclick: take }),
+  );
