@@ -17,6 +17,9 @@ from review.threads.writing.limits import AUTHOR, BODY
 LOOK = "for WORKTREE: only while the file is as it was at this look"
 
 
+WAS = "the text as it was read: 409 `changed` when it is another by now"
+
+
 class Nothing(Shape):
     """`{}`."""
 
@@ -47,6 +50,7 @@ class VerdictBody(Shape):
 
 class EditBody(Shape):
     body = s.CharField(max_length=BODY)
+    was = s.CharField(required=False, allow_null=True, help_text=WAS)
 
 
 class ResolvedBody(Shape):
@@ -99,8 +103,18 @@ class AskBody(Shape):
     make = s.BooleanField(required=False, help_text="a project that works in the repository")
 
 
+def was() -> s.CharField:
+    return s.CharField(required=False, allow_null=True, allow_blank=True, help_text=WAS)
+
+
+class DescriptionBody(Shape):
+    description = s.CharField(allow_null=True, allow_blank=True)
+    was = was()
+
+
 class StackNoteBody(Shape):
     description = s.CharField(allow_null=True, allow_blank=True)
+    was = was()
     title = s.CharField(required=False, allow_null=True)
 
 

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 
 from config.errors import Invalid
 from config.web import palette, rest
-from config.web.shapes import serializer
 from review import assets, markdown, projects, reviewer
 from review.api import bodies, pictures, queries
 from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
@@ -74,16 +73,16 @@ class ProjectViewSet(ViewSet):
         """How much is not committed in each repo that has a work tree."""
         return Response(looks.counts(project))
 
-    @documented(Description, body=serializer(Description), errors=(404, 409))
+    @documented(Description, body=bodies.DescriptionBody, errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:
         """Set the intro; null or blank removes it."""
-        wanted = bodies.sent(request, "description")
+        wanted = bodies.sent(request, "description", "was")
         return Response({"description": projects.set_description(project, **wanted)})
 
     @documented(notes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
     def note(self, request: Request, **place: Any) -> Response:
         """Set the note of a stack; `title` guards against a stack that moved."""
-        wanted = bodies.sent(request, "description", "title")
+        wanted = bodies.sent(request, "description", "title", "was")
         return Response(notes.set_note(**place, **wanted))
 
     @documented(wire.Repo, status=201, body=bodies.RepoBody, errors=(404, 409))

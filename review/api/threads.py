@@ -52,7 +52,7 @@ class ThreadViewSet(ViewSet):
     @documented(Comment, body=bodies.EditBody, errors=(404, 409))
     def edit(self, request: Request, **place: Any) -> Response:
         """Edit a comment of one's own."""
-        wanted = bodies.all_of(request, "body")
+        wanted = bodies.all_of(request, "body", "was")
         return Response(changes.edit_comment(me=reviewer.me().id, **wanted, **place))
 
     @documented(changes.Deleted, errors=(400, 404, 409))
@@ -77,7 +77,7 @@ class DraftViewSet(ViewSet):
     @documented(Thread, body=bodies.EditBody, errors=(404, 409))
     def edit(self, request: Request, **place: Any) -> Response:
         """Change the text of a draft."""
-        wanted = bodies.all_of(request, "body")
+        wanted = bodies.all_of(request, "body", "was")
         return Response(changes.edit_draft(me=reviewer.me().id, **wanted, **place))
 
     @documented(changes.DeletedDraft, errors=(400, 404))

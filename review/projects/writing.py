@@ -24,11 +24,17 @@ LARGEST = 1 << 20  # bytes of project.yaml: every part of the service must be ab
 Keys = tuple[str | int, ...]
 
 
-def set_description(slug: str, description: Any = UNSET) -> str | None:
-    """Set the intro; None or blank removes it. Returns it as it stands in the file."""
+def set_description(slug: str, description: Any = UNSET, was: Any = UNSET) -> str | None:
+    """Set the intro; None or blank removes it. Returns it as it stands in the file. Conflict when
+    it is not as it `was` any more."""
     before = get(slug).description
     wanted = _prose(description)
-    _change(slug, lambda data: _described(data, (), wanted))
+
+    def edit(data: bytes) -> bytes:
+        _refuse_changed(_values(data).get("description"), was, wanted)
+        return _described(data, (), wanted)
+
+    _change(slug, edit)
     if wanted != before:
         events.project(slug, "description")
     return wanted
@@ -42,12 +48,13 @@ def set_stack_note(
     *,
     description: str | None,
     title: str | None = UNSET,
+    was: Any = UNSET,
 ) -> None:
     """Set the note of stack `n`; None or blank removes it.
 
     `stacks` are those the repo shows: number, title and place in the file, None for the implicit
     rest stack, which gets an entry. Conflict when a `title` is given that is not, or the file
-    says no longer, the title of the stack (None: it has none).
+    says no longer, the title of the stack (None: it has none), or the note is not as it `was`.
     """
     found = next((one for one in stacks if one[0] == n), None)
     if found is None:
@@ -68,6 +75,7 @@ def set_stack_note(
             return data if wanted is None else _described(data, (*path, count), wanted)
         if now.title != seen:
             raise _retitled(n, now=now.title, wanted=seen)
+        _refuse_changed(now.description, was, wanted)
         listed = values["repos"][entry.index]["stacks"]
         bare = listed[now.index].keys() == {"description"} and now.index == len(listed) - 1
         if wanted is None and bare:  # nothing but its note made the rest stack an entry
@@ -193,6 +201,12 @@ def _prose(value: Any) -> str | None:
     if len(kept) > LONGEST:
         raise Invalid(f'"description" must be at most {LONGEST:,} characters')
     return kept
+
+
+def _refuse_changed(now: Any, was: Any, wanted: str | None) -> None:
+    """Conflict when a text is another by now than the one that was read and the wanted one."""
+    if was is not UNSET and (now or None) not in (was or None, wanted):
+        raise Conflict("The text has changed since it was read; nothing was saved.", code="changed")
 
 
 def _blank_is_none(title: str | None) -> str | None:

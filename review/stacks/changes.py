@@ -115,10 +115,10 @@ def propose_resolved(project: str, repo: str, sha: str, thread: str, *, me: str)
 
 
 def edit_comment(
-    project: str, repo: str, sha: str, thread: str, comment: str, *, me: str, body: Any
+    project: str, repo: str, sha: str, thread: str, comment: str, *, me: str, body: Any, was: Any
 ) -> records.Comment:
     before = reviewed.having(project, repo, sha, thread)
-    if commenting.edit(before, thread, comment, body, me=me):
+    if commenting.edit(before, thread, comment, body, me=me, was=was):
         events.review(project, repo, before.stem)
     return records.comment(reviewed.having(project, repo, sha, thread), thread, comment)
 
@@ -154,10 +154,10 @@ def draft(
 
 
 def edit_draft(
-    project: str, repo: str, sha: str, draft: str, *, me: str, body: Any
+    project: str, repo: str, sha: str, draft: str, *, me: str, body: Any, was: Any
 ) -> records.Thread:
     target = repos.target_at(project, repo, sha)
-    drafts.edit(target, draft, body, me)
+    drafts.edit(target, draft, body, me, was)
     events.review(project, repo, target.commit.sha)
     return _draft(target, draft, me)
 

@@ -19,11 +19,18 @@ class StackNote(TypedDict):
 
 
 def set_note(
-    project: str, repo: str, n: str, *, description: Any = UNSET, title: Any = UNSET
+    project: str,
+    repo: str,
+    n: str,
+    *,
+    description: Any = UNSET,
+    title: Any = UNSET,
+    was: Any = UNSET,
 ) -> StackNote:
-    """Set the note of a stack; None or blank removes it. A `title` must still be the stack's.
+    """Set the note of a stack; None or blank removes it. A `title` must still be the stack's,
+    and the note as it `was`.
 
-    NotFound without such a stack, Invalid for what is no text, Conflict for another title.
+    NotFound without such a stack, Invalid for what is no text, Conflict for another title or note.
     """
     before = _stack(project, repo, n)
     if before.branch:
@@ -35,6 +42,7 @@ def set_note(
         before.n,
         [(one.n, one.title, one.entry_index) for one in _stacks(project, repo)],
         description=text_or_null("description", description),
+        was=was,
         **guard,
     )
     if (after := _stack(project, repo, n)).description != before.description:

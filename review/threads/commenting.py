@@ -92,8 +92,9 @@ def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
     return writes.write(target, operation)
 
 
-def edit(target: Target, tid: str, cid: str, body: Any, me: str) -> bool:
-    """Change the text of one's own comment; False when it was the same already."""
+def edit(target: Target, tid: str, cid: str, body: Any, *, me: str, was: Any = None) -> bool:
+    """Change the text of one's own comment; False when it was the same already. Conflict when it is
+    not as it `was` any more."""
     before = _shown(target, tid).comment(cid)
     text, at = limits.body(body), times.now()
     _check_own(before, me)
@@ -104,6 +105,7 @@ def edit(target: Target, tid: str, cid: str, body: Any, me: str) -> bool:
         _check_own(comment, me)
         if comment.body == text:
             return False
+        limits.unchanged(comment.body, was)
         tree = page.tree_of(thread, comment)
         document.put(tree, "body", text)
         document.put(tree, "updated_at", at)

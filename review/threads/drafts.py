@@ -99,7 +99,7 @@ def add(
     return made.id
 
 
-def edit(target: Target, name: str, body: Any, author: str) -> None:
+def edit(target: Target, name: str, body: Any, author: str, was: Any = None) -> None:
     text, at = limits.body(body), times.now()
     found = one(target, name, author)
 
@@ -107,6 +107,7 @@ def edit(target: Target, name: str, body: Any, author: str) -> None:
         if thread.id != name:
             return thread
         (comment,) = thread.comments
+        limits.unchanged(comment.body, was)
         return replace(thread, comments=(replace(comment, body=text, updated_at=at),))
 
     file = path(target.slug, target.repo, found.sha)

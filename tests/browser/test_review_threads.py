@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Route, expect
 
 from tests.browser.commits import LONG, Commit, made, png
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Held, Watch
 from tests.service import Service, until
 
 
@@ -86,6 +86,30 @@ def test_an_address_gives_a_thread_the_focus_for_good_in_a_file_that_was_folded_
     expect(thread(page, "Look here")).to_be_focused()
     page.evaluate(FRAMES)
     expect(thread(page, "Look here")).to_be_focused()
+
+
+def test_a_comment_that_another_window_changed_is_shown_before_it_is_replaced(
+    shown: Page, commit: Commit, watch: Watch
+) -> None:
+    watch.meant.append("409")
+    tid = commit.thread("Mine")
+    (comment,) = commit.threads()[0]["comments"]
+    card = shown.locator(f"#thread-{tid}")
+    card.get_by_role("button", name="Edit your comment").click()
+    box(card, "Edit your comment").fill("Mine, here")
+    held = Held(shown, "**/review?html=1")  # what the event has it ask for
+    at = f"{commit.api}/threads/{tid}/comments/{comment['id']}"
+    with shown.expect_request("**/review?html=1"):
+        commit.service.http.patch(at, json={"body": "Mine, there"}).raise_for_status()
+    with shown.expect_response(lambda answer: answer.status == 409):
+        card.get_by_role("button", name=re.compile("^Save")).click()
+    held.release()
+
+    expect(card.get_by_text("Changed meanwhile to: “Mine, there”.")).to_be_visible()
+    expect(box(card, "Edit your comment")).to_have_value("Mine, here")
+    commit.until_comments(["Mine, there"])
+    card.get_by_role("button", name=re.compile("^Save")).click()
+    commit.until_comments(["Mine, here"])
 
 
 @pytest.mark.slow

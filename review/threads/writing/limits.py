@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.errors import Invalid
+from config.errors import Conflict, Invalid
 from review.threads.schema import SIDES
 
 BODY, AUTHOR, THREADS = 65_536, 128, 5_000
@@ -48,3 +48,9 @@ def line(name: str, value: Any) -> int | None:
 def room_for_a_thread(count: int) -> None:
     if count >= THREADS:
         raise Invalid(f"A review holds at most {THREADS:,} threads")
+
+
+def unchanged(now: str, was: Any) -> None:
+    """Conflict when a text is another by now than the one that was read; None: whatever it was."""
+    if was is not None and now != was:
+        raise Conflict("It was changed meanwhile, perhaps in another window.", code="changed")

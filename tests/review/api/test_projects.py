@@ -94,6 +94,22 @@ def test_the_intro_is_set_and_removed_and_nothing_else_is_touched(api: Api, pay:
     assert pay.file.read_text() == before
 
 
+@pytest.mark.parametrize("at", ["/description", "/repos/{repo}/stacks/1/description"])
+def test_an_intro_or_a_note_that_another_window_changed_is_not_replaced_unseen(
+    api: Api, pay: Project, at: str
+):
+    repo = api.get(pay.p).json()["repos"][0]["name"]
+    path = pay.p + at.format(repo=repo)
+    first = api.put(path, {"description": "One", "was": ""})
+
+    late = api.put(path, {"description": "Two", "was": ""})
+
+    assert first.status_code == 200
+    assert (late.status_code, late.json()["code"]) == (409, "changed")
+    assert api.put(path, {"description": "One\n", "was": ""}).json()["description"] == "One"
+    assert api.put(path, {"description": "Two", "was": "One"}).json()["description"] == "Two"
+
+
 @pytest.mark.parametrize("body", [{}, {"description": 5}, {"description": ["x"]}])
 def test_an_intro_is_text_or_null(api: Api, pay: Project, body: dict[str, object]):
     before = pay.tree()

@@ -165,6 +165,24 @@ def test_resolved_is_a_boolean(api: Api, pay: Project):
         )
 
 
+@pytest.mark.parametrize("draft", [False, True])
+def test_a_text_that_another_window_changed_is_not_replaced_unseen(
+    api: Api, pay: Project, draft: bool
+):
+    thread = api.post(pay.c(0, "/threads"), {"body": "One", "draft": draft}).json()
+    comment = f"/threads/{thread['id']}/comments/{thread['comments'][0]['id']}"
+    at = pay.c(0, f"/drafts/{thread['id']}" if draft else comment)
+    first = api.patch(at, {"body": "Two", "was": "One"})
+
+    late = api.patch(at, {"body": "Three", "was": "One"})
+
+    assert first.status_code == 200
+    assert (late.status_code, late.json()["code"]) == (409, "changed")
+    same = api.patch(at, {"body": "Two", "was": "Two"}).json()
+    assert (same["comments"][0] if draft else same)["body"] == "Two"
+    assert api.patch(at, {"body": "Three"}).status_code == 200
+
+
 def test_only_own_comments_are_edited_and_deleted(api: Api, pay: Project):
     threads = [
         api.post(pay.c(0, "/threads"), {"body": "x", "author": author}).json()

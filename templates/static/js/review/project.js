@@ -47,9 +47,12 @@ const intro = new Note({
   project: slug,
   what: "intro",
   draftName: `intro:${slug}`,
-  write: async (text) => {
-    await put(route("projects", slug, "description"), { description: text });
-    await load();
+  write: async (text, _seen, was) => {
+    try {
+      await put(route("projects", slug, "description"), { description: text, was });
+    } finally {
+      await load();
+    }
   },
 });
 const repos = h("div", { class: "repos" });

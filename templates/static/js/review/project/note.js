@@ -9,12 +9,13 @@ import { prose } from "../threads/prose.js";
 
 /**
  * `what` names it ("intro", "note of Refunds"), `draftName` keeps what is typed. `write(text,
- * seen)` saves it; `seen` is what was shown when editing began. A refusal of code "changed" can be
+ * seen, was)` saves it over `was`; `seen` is what was shown when editing began. A refusal of code "changed" can be
  * overruled: `now()` is what is there by then, {seen, words}. `compact`: its edit button is a
  * pencil that stands where the caller puts it.
  */
 export class Note {
   text = "";
+  was = ""; // the text that whoever is writing knows of
   seen = null;
 
   /** @param {Record<string, any>} what */
@@ -63,6 +64,7 @@ export class Note {
   open(focus = true) {
     if (this.form) return;
     this.seen = this.latest;
+    this.was = this.text;
     this.area = h("textarea", {
       class: "input",
       rows: 5,
@@ -141,10 +143,11 @@ export class Note {
     this.saving = true;
     submit.setAttribute("aria-busy", "true");
     try {
-      await this.write(text, seen);
+      await this.write(text, seen, this.was);
       this.draft.clear();
       this.close();
-      const act = () => attempt(null, () => this.write(before, this.latest));
+      const made = this.text;
+      const act = () => attempt(null, () => this.write(before, this.latest, made));
       toast(text.trim() ? "Saved" : "Removed", { action: "Undo", act });
     } catch (error) {
       this.refused(error);
@@ -156,17 +159,23 @@ export class Note {
 
   /** The text stays in the box; the sentence says why, the button what can be done. */
   refused(error) {
-    const now = error.code === "changed" && this.now?.();
-    const retry = now
+    const changed = error.code === "changed";
+    const now = changed ? this.now?.() : null;
+    const moved = now && now.seen !== this.seen;
+    const theirs = changed && !moved && ` It says: “${this.text}”`;
+    const verb = changed ? "Save mine over it" : "Try again";
+    const retry = moved
       ? button(`Save it to ${now.words}`, { kind: "s", onclick: () => this.save(now.seen) })
-      : button("Try again", { kind: "s", onclick: () => this.save() });
+      : button(verb, { kind: "s", onclick: () => this.save() });
+    this.was = this.text;
     fill(
       this.says,
-      h("div", { class: "banner bad" }, icon("alert"), h("div", {}, error.message), retry),
+      h("div", { class: "banner bad" }, icon("alert"), h("div", {}, error.message, theirs), retry),
     );
   }
 
   tellChange() {
+    this.was = this.text;
     const take = button("Take theirs", {
       kind: "s",
       onclick: () => {

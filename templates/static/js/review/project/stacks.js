@@ -160,10 +160,10 @@ class Card {
       what: "note",
       compact: true,
       draftName: `note:${project}:${repo}:${n}`,
-      write: async (text, title) => {
+      write: async (text, title, was) => {
         const at = route("projects", project, "repos", repo, "stacks", n, "description");
         try {
-          await put(at, { description: text, title });
+          await put(at, { description: text, title, was });
         } finally {
           await refresh();
         }

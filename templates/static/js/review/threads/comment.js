@@ -1,12 +1,12 @@
 // One comment of a thread: who, when, what; one's own can be edited and deleted.
 
 import { button, h } from "../../kit/dom.js";
-import { draftOf } from "../../kit/drafts.js";
+import { draftOf, keepDraft } from "../../kit/drafts.js";
 import { absolute, time } from "../../kit/words.js";
 import { onOther } from "../state.js";
 import { Composer } from "./composer.js";
 import { prose } from "./prose.js";
-import { edit, forget } from "./review.js";
+import { edit, forget, load } from "./review.js";
 import { suggestions } from "./suggest.js";
 import { beginning, initials, isAgent } from "./words.js";
 
@@ -74,6 +74,7 @@ const own = (thread, comment, begin) =>
 function start(node, thread, comment) {
   const box = open.get(comment.id) ?? editor(thread, comment);
   open.set(comment.id, box);
+  box.meanwhile(comment.body);
   const stop = () => {
     open.delete(comment.id);
     box.node.remove();
@@ -97,9 +98,11 @@ function editor(thread, comment) {
       open.delete(comment.id);
       box.kept.clear();
       try {
-        await edit(thread, comment.id, text);
+        await edit(thread, comment.id, text, box.first);
       } catch (error) {
         open.set(comment.id, box);
+        keepDraft(draftName(thread, comment.id), text);
+        if (error.code === "changed") await load().catch(() => {}); // the box tells to what
         throw error;
       }
       box.leave(false);

@@ -128,6 +128,17 @@ export class Composer {
     return this.box.value;
   }
 
+  /** What is edited here says something else by now: to save replaces that. */
+  meanwhile(text) {
+    if (text === this.first) return;
+    if (this.text === this.first) this.box.value = text;
+    else {
+      this.note.hidden = false;
+      this.note.textContent = `Changed meanwhile to: “${text}”. To save replaces that with yours.`;
+    }
+    this.first = text;
+  }
+
   open() {
     this.node.classList.add("open");
   }

@@ -5,13 +5,17 @@ import { onOther } from "../state.js";
 import { Composer } from "./composer.js";
 import { leave, stand } from "./places.js";
 import { prose } from "./prose.js";
-import { deleteDraft, editDraft } from "./review.js";
+import { deleteDraft, editDraft, load } from "./review.js";
 import { standing } from "./words.js";
 
 const nodes = new Map(); // id → {node, said}
+const open = new Map(); // id → the Composer in which it is being edited
 const AFTER = 0.5; // of the order at a place: below the thread it answers, above the next one
 
-onOther(() => nodes.clear());
+onOther(() => {
+  nodes.clear();
+  open.clear();
+});
 
 /** Bring them up to date. `threads` are those of the review, `placeOf(thread)` where one stands. */
 export function drawDrafts(drafts, threads, placeOf) {
@@ -60,24 +64,47 @@ function card(draft, answered) {
       h(
         "span",
         { class: "push line" },
-        button("Edit", { kind: "ghost s", onclick: () => edit(draft, comment, body) }),
+        button("Edit", { kind: "ghost s", onclick: () => edit(draft, comment, body).focus() }),
         button("Delete", { kind: "ghost s", onclick: () => deleteDraft(draft.id) }),
       ),
     ),
     body,
   );
+  if (open.has(draft.id)) edit(draft, comment, body);
   return node;
 }
 
+/** The box is the same one when the draft is drawn again. */
 function edit(draft, comment, body) {
+  const box = open.get(draft.id) ?? editor(draft, comment);
+  open.set(draft.id, box);
+  box.meanwhile(comment.body);
+  box.leave = (kept) => {
+    if (kept) return;
+    open.delete(draft.id);
+    fill(body, prose(comment.body_html));
+  };
+  fill(body, box.node);
+  return box;
+}
+
+function editor(draft, comment) {
   const box = new Composer({
-    name: `draft ${draft.id}`,
+    name: key(draft.id),
     label: "Edit your draft",
     verb: "Save",
     text: comment.body,
-    send: (text) => editDraft(draft.id, text),
-    leave: (kept) => !kept && fill(body, prose(comment.body_html)),
+    send: async (text) => {
+      open.delete(draft.id);
+      try {
+        await editDraft(draft.id, text, box.first);
+      } catch (error) {
+        open.set(draft.id, box);
+        if (error.code === "changed") await load().catch(() => {}); // the box tells to what
+        throw error;
+      }
+      box.leave(false);
+    },
   });
-  fill(body, box.node);
-  box.focus();
+  return box;
 }

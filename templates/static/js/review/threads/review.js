@@ -87,8 +87,9 @@ export async function apply(suggestions) {
   return made;
 }
 
-export async function edit(thread, comment, body) {
-  await patch(at("threads", thread, "comments", comment), { body });
+/** `was`: the text that the writer has seen; another by now is a refusal, "changed". */
+export async function edit(thread, comment, body, was) {
+  await patch(at("threads", thread, "comments", comment), { body, was });
   await load();
 }
 
@@ -103,8 +104,8 @@ export async function draftReply(thread, body) {
   await load();
 }
 
-export async function editDraft(draft, body) {
-  await patch(at("drafts", draft), { body });
+export async function editDraft(draft, body, was) {
+  await patch(at("drafts", draft), { body, was });
   await load();
 }
 
