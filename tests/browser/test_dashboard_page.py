@@ -284,6 +284,30 @@ def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
         assert apps.file("shed").read_text() == APPS["shed"]
 
 
+def test_a_bookmark_that_another_window_changed_is_told_before_it_is_replaced(
+    page: Page, apps: Served
+) -> None:
+    book = {"url": "http://127.0.0.1:9/", "description": "First", "x-shelf": 3}
+    apps.api.put("/api/bookmarks/shelf", json={"links": [book]}).raise_for_status()
+    opened(page)
+    page.get_by_role("button", name="More for the bookmark 127.0.0.1").click()
+    page.get_by_role("menuitem", name="Change").click()
+    dialog = page.get_by_role("dialog", name="Change 127.0.0.1")
+    dialog.get_by_label("Description").fill("Mine")
+    links = [{"url": "http://127.0.0.1:10/"}, book | {"description": "Theirs"}]
+    apps.api.put("/api/bookmarks/shelf", json={"links": links}).raise_for_status()
+    page.keyboard.press("Enter")
+
+    expect(dialog.get_by_text("changed meanwhile: http://127.0.0.1:9/, Theirs.")).to_be_visible()
+    expect(dialog.get_by_label("Description")).to_have_value("Mine")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    kept = apps.api.get("/api/bookmarks/shelf").json()["config"]["links"]
+    assert kept[0] == links[0]
+    assert (kept[1]["description"], kept[1]["x-shelf"]) == ("Mine", 3)
+    (apps.data / "dashboard" / "bookmarks" / "shelf.yaml").unlink()
+
+
 @pytest.mark.slow
 def test_an_emoji_or_a_colour_of_its_file_stands_before_a_name(page: Page, apps: Served) -> None:
     apps.declare("loom", f"{APPS['loom']}icon: 🧵\ncolor: teal\n")

@@ -98,21 +98,45 @@ export function newGroup() {
 /** The link as the file has it: the place counts, and its address says whether it still does. */
 const same = (link, url) => link?.url === url;
 
+/** Whether the file still says what was shown; a name that it leaves out is shown as the host. */
+const asSeen = (now, seen) =>
+  FIELDS.every(
+    ({ name }) =>
+      String(now[name] || "") === String(seen[name] || "") || (name === "name" && !now.name),
+  );
+
+/** Where the link is by now; -1 when the file has it no more. */
+const placeOf = (all, at, { url }) =>
+  same(all[at], url) ? at : all.findIndex((link) => same(link, url));
+
+/** What another writer has changed meanwhile is told, and is replaced by what is saved again. */
 export function editBookmark(group, at, link) {
+  let seen = link;
   ask(`Change ${link.name}`, {
     verb: "Save",
     fields: FIELDS.map((field) => ({ ...field, value: link[field.name] ?? "" })),
     async send(values) {
       await change(group, (all) => {
-        if (!same(all[at], link.url))
-          throw new Error("This bookmark has changed since you opened it.");
-        const { url, name, description, hotkey, ...rest } = all[at];
-        return all.with(at, { ...filled(values), ...rest });
+        const place = seen ? placeOf(all, at, seen) : all.length;
+        const now = all[place];
+        if (seen && now === undefined) {
+          seen = null;
+          throw new Error("This bookmark is gone from the file. Save again to add it anew.");
+        }
+        if (now && !asSeen(now, seen)) {
+          seen = now;
+          throw new Error(`${changed(now)} Save again to replace that.`);
+        }
+        const { url, name, description, hotkey, ...rest } = now ?? {};
+        return all.toSpliced(place, 1, { ...filled(values), ...rest });
       }).catch(toField);
       toast("Saved.");
     },
   });
 }
+
+const changed = ({ url, name, description, hotkey }) =>
+  `This bookmark was changed meanwhile: ${[name, url, description, hotkey].filter(Boolean).join(", ")}.`;
 
 /** Take a link out; Undo puts the file back as it was. */
 export async function removeBookmark(group, at, { url, name }) {
