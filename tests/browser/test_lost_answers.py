@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Held, Watch
 from tests.service import Service
 
 SLEEPS = "#!runbook\n```Bash\nsleep 60\n```\n"
@@ -64,6 +64,48 @@ def test_a_message_whose_answer_is_lost_is_sent_again_as_the_same_after_a_reload
     expect(box).to_have_value("")
     assert len(queued(shared_service, chat)) == 2
     shared_service.http.post(f"/api/projects/{chat}/stop").raise_for_status()
+
+
+def test_a_request_without_an_end_lets_go_of_send_and_keeps_the_text(
+    page: Page, shared_service: Service, chat: str
+) -> None:
+    page.clock.install()
+    page.goto(f"/projects/{chat}")
+    box = page.get_by_role("textbox", name="Message")
+    send = page.get_by_role("button", name=re.compile("^Queue"))
+    box.fill("#!runbook\nLate")
+    held = Held(page, "**/messages")
+    with page.expect_request("**/messages"):
+        send.click()
+    expect(send).to_have_attribute("aria-busy", "true")
+    page.clock.fast_forward(61_000)
+
+    expect(page.get_by_text("No answer came within a minute. Your text is kept")).to_be_visible()
+    expect(box).to_have_value("#!runbook\nLate")
+    page.unroute(held.pattern)
+    send.click()
+    expect(box).to_have_value("")
+    assert queued(shared_service, chat) == ["#!runbook\nLate"]
+    shared_service.http.post(f"/api/projects/{chat}/stop").raise_for_status()
+
+
+def test_one_request_that_fails_is_no_lost_connection_for_longer_than_that(
+    page: Page, chat: str, watch: Watch
+) -> None:
+    watch.meant.append("ERR_FAILED")
+    page.clock.install()
+    page.goto(f"/projects/{chat}")
+    expect(page.get_by_role("img", name="Live: changes arrive by themselves")).to_be_visible()
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    page.route("**/messages", lambda route: route.abort())
+    page.get_by_role("textbox", name="Message").fill("#!runbook\nLost")
+    page.get_by_role("button", name=re.compile("^Queue")).click()
+    page.clock.run_for(10)
+    expect(page.get_by_text("Connection lost")).to_be_visible()
+
+    page.clock.run_for(2000)
+    expect(page.get_by_text("Connection lost")).to_be_hidden(timeout=5000)
+    expect(page.get_by_role("img", name="Live: changes arrive by themselves")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -3,12 +3,15 @@
 import { connection } from "./connection.js";
 
 /** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
-/** @typedef {{etag?: string | null, create?: boolean, key?: string}} Conditions */
+/** @typedef {{etag?: string | null, create?: boolean, key?: string, within?: number}} Conditions */
 
 // Also with a status of success, as of a proxy's page: nothing of it was done.
 const NOT_JSON = {
   error: "The answer was not JSON. Is something between this page and the service?",
 };
+
+const LONG = 300_000; // ms: more than anything takes but a clone
+const SILENT = "No answer came. It may be done all the same: look before you try again.";
 
 let due = 0; // answers
 // What is asked for with an answer in hand is due before this is told; early.js waits for it.
@@ -33,7 +36,8 @@ class ApiError extends Error {
 /**
  * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if it is
  * still as it was read; `create`: only if there is none yet;
- * `key`: only if it was not done under this key before.
+ * `key`: only if it was not done under this key before. `within`: ms after which no answer is waited
+ * for any more, 0 = never.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -56,7 +60,7 @@ export async function call(method, path, body, conditions) {
  * @param {any} body
  * @param {Conditions} [conditions]
  */
-async function answered(method, path, body, { etag, create, key } = {}) {
+async function answered(method, path, body, { etag, create, key, within = LONG } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -65,12 +69,19 @@ async function answered(method, path, body, { etag, create, key } = {}) {
   if (key) headers["Idempotency-Key"] = key;
   let response;
   let text;
+  const late = new AbortController();
+  const timer = within ? setTimeout(() => late.abort(), within) : 0;
   try {
-    response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    const { signal } = late;
+    response = await fetch(path, { method, headers, signal, body: body && JSON.stringify(body) });
     text = await response.text();
+    connection.answered();
   } catch {
-    connection.lost();
+    if (late.signal.aborted) throw new ApiError(0, { error: SILENT, code: "silent" });
+    connection.failed();
     throw new ApiError(0, { error: "The service does not answer. Is it still running?" });
+  } finally {
+    clearTimeout(timer);
   }
   const data = text ? parse(text) : {};
   if (!response.ok || data === NOT_JSON) throw new ApiError(response.status, data);

@@ -7,10 +7,13 @@ const bars = /** @type {HTMLElement} */ (document.getElementById("bars"));
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 const LIVE = { shape: "up", tone: "up", word: "Live: changes arrive by themselves" };
 const patience = Number(document.body.dataset.patience ?? 0);
+const AGAIN = 1000; // ms until the service is asked whether it answers
 const LOST = { shape: "stopped", tone: "stopped", word: "Not connected" };
 
 let state = "";
 let unbroken = true;
+let streams = false; // whether the stream stands: it says so, and when it is lost
+let asking = 0;
 /** @type {HTMLElement | null} */
 let bar = null;
 let timer = 0;
@@ -21,8 +24,10 @@ export const connection = {
     return unbroken;
   },
   up() {
+    streams = true;
     clearTimeout(timer);
-    timer = 0;
+    clearTimeout(asking);
+    timer = asking = 0;
     if (state === "up") return;
     state = "up";
     bar?.remove();
@@ -31,10 +36,35 @@ export const connection = {
     show(LIVE);
   },
   lost() {
-    unbroken = false;
-    if (state !== "lost") timer ||= setTimeout(turn, patience);
+    streams = false;
+    broken();
+  },
+  /** A request failed: with the stream up the next ping tells of the end, in half a minute. */
+  failed() {
+    broken();
+    if (streams) asking ||= setTimeout(ask, AGAIN);
+  },
+  /** A request was answered. */
+  answered() {
+    if (streams && (timer || state === "lost")) connection.up();
   },
 };
+
+function broken() {
+  unbroken = false;
+  if (state !== "lost") timer ||= setTimeout(turn, patience);
+}
+
+async function ask() {
+  const health = `${document.body.dataset.base ?? ""}/api/health`.replace("//", "/");
+  const there = await fetch(health, { cache: "no-store" }).then(
+    () => true,
+    () => false,
+  );
+  asking = 0;
+  if (there) connection.answered();
+  else connection.failed();
+}
 
 function turn() {
   timer = 0;

@@ -10,6 +10,8 @@ import { RUNBOOK } from "./parts.js";
 
 const ROWS = { least: 2, most: 14 };
 const PATIENCE_MS = 800;
+const SEND_MS = 60_000;
+const SILENT = "No answer came within a minute. Your text is kept: send it again, it arrives once.";
 const NO_MODEL = "No model is set up, so plain text gets no answer.";
 
 /**
@@ -69,7 +71,7 @@ export function composer({ key, project, send, label = "Send" }) {
         ...(model && { model }),
         ...(paths.length && { attachments: paths }),
       };
-      const sent = await once(`sent.${key}`, message, (one) => send(message, { key: one }));
+      const sent = await once(`sent.${key}`, message, (options) => send(message, options));
       if (sent?.repeated) toast("It had arrived before: it is not sent twice.");
       files.clear(paths); // what came meanwhile goes with the next message
       if (box.value === prompt) put("");
@@ -163,10 +165,11 @@ async function once(name, message, send) {
   const key = kept.text === text ? kept.key : random();
   keepDraft(name, JSON.stringify({ key, text }));
   try {
-    const sent = await send(key);
+    const sent = await send({ key, within: SEND_MS });
     keepDraft(name, "");
     return sent;
   } catch (error) {
+    if (error.code === "silent") throw new Error(SILENT, { cause: error });
     if (error.code === "key_reused") keepDraft(name, ""); // the chat it made is deleted
     throw error;
   }

@@ -67,7 +67,9 @@ export function newProject(place) {
     const stop = values.repo ? followed(name) : told(progress, () => "Creating");
     try {
       const given = Object.entries(values).filter(([, value]) => value);
-      const { project } = await post("/api/projects", Object.fromEntries(given));
+      const { project } = await post("/api/projects", Object.fromEntries(given), {
+        within: 0, // a clone takes as long as it takes, and says how far it is
+      });
       drafts.forEach((one) => one.clear());
       location.assign(`/projects/${project.slug}`);
     } catch (error) {
