@@ -275,7 +275,7 @@ def view(
     """Effective values, what is inherited, live counts. `places`: who works where, where many
     projects are shown."""
     tallies = _nothing() if found.taken else tallies  # they are those of the other project
-    pause = pausing.of(found)
+    pause = pausing.told(found)
     fires = None if pause else tallies.fires.get(found.slug)
     effective = {key: found.effective(key) for key in KEYS if key != "slug"}
     counts = {name: tally[found.slug] for name, tally in tallies.counts.items()}

@@ -38,7 +38,7 @@ REASONS = (PAUSED, *ENDED.values(), NO_FOLDER)
 class Pause:
     """Who holds the triggers, and since when; None where that was not written."""
 
-    by: Literal["project", "instance", "status", "folder"]
+    by: Literal["project", "instance", "status", "folder", "file"]
     since: str | None
     status: str = ""  # of the project, where that is what holds them
 
@@ -51,6 +51,12 @@ class Pause:
 def of(project: Project) -> Pause | None:
     """What holds the triggers of this project; the instance before the project itself."""
     return of_instance() or of_data(project.data)
+
+
+def told(project: Project) -> Pause | None:
+    """What is said to hold them: also a project.yaml that is not followed, or cannot be read. What
+    happens meanwhile is no skipped firing; it waits until a person has seen to the file."""
+    return of(project) or (Pause("file", None) if project.error else None)
 
 
 def of_data(data: Mapping[str, Any]) -> Pause | None:

@@ -59,7 +59,7 @@ class Run(TypedDict):
 class Pause(TypedDict):
     """What holds triggers back; `since` is null where it was not written."""
 
-    by: Literal["project", "instance", "status", "folder"]
+    by: Literal["project", "instance", "status", "folder", "file"]
     since: str | None
     status: NotRequired[str]
 

@@ -11,7 +11,9 @@ import pytest
 
 from config.storage import covered
 from workspace import ids
+from workspace.access.principals import User
 from workspace.chats.turns import tokens
+from workspace.mcp import triggers
 from workspace.models import Turn
 from workspace.projects import doubted, store
 
@@ -37,6 +39,25 @@ def replaced(alpha: Path, text: str) -> None:
 
 def waiting(api: Any) -> Any:
     return api.get(URL).json()["waiting"]
+
+
+def test_no_trigger_is_told_to_be_armed_while_its_file_waits_for_a_person(api, alpha):
+    text = "name: Alpha\ntriggers:\n  t: {trigger: {type: schedule, interval: 1h}, "
+    text += "run: {prompt: x}, enabled: true}\n"
+    replaced(alpha, text)
+    api.post(URL, {"etag": waiting(api)["etag"]})
+    assert api.get("/api/projects/alpha/triggers").json()["paused"] is None
+    replaced(alpha, f"{text}maxTurns: 7\n")
+
+    listed = api.get("/api/projects/alpha/triggers").json()
+    held = {"by": "file", "since": None}
+    assert listed["paused"] == listed["triggers"][0]["runtime"]["paused"] == held
+    assert listed["triggers"][0]["runtime"]["nextRunAt"] is None
+    assert api.get("/api/projects/alpha").json()["project"]["paused"] == held
+    (flat,) = triggers.list_triggers(User(), project="alpha")["triggers"]
+    assert flat["paused"] == held
+    api.post(URL, {"etag": waiting(api)["etag"]})
+    assert api.get("/api/projects/alpha/triggers").json()["paused"] is None
 
 
 def test_what_differs_is_told_by_key_and_holds_by_a_persons_word_while_the_turn_works(api, alpha):

@@ -99,9 +99,11 @@ function drawNotices(project, waiting) {
   if (focused && !notices.contains(document.activeElement)) triggers.focus();
 }
 
-/** Whether a banner says what holds the triggers; that of a folder says it itself. */
+/** Whether a banner says what holds the triggers; that of a folder or of the file says it itself. */
 const holds = (paused, counts) =>
-  paused && paused.by !== "folder" && (paused.by !== "status" || counts.triggers > 0);
+  paused &&
+  !["folder", "file"].includes(paused.by) &&
+  (paused.by !== "status" || counts.triggers > 0);
 
 function notice(item) {
   if (item.kind === "paused") return pausedBanner(item.paused, toggle);

@@ -109,6 +109,7 @@ function sayPaused() {
     instance: "All triggers are paused",
     project: "Paused in this project",
     status: overWords(status),
+    file: "Its file is not followed: nothing fires",
     folder: "Its folder cannot be used: nothing fires",
   }[by];
   fill(paused, icon("pause"), h("span", {}, whose, since ? [" since ", time(since)] : ""));

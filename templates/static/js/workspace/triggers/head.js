@@ -1,6 +1,7 @@
 // The head of one trigger: its name, its state, its last run and what can be done with it at once.
 
 import { button, h, icon, mark } from "../../kit/dom.js";
+import { where } from "../../kit/shell.js";
 import { span, time } from "../../kit/words.js";
 import { stateOf, triggerState } from "../words.js";
 import { waysOut } from "./fixes.js";
@@ -139,6 +140,14 @@ export function pausedBanner({ by, since, status }, resume) {
       { class: "banner warn" },
       icon("pause"),
       h("div", {}, overWords(status), " Another status in its settings lets them fire again."),
+    );
+  if (by === "file")
+    return h(
+      "div",
+      { class: "banner warn" },
+      icon("alert"),
+      h("div", {}, "project.yaml is not followed as it is; nothing fires until someone saw to it."),
+      h("a", { class: "btn s", href: `/projects/${where.project}` }, "See what it is"),
     );
   if (by === "folder")
     return h(
