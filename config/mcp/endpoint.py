@@ -40,7 +40,15 @@ from config.mcp import arguments, jsonrpc, revisions
 from config.mcp.jsonrpc import Message, RequestRefused
 from config.mcp.keepalive import KeepAlive
 from config.mcp.operations import Operation, Principal, Registry
-from config.mcp.results import Result, mistyped, outcome_of, tool, tool_error, tool_result
+from config.mcp.results import (
+    Result,
+    encoded,
+    mistyped,
+    outcome_of,
+    tool,
+    tool_error,
+    tool_result,
+)
 from config.web.answers import Receive, Refusal, Send, refuse
 from config.web.guard import Headers
 from config.web.http import threads
@@ -327,7 +335,7 @@ class Exchange:
     ) -> bytes:
         done = result.get("structuredContent", {})
         self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
-        return jsonio.dumps(result)
+        return encoded(result)
 
 
 def _error_event(reason: Exception, message: Message) -> bytes:

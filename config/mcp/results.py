@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 from pydantic import ValidationError
 
 from config import jsonio
@@ -49,6 +50,14 @@ def tool_result(rendered: Result) -> Result:
     model, and those of the first revision know nothing else."""
     text = jsonio.dumps(rendered).decode()
     return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
+
+
+def encoded(result: Result) -> bytes:
+    """The bytes of a result. Its text is the JSON of its object, which is not made twice."""
+    if "structuredContent" in result:
+        text = result["content"][0]["text"]
+        result = result | {"structuredContent": orjson.Fragment(text)}
+    return jsonio.dumps(result)
 
 
 def tool_error(text: str) -> Result:
