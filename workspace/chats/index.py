@@ -161,10 +161,8 @@ def _look(project: Project, folder: _Folder) -> None:
         if stamp != folder.stamp or now - folder.looked >= RECORDS_LOOK_S:
             _look_at_records(project, folder, fd)
             folder.stamp, folder.looked = stamp, now
-        for session_id, entry in folder.entries.items():
-            fresh = _stamp(f"{session_id}.jsonl", fd)
-            if fresh != entry.transcript:
-                _refresh(project, folder, session_id, entry.record, fresh)
+        for session_id, fresh in _grown(folder, fd):
+            _refresh(project, folder, session_id, folder.entries[session_id].record, fresh)
     finally:
         os.close(fd)
 
@@ -179,6 +177,22 @@ def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
         entry = folder.entries.get(session_id)
         if fresh != ABSENT and (entry is None or entry.record != fresh):
             _refresh(project, folder, session_id, fresh, _stamp(f"{session_id}.jsonl", fd))
+
+
+def _grown(folder: _Folder, fd: int) -> list[tuple[str, Stamp]]:
+    """The chats whose transcript is not as it was, with what it is now. Hundreds are asked in each
+    list, so that nothing is called for one but the system."""
+    grown, stat = [], os.stat
+    for session_id, entry in folder.entries.items():
+        try:
+            found = stat(f"{session_id}.jsonl", dir_fd=fd)
+        except OSError:
+            fresh = ABSENT
+        else:
+            fresh = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if fresh != entry.transcript:
+            grown.append((session_id, fresh))
+    return grown
 
 
 def _load(project: Project, folder: _Folder) -> None:

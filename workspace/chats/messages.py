@@ -287,9 +287,10 @@ def _lines(path: str, records: Iterable[tuple[int, Record]]) -> list[tuple[int, 
 
 def is_line(record: Record) -> bool:
     """Whether read_chat shows this record: notices out, the end of a failed turn in."""
-    if record["type"] == "turn_end":
+    kind = record["type"]
+    if kind == "turn_end":
         return STATES.get(str(record.get("status"))) == "failed"
-    return record["type"] in ("user", "assistant", "tool_result")
+    return kind in ("user", "assistant", "tool_result")
 
 
 def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Line:
@@ -318,15 +319,16 @@ def _newest(
             continue
         if seen >= count and not open_calls:
             break
-        if record["type"] == "tool_use":
+        kind = record["type"]
+        if kind == "tool_use":
             open_calls.discard(str(record.get("call")))
             found.append((offset, record))
         elif seen < count:
             found.append((offset, record))
             if counts(record):
                 seen += 1
-            if record["type"] == "tool_result":
+            if kind == "tool_result":
                 open_calls.add(str(record.get("call")))
-        elif record["type"] == "turn_end":
+        elif kind == "turn_end":
             break  # no use lies in an earlier turn
     return found[::-1]

@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from itertools import repeat
 
 from config.process.light_typing import IO, Any, NamedTuple
 from config.storage import opening
@@ -30,7 +29,7 @@ _HALVES = (b"\\ud", b"\\uD", b"\xed")  # a surrogate may be near, of a pair or a
 
 Record = dict[str, Any]
 _TEXTS = ("ts", "turn", "text", "call", "tool", "target", "block")  # of a record, where given
-_TEXT, _SENDER = (str, type(None)), (dict, type(None))
+_TEXT, _SENDER = frozenset((str, type(None))), (dict, type(None))
 
 
 class Busy(Exception):
@@ -220,7 +219,7 @@ def _is_record(found: Any) -> bool:
         and isinstance(found.get("seq"), int)
         and isinstance(found.get("type"), str)
         and "turn" in found
-        and all(map(isinstance, map(found.get, _TEXTS), repeat(_TEXT)))
+        and _TEXT.issuperset(map(type, map(found.get, _TEXTS)))
         and isinstance(found.get("sender"), _SENDER)
     )
 

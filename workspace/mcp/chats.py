@@ -108,11 +108,14 @@ def _briefs(found: ChatPage, *, named: bool) -> list[dict[str, Any]]:
     running, waiting, every = found.running, found.waiting, []
     for row in found.page.rows:
         session_id = row.id
-        shown: dict[str, Any] = {"project": row.project} if named else {}
-        shown["sessionId"] = session_id
-        shown["name"] = row.name
-        shown["updatedAt"] = _stamp(row.updated)
-        shown["running"] = session_id in running
+        shown: dict[str, Any] = {
+            "sessionId": session_id,
+            "name": row.name,
+            "updatedAt": _stamp(row.updated),
+            "running": session_id in running,
+        }
+        if named:
+            shown = {"project": row.project, **shown}
         if session_id in waiting:
             shown["queued"] = waiting[session_id]
         if row.archived:
@@ -156,7 +159,9 @@ def read_chat(
     lines = messages.read_chat(where, session_id, limit=limit, before=before, after=after)
     row = lines.chat
     live = [state for _, state in _live(row.id)]
-    cut = (lambda text: text) if full else truncate
+    if not full:
+        for line in lines.shown:
+            line["text"] = truncate(line["text"])
     result = {
         "project": row.project,
         "sessionId": row.id,
@@ -164,7 +169,7 @@ def read_chat(
         "returned": len(lines.shown),
         "running": bool({*BUSY} & {*live}),
         "queued": len([state for state in live if state not in BUSY]),
-        "messages": [line | {"text": cut(line["text"])} for line in lines.shown],
+        "messages": lines.shown,
         "next": lines.next,
         "after": lines.end,
     }
