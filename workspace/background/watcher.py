@@ -75,9 +75,8 @@ class Background:
             locks.sweep_locks()
             reindex()
             recovery.sweep(on_change=following.follow)
-            for project in store.all():
-                for row in indexing.behind(project):
-                    self._indexer.grew(project.slug, row.id)
+            for project, row in indexing.behind(store.all()):
+                self._indexer.grew(project.slug, row.id)
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")
         finally:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -262,7 +263,21 @@ def test_many_indexers_at_once_take_each_message_once(world: World):
     indexing.catch_up(world.project, chat)
     assert errors == []
     assert Passage.objects.filter(chat=chat).count() == 1200
-    assert indexing.behind(world.project) == []
+    assert [*indexing.behind([world.project])] == []
+
+
+def test_many_projects_cost_a_search_no_more_queries_than_one(world: World):
+    told(world)
+    with CaptureQueriesContext(connection) as one:
+        assert len(found(world, "user_name")) == 1
+    for number in range(20):
+        world.write("name: Other\n", slug=f"other-{number}")
+    projects.all()  # their rows are made
+
+    with CaptureQueriesContext(connection) as many:
+        assert len(found(world, "user_name")) == 1
+
+    assert len(many) <= len(one)
 
 
 def test_a_large_chat_is_read_in_parts_between_which_others_write(world: World, monkeypatch):

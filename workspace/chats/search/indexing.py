@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from threading import Event
 
@@ -80,20 +80,23 @@ def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> 
     another process is at them."""
     complete = True
     deadline = None if within_s is None else time.monotonic() + within_s
-    for project in among:
-        for row in behind(project):
-            if deadline is not None and time.monotonic() > deadline:
-                return False
-            complete &= catch_up(project, row.id, deadline=deadline)
+    for project, row in behind(among):
+        if deadline is not None and time.monotonic() > deadline:
+            return False
+        complete &= catch_up(project, row.id, deadline=deadline)
     return complete
 
 
-def behind(project: Project) -> list[Chat]:
-    """Chats whose transcript is not read to its end, the last changed first."""
-    known = Searched.objects.filter(chat__project=project.slug)
+def behind(among: Iterable[Project]) -> Iterator[tuple[Project, Chat]]:
+    """Chats whose transcript is not read to its end, in each project the last changed first. The
+    database is asked once for all: a query for each project would be most of a search."""
+    projects = [*among]
+    known = Searched.objects.filter(chat__project__in=[project.slug for project in projects])
     places = {chat: (inode, upto) for chat, inode, upto in known.values_list()}
-    rows = [row for row in index.entries(project) if places.get(row.id) != _place(row)]
-    return sorted((row for row in rows if row.offset), key=lambda row: row.updated, reverse=True)
+    for project in projects:
+        for row in index.entries(project):  # newest first
+            if row.offset and places.get(row.id) != _place(row):
+                yield project, row
 
 
 def _place(row: Chat) -> tuple[int, int]:
