@@ -7,8 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from config.git import walled
+
 K = TypeVar("K")
 V = TypeVar("V")
+Place = tuple[tuple[str, ...], K]
 
 _forget: list[Callable[[], None]] = []
 
@@ -31,28 +34,39 @@ def clear() -> None:
 class Memory(Generic[K, V]):
     """The last values by key, the least used going first. Safe between threads.
 
-    They weigh `limit` together, and one each unless `weigh` says what one takes.
+    They weigh `limit` together, and one each unless `weigh` says what one takes. What was read
+    behind a wall is known behind that wall alone (config/git/walled.py), unless it is `shared`: no
+    repository has a part in it.
     """
 
-    def __init__(self, limit: int, *, weigh: Callable[[V], int] = lambda _value: 1) -> None:
+    def __init__(
+        self,
+        limit: int,
+        *,
+        weigh: Callable[[V], int] = lambda _value: 1,
+        shared: bool = False,
+    ) -> None:
         self._limit = limit
+        self._shared = shared
         self._weigh = weigh
         self._weight = 0
         self._lock = threading.Lock()
-        self._values: OrderedDict[K, V] = OrderedDict()
+        self._values: OrderedDict[Place[K], V] = OrderedDict()
         register(self.clear)
 
     def get(self, key: K) -> V | None:
+        place = self._place(key)
         with self._lock:
-            if key not in self._values:
+            if place not in self._values:
                 return None
-            self._values.move_to_end(key)
-            return self._values[key]
+            self._values.move_to_end(place)
+            return self._values[place]
 
     def put(self, key: K, value: V) -> V:
+        place = self._place(key)
         with self._lock:
-            self._drop(key)
-            self._values[key] = value
+            self._drop(place)
+            self._values[place] = value
             self._weight += self._weigh(value)
             while self._weight > self._limit and len(self._values) > 1:
                 self._drop(next(iter(self._values)))
@@ -63,6 +77,9 @@ class Memory(Generic[K, V]):
             self._values.clear()
             self._weight = 0
 
-    def _drop(self, key: K) -> None:
-        if key in self._values:
-            self._weight -= self._weigh(self._values.pop(key))
+    def _place(self, key: K) -> Place[K]:
+        return () if self._shared else walled.place(), key
+
+    def _drop(self, place: Place[K]) -> None:
+        if place in self._values:
+            self._weight -= self._weigh(self._values.pop(place))

@@ -8,6 +8,7 @@ class WorkspaceConfig(AppConfig):
     surface = "main"
     palette = "workspace.palette"  # config.web.palette
     hidden = "workspace.engines.select.hidden"  # config.mcp.turn_tools
+    behind = "workspace.worktrees.confined.behind"  # config.mcp.turn_tools
 
     def ready(self) -> None:
         from workspace.notify import receivers  # these need the models

@@ -13,10 +13,12 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
+from config.git import walled
 from config.process.ending import Ending
 
 TIMEOUT_S = 20.0
@@ -89,13 +91,15 @@ def run(
     timeout: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
     accepted: Collection[int] = (0,),
+    shows: Collection[Path] = (),
 ) -> bytes:
     """What `git <args>` prints in `directory`. GitError when it fails, dies or takes too long.
 
-    `environ` is added to the safe environment; exit codes beside `accepted` are failures.
+    `environ` is added to the safe environment; exit codes beside `accepted` are failures. `shows`:
+    folders of ours that it needs behind a wall (config/git/walled.py).
     """
     given = subprocess.DEVNULL if stdin is None else subprocess.PIPE
-    process = spawn(directory, args, environ=environ, stdin=given)
+    process = spawn(directory, args, environ=environ, stdin=given, shows=shows)
     try:
         output, errors = process.communicate(stdin, timeout=timeout)
     except BaseException as error:
@@ -116,6 +120,7 @@ def piped(
     stdin: bytes = b"",
     timeout: float = TIMEOUT_S,
     environ: Mapping[str, str] | None = None,
+    shows: Collection[Path] = (),
 ) -> bytes:
     """What `git <source> | git <sink>` prints; `stdin` goes to the source.
 
@@ -124,9 +129,10 @@ def piped(
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
         given.write(stdin)
         given.seek(0)
-        first = spawn(directory, source, environ=environ, stdin=given, stderr=complaints)
+        begin = partial(spawn, directory, environ=environ, shows=shows)
+        first = begin(source, stdin=given, stderr=complaints)
         try:
-            output = _sink(directory, first, sink, timeout, environ)
+            output = _sink(directory, first, sink, timeout, begin)
         except subprocess.TimeoutExpired:
             raise too_slow(source, timeout) from None
         finally:
@@ -142,10 +148,10 @@ def _sink(
     first: subprocess.Popen[bytes],
     args: Sequence[str],
     timeout: float,
-    environ: Mapping[str, str] | None,
+    begin: Callable[..., subprocess.Popen[bytes]],
 ) -> bytes:
     assert first.stdout is not None
-    second = spawn(directory, args, environ=environ, stdin=first.stdout)
+    second = begin(args, stdin=first.stdout)
     try:
         first.stdout.close()  # it is the sink's alone: when that ends, the source notices
         output, errors = second.communicate(timeout=timeout)
@@ -164,12 +170,14 @@ def spawn(
     environ: Mapping[str, str] | None = None,
     stdin: IO[bytes] | int = subprocess.DEVNULL,
     stderr: IO[bytes] | int = subprocess.PIPE,
+    shows: Collection[Path] = (),
 ) -> subprocess.Popen[bytes]:
     """A git process in a group of its own, to be ended by `end`. GitError when it cannot start."""
+    argv, wall = [*ARGV, *args], walled.standing()
     try:
         return Process(
-            [*ARGV, *args],
-            cwd=directory,
+            wall.command(argv, directory, shows) if wall else argv,
+            cwd="/" if wall else directory,
             env={**environment(directory), **(environ or {})},
             stdin=stdin,
             stdout=subprocess.PIPE,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
-from config.git import command, entries, owning
+from config.git import command, entries, owning, walled
 from config.git.command import GitError
 from config.storage import opening
 from config.storage.drafts import PREFIX
@@ -88,8 +88,9 @@ class Shadow:
             environ |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
         environ |= dict(more or {})
         return command.run(
-            self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted
-        )
+            self.root, *args, stdin=stdin, timeout=timeout, environ=environ, accepted=accepted,
+            shows=(self.dir,),
+        )  # fmt: skip
 
     def blob(self, oid: str) -> bytes:
         """The bytes of an object. GitError also where they are not those that its id stands for:
@@ -138,7 +139,7 @@ class Shadow:
 
     def rules(self) -> str:
         """Take over the ignore rules that lie outside of the work tree; what stands for them."""
-        own = _contents(self.common_dir / "info/exclude")
+        own = _contents(self.common_dir / "info/exclude", walled.contents)
         users = _contents(Path(self.excludes)) if self.excludes else _usual()
         text = own + (b"" if own.endswith(b"\n") or not own else b"\n") + f"{PREFIX}*\n".encode()
         if _contents(self.dir / "info/exclude") != text:
@@ -211,9 +212,9 @@ def _furnish(shadow: Shadow) -> None:
     (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
 
 
-def _contents(path: Path) -> bytes:
+def _contents(path: Path, read: Callable[..., bytes] = opening.contents) -> bytes:
     try:
-        return opening.contents(path, limit=RULES)
+        return read(path, limit=RULES)
     except OSError:
         return b""
 

@@ -11,12 +11,12 @@ import os
 import stat as modes
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from config.git import LARGEST
 from config.git.command import GitError
+from config.git.pool import Pool
 from config.git.shadow import Shadow
 from config.storage import files, opening
 
@@ -107,7 +107,7 @@ class _Taking:
 
     def _changed(self) -> dict[str, None]:
         """Names that are not as the index has them; both halves of git's look at once."""
-        with ThreadPoolExecutor(1) as pool:
+        with Pool(1) as pool:
             others = pool.submit(self._list, "-o", "--exclude-standard")
             names = dict.fromkeys(self._list("-m") if self.shadow.index.exists() else [])
             return names | dict.fromkeys(others.result())

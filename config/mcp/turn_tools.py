@@ -12,7 +12,7 @@ own files, which both run in every permission mode; `act` asks like a command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -77,6 +77,15 @@ def hidden() -> tuple[str, ...]:
     (`hidden` in its AppConfig)."""
     named = (one.hidden for one in apps.get_app_configs() if hasattr(one, "hidden"))
     return tuple(folder for name in named for folder in import_string(name)())
+
+
+def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple[str, ...]:
+    """What starts a program in a sandbox as turns have it that work in `cwd`, up to where its
+    options may go on; it shows what is `needed` as well. Nothing without a sandbox. GitError where
+    it is to be there and is not. The part that has turns says it (`behind` in its AppConfig)."""
+    named = (one.behind for one in apps.get_app_configs() if hasattr(one, "behind"))
+    found = (import_string(name)(cwd, needed, writable) for name in named)
+    return next(filter(None, found), ())
 
 
 def late(name: str) -> Callable[..., Any]:

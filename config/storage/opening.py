@@ -59,6 +59,14 @@ def regular(path: Path, *, within: Path | None = None, flags: int = os.O_RDONLY)
     return fd
 
 
+def plainly(path: Path) -> int:
+    """A descriptor of the file or folder that is at a whole path without a link on the way."""
+    names = os.fspath(path).split("/")[1:]
+    if not _ODD.isdisjoint(names):
+        raise Refused(errno.EINVAL, "is no whole path", os.fspath(path))
+    return _plainly("/", names, os.O_RDONLY | _HERE)
+
+
 def reading(path: Path, *, within: Path | None = None, buffering: int = -1) -> IO[bytes]:
     """The file for reading bytes, from its beginning; see `regular`."""
     return os.fdopen(regular(path, within=within), "rb", buffering)

@@ -83,7 +83,8 @@ MIRROR = Mirror(
 caches.register(MIRROR.clear)
 caches.register(yamlio.forget_recent)
 
-_good: caches.Memory[str, Mirrored] = caches.Memory(1024)  # review files as last read well
+# review files as last read well
+_good: caches.Memory[str, Mirrored] = caches.Memory(1024, shared=True)
 
 
 def read(*parts: str) -> Mirrored | None:

@@ -25,7 +25,7 @@ NUMBER = re.compile(r"[0-9]{1,9}")
 ECHO_S = 1.0  # within this time a change that was written is seen
 MOST_EXPECTED = 64  # of one file; more are written only where nothing watches
 
-_expected: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096)
+_expected: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096, shared=True)
 _lock = threading.Lock()
 
 

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from config.git import command
+from config.git import command, walled
 from config.git.command import GitError
 from review.git.output import SHA
 from review.git.repository import Repository
@@ -31,7 +31,7 @@ NO_OID = "0" * 40
 
 Info = tuple[str, int]  # kind (blob, tree, commit, tag) and size in bytes
 Object = tuple[str, bytes]  # kind and contents
-ReaderKey = tuple[Path, bool]
+ReaderKey = tuple[Path, bool, tuple[str, ...]]
 T = TypeVar("T")
 
 
@@ -43,10 +43,9 @@ class Reader:
     """One `cat-file --batch-command`, with what it has said and was not taken yet."""
 
     def __init__(self, repository: Repository) -> None:
-        self.process = command.spawn(
-            repository.common_dir, ["cat-file", "--batch-command", "--buffer"],
-            stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, environ=repository.environ,
-        )  # fmt: skip
+        self.process = repository.spawn(
+            "cat-file", "--batch-command", "--buffer", stdin=subprocess.PIPE
+        )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._in = self.process.stdin.fileno()
@@ -178,7 +177,7 @@ def _answers(
 @contextlib.contextmanager
 def _borrowed(repository: Repository, *, fresh: bool) -> Iterator[Reader]:
     """A process of one's own for a while. Whatever goes wrong meanwhile ends it."""
-    place = (repository.common_dir, repository.sha256)
+    place = (repository.common_dir, repository.sha256, walled.place())
     reader = (None if fresh else _take(place)) or _start(repository)
     try:
         yield reader

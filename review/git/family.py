@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from config.storage import opening
+from config.git import walled
 from review import caches
 from review.git.output import SHA
 from review.git.refs import HEADS, Refs
@@ -79,7 +79,7 @@ def _logged(log: Path) -> list[str]:
 
 def _moves(log: Path) -> list[Move]:
     try:
-        with opening.reading(log) as file:
+        with walled.reading(log) as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - TAIL))
             lines = file.read().decode(errors="replace").splitlines()[-REMEMBERED:]
@@ -102,7 +102,7 @@ def _detached(git_dir: Path) -> Iterator[str]:
     """What a worktree points at without a branch, and what its rebase began with."""
     for name in ("HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            text = opening.contents(git_dir / name, limit=LONGEST).decode().strip()
+            text = walled.contents(git_dir / name, limit=LONGEST).decode().strip()
             if _is_commit(text):
                 yield text
 

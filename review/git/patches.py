@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from zlib import crc32
 
 from django.db import OperationalError
 
+from config.git import walled
 from config.git.command import GitError
+from config.git.pool import Pool
 from review import caches
 from review.git import objects, output
 from review.git.log.history import boundary
@@ -64,10 +65,13 @@ def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
 def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
     """The same in two steps: git sets out at once; what is returned waits for it when called."""
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
+    if walled.standing():  # rows are of whatever repository
+        missing = objects.missing(repository, wanted)
+        wanted = [sha for sha in wanted if sha not in missing]
     edge = boundary(repository)  # what they seem to add depends on the depth of the clone
     found = _rows([sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
-    aside = ThreadPoolExecutor(1)
+    aside = Pool(1)
     told = aside.submit(_here, repository, asked) if asked else None
     aside.shutdown(wait=False)
 
@@ -177,7 +181,7 @@ def _made(repository: Repository, shas: Sequence[str]) -> list[Patch]:
 
 def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     stdin = "".join(f"{sha}\n" for sha in shas).encode()
-    with ThreadPoolExecutor(2) as beside:
+    with Pool(2) as beside:
         with_context = beside.submit(repository.piped, [*PATCH, "-U3"], ID, stdin=stdin)
         data = repository.run(*PATCH, "-U0", stdin=stdin)
         without_context = beside.submit(repository.run, *ID, stdin=data)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
+from config.git import walled
 from config.storage import opening
 from review.git import catfile
 from review.git.output import SHA
@@ -36,8 +37,11 @@ class Unusual(Exception):
 
 
 def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
-    """Every ref by its full name; None where git has to be asked. Of those whose names begin with
-    `but`, the object itself, whatever it is. GitError when a git that stays does not answer."""
+    """Every ref by its full name; None where git has to be asked, as always behind a wall. Of those
+    whose names begin with `but`, the object itself, whatever it is. GitError when a git that stays
+    does not answer."""
+    if walled.standing():
+        return None
     try:
         found = dict(_found(repository))
         names = sorted(found, key=os.fsencode)  # git's order

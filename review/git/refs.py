@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from config.git import command
+from config.git import command, walled
 from config.git.command import GitError
-from config.storage import opening
 from review import caches
 from review.git import reffiles, underway
 from review.git.reffiles import Ref
@@ -223,7 +222,7 @@ def _by_git(repository: Repository) -> dict[str, Ref]:
 
 def _configuration(repository: Repository) -> bytes:
     with contextlib.suppress(OSError):
-        return opening.contents(repository.common_dir / "config", limit=LARGEST)
+        return walled.contents(repository.common_dir / "config", limit=LARGEST)
     return b""
 
 
@@ -246,7 +245,7 @@ def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, 
     """HEAD's commit and branch; from its file, as git wrote it, where it is one of text."""
     path = repository.git_dir / "HEAD"
     try:
-        data = b"" if path.is_symlink() else opening.contents(path, limit=LONGEST)
+        data = b"" if path.is_symlink() else walled.contents(path, limit=LONGEST)
         text = os.fsdecode(data).strip()
     except OSError:
         text = ""

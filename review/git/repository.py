@@ -10,14 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import stat as modes
-from collections.abc import Iterable, Iterator, Sequence
+import subprocess
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from config.git import command
+from config.git import command, walled
 from config.git.command import TIMEOUT_S, GitError
 from config.storage import opening
 from review import caches
@@ -40,7 +41,8 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A work tree or a bare repository. `git_dir` is that of a linked worktree, if it is one."""
+    """A work tree or a bare repository. `git_dir` is that of a linked worktree, if it is one. One
+    that is `ours` has the objects of looks at a work tree."""
 
     path: Path
     git_dir: Path
@@ -48,6 +50,7 @@ class Repository:
     sha256: bool
     shallow: bool
     partial: bool
+    ours: bool = False
 
     @property
     def empty_tree(self) -> str:
@@ -65,11 +68,32 @@ class Repository:
             "GIT_CONFIG_NOSYSTEM": "1",
         }
 
-    def run(self, *args: str, stdin: bytes | None = None, timeout: float = TIMEOUT_S) -> bytes:
+    @property
+    def shows(self) -> tuple[Path, ...]:
+        """What of ours a git needs beside it."""
+        return (_empty_repository(self.sha256), *([self.common_dir] if self.ours else []))
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        timeout: float = TIMEOUT_S,
+        accepted: Collection[int] = (0,),
+    ) -> bytes:
         """What a git command prints that needs objects only. GitError like command.run."""
         return command.run(
-            self.common_dir, *args, stdin=stdin, timeout=timeout, environ=self.environ
-        )
+            self.common_dir, *args, stdin=stdin, timeout=timeout, environ=self.environ,
+            accepted=accepted, shows=self.shows,
+        )  # fmt: skip
+
+    def spawn(
+        self, *args: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
+    ) -> subprocess.Popen[bytes]:
+        """The same as it works, to be ended by `command.end`."""
+        return command.spawn(
+            self.common_dir, args, stdin=stdin, stderr=stderr, environ=self.environ,
+            shows=self.shows,
+        )  # fmt: skip
 
     def piped(
         self,
@@ -81,8 +105,9 @@ class Repository:
     ) -> bytes:
         """The same of two commands, the first one's output being the second one's input."""
         return command.piped(
-            self.common_dir, source, sink, stdin=stdin, timeout=timeout, environ=self.environ
-        )
+            self.common_dir, source, sink, stdin=stdin, timeout=timeout, environ=self.environ,
+            shows=self.shows,
+        )  # fmt: skip
 
 
 _opened: caches.Memory[Path, tuple[tuple[str, ...], Repository]] = caches.Memory(512)
@@ -159,7 +184,7 @@ def _first_read(path: Path) -> Iterator[Path]:
     base = dot_git if os.path.lexists(dot_git) else path
     yield base
     with contextlib.suppress(OSError, ValueError):
-        told = os.fsdecode(opening.contents(dot_git, limit=LONGEST)).strip()
+        told = os.fsdecode(walled.contents(dot_git, limit=LONGEST)).strip()
         base = path / told.removeprefix("gitdir: ")
     yield from (base / name for name in FIRST_READ)
 

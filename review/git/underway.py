@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from config.storage import files
+from config.git import walled
 from review.git.output import SHA
 
 HEADS = "refs/heads/"
@@ -69,7 +69,6 @@ def _found(git_dir: Path, shas: Mapping[str, str]) -> Iterator[Underway]:
 def _line(path: Path) -> str:
     """The text of a file of one line, "" for none."""
     try:
-        found = files.read(path, limit=LIMIT)
+        return os.fsdecode(walled.contents(path, limit=LIMIT)).strip()
     except OSError:
         return ""
-    return os.fsdecode(found.data).strip() if found else ""

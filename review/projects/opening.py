@@ -14,15 +14,18 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config.git import owning
+from config.git import owning, walled
 from config.git.command import GitError
 from review.git.repository import Repository, open_repository
 from review.projects import reading
 
 
 def opened(path: Path) -> Repository:
-    """The repository there. GitError missing, not_git or unreadable."""
-    found = open_repository(path)
+    """The repository there; behind a wall, one that lies within it. GitError missing, not_git or
+    unreadable."""
+    found, wall = open_repository(path), walled.standing()
+    if wall and not (wall.holds(found.git_dir) and wall.holds(found.common_dir)):
+        raise GitError("not_git", f"Not a git repository: {path}: {owning.STRANGE}")
     if not _is_worked_in(path):
         return found
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
 from config.git.command import GitError
+from config.git.pool import Pool
 from review.git import ancestry, family, patches
 from review.git.commits import Commit
 from review.git.log import history
@@ -102,7 +102,7 @@ class _Search:
         here = sorted(set(ancestry.resolve(scene.repository, old).values()))
         tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
         self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
-        with ThreadPoolExecutor(2) as aside:
+        with Pool(2) as aside:
             used, beside = aside.submit(self._used, here), aside.submit(self._beside, here)
             self.objects = history.listed(scene.repository, here)
             self.used, self.beside = used.result(), beside.result()

@@ -145,7 +145,7 @@ class ReviewFile:
 
 
 _parsed: caches.Memory[tuple[str, str, frozenset[str] | None], ReviewFile]
-_parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads))
+_parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads), shared=True)
 
 
 def normal_side(side: str | None) -> Literal["LEFT", "RIGHT"]:

@@ -66,6 +66,17 @@ def run(
         return _run(git, given)
 
 
+def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple[str, ...]:
+    """What starts a git that reads for a turn in `cwd` (config/git/walled.py). It runs nothing of
+    the repository, so no sockets are covered. GitError."""
+    walls = _walls()
+    shown = [*map(str, needed), *owned.needed()]
+    made = sandbox.wrap(
+        [], walls, cwd=str(cwd), writable=[*map(str, writable)], needed=shown, covered=False
+    )
+    return tuple(made[:-3])  # without where it is, and the end of the options
+
+
 class _Moved(GitError):
     """The sandbox did not start, and may at the next try."""
 
@@ -135,10 +146,15 @@ def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
     return output
 
 
+def _walls() -> sandbox.Sandbox:
+    found = select.confinement()
+    if found.mode == "unavailable":
+        raise GitError("failed", f"The sandbox is unavailable: {found.reason}")
+    return found
+
+
 def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
-    walls, top = select.confinement(), Path(git.tree.top)
-    if walls.mode == "unavailable":
-        raise GitError("failed", f"The sandbox is unavailable: {walls.reason}")
+    walls, top = _walls(), Path(git.tree.top)
     inside = walls.mode == "bwrap"
     given = {**command.environment(top), **environ}
     if inside:

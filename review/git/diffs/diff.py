@@ -100,10 +100,7 @@ def streamed_edits(
         yield ((file.path, known[file.path]) for file in wanted if file.path in known)
         return
     limited = len(wanted) < len(commit.files) and len(wanted) <= FEW
-    process = command.spawn(
-        repository.common_dir, _patches(repository, commit, wanted, limited=limited),
-        environ=repository.environ, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    process = repository.spawn(*_patches(repository, commit, wanted, limited=limited))
     try:
         yield _followed(repository, commit, wanted, process)
     finally:

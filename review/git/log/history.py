@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from config.git import walled
 from config.git.command import GitError
-from config.storage import opening
 from review import caches
 from review.git import objects, output
 from review.git.commits import Commit
@@ -66,7 +66,8 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
     key = (repository.common_dir, repository.shallow, sha, parent)
     found = _single.get(key)
     if found is None:
-        row = rows.get(sha) if parent == "first" and not repository.shallow else None
+        told = parent == "first" and not (repository.shallow or walled.standing())
+        row = rows.get(sha) if told else None  # of whatever repository
         found = row or _one(repository, sha, parent)
         if found.counted:
             _single.put(key, found)
@@ -172,7 +173,7 @@ def boundary(repository: Repository) -> frozenset[str]:
     if not repository.shallow:
         return frozenset()
     try:
-        told = opening.contents(repository.common_dir / "shallow", limit=SHALLOW)
+        told = walled.contents(repository.common_dir / "shallow", limit=SHALLOW)
     except OSError:
         return frozenset()
     return frozenset(told.decode("ascii", "replace").split())

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from config.git import command
 from config.git.command import GitError
 from review.git import output
 from review.git.repository import Repository
@@ -111,9 +110,7 @@ def merged(repository: Repository, ours: str, theirs: str) -> str | list[str]:
     """The tree of their merge; the paths that clash where there is none. GitError."""
     asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     try:
-        told = command.run(
-            repository.common_dir, *asked, environ=repository.environ, accepted=(0, 1)
-        )
+        told = repository.run(*asked, accepted=(0, 1))
     except GitError as error:
         if "usage:" in error.text or "not a valid" in error.text.lower():
             raise GitError("failed", "Folding needs git 2.38 or later") from None

@@ -48,6 +48,7 @@ class Row(CommitRef):
     by: str | None
 
 
+@wall.within
 def list_threads(
     directory: Path, *, commit: str | None, state: str, project: str | None
 ) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def list_threads(
     return {"threads": rows, "more": max(0, len(wanted) - LISTED)}
 
 
+@wall.within
 def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[str, Any]:
     """One thread with the lines it is about, and what changed there since it was asked about."""
     found = wall.thread(directory, thread, project)
@@ -80,6 +82,7 @@ def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[st
         return record
 
 
+@wall.within
 def read_diff(
     directory: Path, *, commit: str, path: str | None, project: str | None
 ) -> dict[str, Any]:
@@ -108,6 +111,7 @@ def _called(commit: Commit, path: str) -> list[str]:
     raise NotFound('"path" is not a file changed by this commit')
 
 
+@wall.within
 def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:
     """The stacks of the repository, each with its commits bottom to top."""
     return {
@@ -125,6 +129,7 @@ def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:
     }
 
 
+@wall.within
 def reply(
     directory: Path, *, thread: str, body: str, author: str, project: str | None
 ) -> dict[str, Any]:
@@ -134,6 +139,7 @@ def reply(
     return _now(directory, found)
 
 
+@wall.within
 def propose_resolved(
     directory: Path, *, thread: str, author: str, project: str | None
 ) -> dict[str, Any]:

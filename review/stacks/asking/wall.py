@@ -2,20 +2,25 @@
 
 A repository counts as the turn's where the turn's directory lies in one of its worktrees, or where
 it lies in the turn's directory, if it is that directory's own: a turn may write `.git` as any other
-file, and say there where more objects are.
-See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
+file, and say there where more objects are. It may do so at any moment, so whatever is read for it
+is read behind a wall. See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from config.errors import Conflict, NotFound, printable
-from config.git import owning
+from config.git import owning, walled
 from config.git.command import GitError
+from config.git.owning import Owned
+from config.git.walled import Wall
 from config.mcp import turn_tools
 from review import files, projects
 from review.projects import Project, RepoEntry
@@ -26,7 +31,12 @@ from review.threads import commit_review
 from review.threads.schema import Thread
 from review.threads.target import Target
 
+P = ParamSpec("P")
+T = TypeVar("T")
 NONE = "No repository that this chat works in is under review; open it on the review page first."
+
+
+_Place = tuple[Path, Owned]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +49,38 @@ class ThreadOnCommit:
     thread: Thread
 
 
+class _Reach(NamedTuple):
+    """What a turn in a directory reaches, and the folders that are read for it."""
+
+    entries: list[tuple[Project, RepoEntry]]
+    roots: list[Path]
+    writable: list[Path]
+
+
+_reach: ContextVar[_Reach] = ContextVar("reach")
+
+
+def within(noun: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    """The noun, for the directory of a turn: what it reads of repositories it reads behind the wall
+    of that turn."""
+
+    @wraps(noun)
+    def run(directory: Path, /, *args: P.args, **given: P.kwargs) -> T:
+        found = _reached(directory)
+        set_before = _reach.set(found)
+        try:
+            with walled.behind(_wall(directory, found)):
+                return noun(directory, *args, **given)
+        finally:
+            _reach.reset(set_before)
+
+    return run
+
+
 def entries(directory: Path, project: str | None = None) -> list[tuple[Project, RepoEntry]]:
     """The repositories under review that a turn in this directory may reach, of one project where
     one is named. NotFound when there is none."""
-    common = _common_dir(directory)
-    found = [
-        (one, entry)
-        for one in projects.all()
-        for entry in one.repos
-        if not entry.errors and _is_theirs(entry.path, directory, common)
-    ]
+    found = _reach.get().entries
     if not found:
         raise NotFound(NONE)
     named = [(one, entry) for one, entry in found if project in (None, one.slug)]
@@ -125,39 +157,73 @@ def _uncommitted(one: Repo) -> Iterator[ThreadOnCommit]:
         yield ThreadOnCommit(one, reviewed.TITLE, target, thread)
 
 
-def _is_theirs(path: Path, directory: Path, common: Path | None) -> bool:
+def _reached(directory: Path) -> _Reach:
+    """By names, which are looked at once: where they lead a moment later is for the wall."""
+    home = _around(directory)
+    found = _Reach([], [directory], [])
+    if home:
+        _show(found, *home)
+    for one in projects.all():
+        for entry in one.repos:
+            own = None if entry.errors else _theirs(entry.path, directory, home)
+            if own:
+                found.entries.append((one, entry))
+                _show(found, *own)
+    return found
+
+
+def _show(found: _Reach, top: Path, own: Owned) -> None:
+    """What lies in the directory comes with it, and not for itself: a link may be there by then."""
+    directory = found.roots[0]
+    found.roots.extend(path for path in (top, *own) if not path.is_relative_to(directory))
+    if not own.common.is_relative_to(directory):
+        found.writable.append(own.common)
+
+
+def _wall(directory: Path, found: _Reach) -> Wall | None:
+    if not found.entries:
+        return None
+    needed, writable = (list(dict.fromkeys(paths)) for paths in (found.roots, found.writable))
+    prefix = turn_tools.behind(directory, needed, writable)
+    try:
+        return walled.around(prefix, [*map(str, needed)])
+    except OSError as error:  # exchanged already
+        raise GitError("failed", f"{error.filename}: {error.strerror}") from None
+
+
+def _theirs(path: Path, directory: Path, home: _Place | None) -> _Place | None:
+    """The top of the repository there and what is its own, where it is the turn's."""
     real = Path(os.path.realpath(path))
     if real.is_relative_to(directory):
-        return _own(real, directory) is not None
+        return _own(real, directory)
+    if home is None:
+        return None
     try:
-        return common is not None and _shared(path) == common
+        own = owning.of(real)
     except GitError:
-        return False
+        return None
+    return (real, own) if own.common == home[1].common else None
 
 
-def _shared(path: Path) -> Path:
-    return Path(os.path.realpath(projects.opened(path).common_dir))
-
-
-def _common_dir(directory: Path) -> Path | None:
-    """The git directory that the worktrees around this directory share."""
+def _around(directory: Path) -> _Place | None:
+    """The repository that this directory lies in a worktree of."""
     for folder in (directory, *directory.parents):
         if os.path.lexists(folder / ".git"):
             return _own(folder, directory)
     return None
 
 
-def _own(top: Path, directory: Path) -> Path | None:
-    """What the worktrees of the repository share that is this directory's own. None for any other,
-    and for one that takes objects from where the turn itself cannot read."""
+def _own(top: Path, directory: Path) -> _Place | None:
+    """The repository that is this directory's own. None for any other, and for one that takes
+    objects from where the turn itself cannot read."""
     try:
-        common = owning.of(top).common
-        places = owning.borrowed(common)
+        own = owning.of(top)
+        places = owning.borrowed(own.common)
     except GitError:
         return None
-    shown, hidden = (directory, top, common), turn_tools.hidden() if places else ()
+    shown, hidden = (directory, top, own.common), turn_tools.hidden() if places else ()
     read = (_lies(place, shown) or not _lies(place, hidden) for place in places)
-    return common if all(read) else None
+    return (top, own) if all(read) else None
 
 
 def _lies(path: Path, folders: Iterable[Path | str]) -> bool:

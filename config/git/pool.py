@@ -1,0 +1,19 @@
+"""Threads in which git works aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Pool(ThreadPoolExecutor):
+    """They work behind the wall of whoever hands them their work (config/git/walled.py)."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return super().submit(partial(copy_context().run, fn, *args, **kwargs))
