@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import pwd
 import re
 import sys
@@ -218,9 +219,14 @@ def folders(name: str, value: object) -> tuple[Path, ...]:
     for path in found:
         if not path.is_absolute():
             raise refusal(name, path, "absolute paths, or such that begin with ~/")
-        if Path.home().resolve().is_relative_to(path.resolve()):
+        if Path.home().resolve().is_relative_to(_real(path)):
             raise refusal(name, path, "folders within your home, not all of it")
     return found
+
+
+def _real(path: Path) -> Path:
+    """Where it leads; also a loop of links, which a turn may have made."""
+    return Path(os.path.realpath(path))
 
 
 def made(name: str, path: Path) -> Path:
@@ -320,7 +326,7 @@ def refuse_together(values: Mapping[str, Any]) -> None:
         raise OptionError("SVC_REDIS_URL goes with SVC_DATABASE_URL: tasks are about shared rows")
     ours = [values[name].resolve() for name in ("data_dir", "projects_dir")]
     for path in values["reads"]:
-        real = path.resolve()
+        real = _real(path)
         if any(one.is_relative_to(real) or real.is_relative_to(one) for one in ours):
             raise refusal("engines.reads", path, "folders apart from the data of the service")
     if values["auth_mode"] == "jwt" and not values["auth_jwks_url"]:

@@ -62,9 +62,8 @@ def engines() -> Iterator[Finding]:
         if hint := unseen.advice(sandbox):
             yield Finding(HINT, "sandbox", hint)
     for path in select.unshown(store.working_at):
-        text = (
-            f"engines.reads: {path} is not shown to turns: it lies where agents of a project work"
-        )
+        why = "it lies where agents work, or a link there leads to it"
+        text = f"engines.reads: {path} is not shown to turns: {why}"
         yield Finding(HINT, "sandbox", text)
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)

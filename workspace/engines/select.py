@@ -7,9 +7,10 @@ docs/design/engines.md#choosing-an-engine.
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from workspace.engines.base import NAMES, Engine, Job, Probe
 Worked = Callable[[], Iterable[Path]]
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
+MOST_LINKS = 40  # one behind the other, as Linux follows them
 LACKED_S = 3.0  # what was not there may be by now: who sets it up looks again
 NO_MODEL = "no model is set up; add a key, start a local model, or begin it with #!runbook"
 UNNAMED = "several ACP agents are set up; name one, as acp:<agent>"
@@ -176,22 +178,40 @@ def walls(worked_at: Worked) -> sandbox.Sandbox:
     leads to. `worked_at` gives the directories of projects."""
     astray = unshown(worked_at)
     reads = [path for path in settings.SVC.reads if path not in astray]
-    named = [path.parent.resolve() / path.name for path in reads]
-    paths = tuple(str(one) for path in named for one in (path, path.resolve()))
+    named = [os.path.join(os.path.realpath(path.parent), path.name) for path in reads]  # noqa: PTH118
+    paths = tuple(one for path in named for one in (path, os.path.realpath(path)))
     return confinement()._replace(shown=paths)
 
 
 def unshown(worked_at: Worked) -> list[Path]:
-    """Of `engines.reads` what lies where agents work: a link that a turn puts there would show all
-    turns what it leads to."""
+    """Of `engines.reads` what lies where agents work, or is reached by a link that does: one that a
+    turn puts there would show all turns what it leads to."""
     if not settings.SVC.reads:
         return []
-    at = [*worked_at()]
+    ours = (Path(place).resolve() for place in (settings.DATA_DIR, settings.PROJECTS_DIR))
+    at = [*worked_at(), *ours]
     return [
         path
         for path in settings.SVC.reads
-        if any(up.resolve().is_relative_to(one) for up in (path, *path.parents) for one in at)
+        if any(step.is_relative_to(one) for step in _steps(path) for one in at)
     ]
+
+
+def _steps(path: Path) -> Iterator[Path]:
+    """All that is passed on the way to a path, each link of it by where it really lies."""
+    left, at, links = [*path.parts[:0:-1]], Path("/"), 0
+    while left:
+        name = left.pop()
+        step = at / name if name != os.pardir else at.parent
+        yield step
+        if not step.is_symlink():
+            at = step
+        elif (links := links + 1) > MOST_LINKS:
+            return
+        else:
+            target = step.readlink()
+            at = Path("/") if target.is_absolute() else at
+            left += [part for part in target.parts[::-1] if part != "/"]
 
 
 def hidden() -> tuple[str, ...]:

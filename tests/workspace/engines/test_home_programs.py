@@ -96,6 +96,25 @@ def test_what_lies_where_agents_work_is_not_shown_for_a_turn_may_make_a_link_of_
     assert set(select.walls(lambda: [app]).shown) == {str(home / ".rustup")}
 
 
+def test_what_is_reached_by_a_link_where_agents_work_is_not_shown_either(
+    tmp_path: Path, home: Path, settings: Any
+) -> None:
+    settings.DATA_DIR, settings.PROJECTS_DIR = tmp_path / "data", tmp_path / "projects"
+    for place in (app := home / "app", project := settings.PROJECTS_DIR / "demo", home / "bin"):
+        place.mkdir(parents=True)
+    (home / "tools").symlink_to("app/tools")
+    (app / "tools").symlink_to("../.rustup")  # a turn may lead it elsewhere
+    (home / "more").symlink_to(home / "bin/../more-still")
+    (home / "more-still").symlink_to(project / "tools")
+    (project / "tools").symlink_to(home / ".rustup")
+    (home / "round").symlink_to("round")
+    (home / "fine").symlink_to("bin/../.rustup")
+    reads = "[~/tools, ~/more/bin, ~/round, ~/fine]"
+    settings.SVC = options.load({"SVC_CONFIG": str(config(tmp_path, reads))})
+
+    assert select.unshown(lambda: [app]) == [home / "tools", home / "more/bin"]
+
+
 def test_the_doctor_says_which_folders_of_the_path_turns_do_not_see(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
