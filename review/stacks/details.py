@@ -79,7 +79,7 @@ _small: caches.Memory[tuple[object, ...], list[texts.Record]] = caches.Memory(16
 class CommitPosition:
     """One commit among all commits of its project, in the order of reading."""
 
-    repos: list[Repo]
+    project: projects.Project
     repo: Repo
     item: Item
 
@@ -93,12 +93,22 @@ class CommitPosition:
 
     @property
     def neighbours(self) -> tuple[wire.Neighbour | None, wire.Neighbour | None]:
-        """The commits before and after this one: repo by repo, stack by stack, bottom to top."""
-        path = [(found, found.by_sha[sha]) for found in self.repos for sha in reading_order(found)]
-        at = path.index((self.repo, self.item))
-        before = path[at - 1] if at else None
-        after = path[at + 1] if at + 1 < len(path) else None
-        return _neighbour(before), _neighbour(after)
+        """The commits before and after this one: repo by repo, stack by stack, bottom to top.
+        Another repo is read only where this one ends."""
+        path, entries = list(reading_order(self.repo)), self.project.repos
+        at, here = path.index(self.item.commit.sha), self.repo.entry.index
+        below = (one for one in reversed(entries) if one.index < here)
+        above = (one for one in entries if one.index > here)
+        before = _neighbour(self.repo, path[at - 1]) if at else self._nearest(below, -1)
+        if at + 1 < len(path):
+            return before, _neighbour(self.repo, path[at + 1])
+        return before, self._nearest(above, 0)
+
+    def _nearest(self, entries: Iterable[projects.RepoEntry], end: int) -> wire.Neighbour | None:
+        """The commit at that end of the first of these repos that has any."""
+        loaded = (repo.load(self.project, entry) for entry in entries)
+        ends = (_neighbour(one, path[end]) for one in loaded if (path := [*reading_order(one)]))
+        return next(ends, None)
 
 
 def reading_order(found: Repo) -> Iterator[str]:
@@ -307,10 +317,8 @@ def _header(place: CommitPosition, commit: commits.Commit) -> Head:
 def _place(slug: str, name: str, sha: str) -> CommitPosition:
     """One commit of a project. NotFound, or Invalid for a sha that names several."""
     found = projects.get(slug)
-    entry = projects.repo(found, name)
-    loaded = {one.index: repo.load(found, one) for one in found.repos}
-    mine = loaded[entry.index]
-    return CommitPosition(list(loaded.values()), mine, repo.find(mine, sha))
+    mine = repo.load(found, projects.repo(found, name))
+    return CommitPosition(found, mine, repo.find(mine, sha))
 
 
 def _pr(place: CommitPosition) -> Pr:
@@ -342,10 +350,8 @@ def _judged(found: Repo) -> dict[str, list[verdicts.Given]]:
     return {item.commit.sha: verdicts.of(repo.target(found, item)) for item in here}
 
 
-def _neighbour(place: tuple[Repo, Item] | None) -> wire.Neighbour | None:
-    if place is None:
-        return None
-    found, item = place
+def _neighbour(found: Repo, sha: str) -> wire.Neighbour:
+    item = found.by_sha[sha]
     return wire.neighbour(found, item, _short(found, item))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from config.errors import Invalid, NotFound
 from config.git import command
+from review import caches
 from review.git import objects
 from review.stacks import details, repo
 from tests.review.repos import Repo
@@ -101,6 +102,27 @@ def test_neighbours_lead_through_all_repos_stack_by_stack(pay: Payments, shas: l
     assert isinstance(only, dict)
     assert only["prev"]
     assert (only["prev"]["sha"], only["next"]) == (shas[0], None)
+
+
+def test_only_the_ends_of_a_repo_lead_to_another_one_past_those_without_commits(
+    pay: Payments, shas: list[str], tmp_path: Path, runs: list[str]
+):
+    mid = shas[1]
+    last = pay.repo.commit({"c.py": "c\n"}, "Add c")
+    other = Repo(tmp_path / "other")
+    other.commit({"x": "x"}, "Only one")
+    whole = {"name": "web", "path": str(other.path), "range": {"base": None, "head": "main"}}
+    api = {"name": "api", "path": str(pay.repo.path), "range": "main..feature"}
+    pay.put("project.yaml", {"repos": [api, {**whole, "name": "no", "range": "main..main"}, whole]})
+    detail(last)
+    caches.clear()
+    runs.clear()
+
+    shown = detail(mid)
+
+    assert (shown["prev"]["title"], shown["next"]["title"]) == ("Change a", "Add c")
+    assert runs.count("log") == 1
+    assert detail(last)["next"]["title"] == "Only one"
 
 
 def test_every_kind_of_change_is_told(pay: Payments, shas: list[str]):
