@@ -155,7 +155,7 @@ def draft(
 
 
 def edit_draft(
-    project: str, repo: str, sha: str, draft: str, *, me: str, body: Any, was: Any
+    project: str, repo: str, sha: str, draft: str, *, me: str, body: Any, was: Any = None
 ) -> records.Thread:
     target = repos.target_at(project, repo, sha)
     drafts.edit(target, draft, body, me, was)

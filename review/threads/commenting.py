@@ -92,7 +92,7 @@ def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
     return writes.write(target, operation)
 
 
-def edit(target: Target, tid: str, cid: str, body: Any, *, me: str, was: Any = None) -> bool:
+def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = None) -> bool:
     """Change the text of one's own comment; False when it was the same already. Conflict when it is
     not as it `was` any more."""
     before = _shown(target, tid).comment(cid)
