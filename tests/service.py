@@ -315,7 +315,12 @@ class Service:
             self._output = None
 
     def __enter__(self) -> Self:
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.kill9()
+            self.http.close()
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from config.git import command
-from tests import starts
+from tests import service, starts
 from tests.promises.rings import SLOW
 from tests.review.repos import Repo
 from tests.service import ROOT, Service, stores, until
@@ -120,6 +120,18 @@ def test_a_test_that_hides_what_it_starts_fails_and_says_so(tmp_path: Path):
 
     assert run.returncode == 1
     assert "starts ['true'], which its code does not show" in said
+
+
+def test_a_service_that_does_not_come_up_in_time_is_not_left_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(service, "START_S", 0.0)
+    slow = Service(tmp_path, scheduler=False)
+
+    with pytest.raises(AssertionError, match="healthy"), slow:
+        pass
+
+    assert slow.process is None
 
 
 JOBS = {"one process": (), **({"a worker": ("-n", "1")} if SLOW else {})}
