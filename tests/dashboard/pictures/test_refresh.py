@@ -115,19 +115,6 @@ async def test_a_blank_page_and_a_page_that_hangs_count_for_nothing_and_keep_the
 
 
 @pytest.mark.slow
-async def test_an_app_that_comes_up_has_its_screenshot_without_being_asked(gallery, told):
-    running = asyncio.create_task(gallery.run())
-    async with serving(site({"/": (PAGE, BODY)})) as server:
-        gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))
-        await eventually(lambda: gallery.shown("shop")[0] == "screenshot", seconds=20)
-    running.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
-
-    assert told.thumbs == ["shop"]
-
-
-@pytest.mark.slow
 async def test_an_app_removed_while_it_is_photographed_leaves_nothing_behind(gallery, told):
     async with serving(site({"/": (PAGE, BODY)})) as server:
         gallery.know("shop", replace(SHOP, url=f"http://127.0.0.1:{server.port}/"))
