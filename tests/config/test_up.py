@@ -108,6 +108,7 @@ def test_a_server_loads_no_library_that_its_settings_do_not_ask_for(stopped):
     assert ("/psycopg" in mapped) == ("SVC_DATABASE_URL" in stopped.env)
 
 
+@pytest.mark.slow
 def test_a_second_start_names_the_first_and_ends_with_2(shared_service):
     for command in (["up"], ["runserver", "--noreload"]):
         second = shared_service.run(*command)

@@ -163,6 +163,7 @@ class Elsewhere(Service):
         self._forget()
 
 
+@pytest.mark.slow
 def test_the_service_reads_cron_in_the_zone_that_etc_localtime_is_linked_to(etc, tmp_path):
     (etc.folder / "localtime").symlink_to(ZONEINFO / "Asia/Kolkata")
     service = Elsewhere(tmp_path, scheduler=False)

@@ -32,11 +32,13 @@ triggers:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_eight_clients_write_many_replies_each(served: Served, pay: Project):
     all_reply(served, pay, replies=ring(fast=15, slow=50))
 
 
+@pytest.mark.slow
 def test_both_parts_write_one_project_file_many_times_and_lose_nothing(
     served: Served, pay: Project
 ):

@@ -305,6 +305,7 @@ def nursery(world: World, sha: str) -> Iterator[Callable[[int, float], list[str]
         asked.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_killed_writer_leaves_a_whole_file_and_all_it_acknowledged(world: World, sha: str):
     world.put(sha, START)
