@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.conftest import Held, Watch
 from tests.service import Service
@@ -126,3 +126,27 @@ def test_a_chat_whose_answer_is_lost_is_started_once(
     page.wait_for_url(re.compile(r"/chats/[0-9a-f-]{36}$"))
     after = shared_service.http.get("/api/projects/lost/chats").json()["chats"]
     assert len(after) == len(before) + 1
+
+
+@pytest.mark.slow
+def test_what_a_closed_window_had_typed_is_offered_where_another_typed_too(
+    page: Page, context: BrowserContext, chat: str
+) -> None:
+    other = context.new_page()
+    for window, text in ((other, "#!runbook\nTheirs"), (page, "#!runbook\nMine")):
+        window.goto(f"/projects/{chat}")
+        window.get_by_role("textbox", name="Message").fill(text)
+        window.wait_for_function(
+            "text => JSON.stringify(localStorage).includes(text)", arg=text[-4:]
+        )
+    other.goto("about:blank")
+    other.close()
+    page.reload()
+
+    box = page.get_by_role("textbox", name="Message")
+    expect(box).to_have_value("#!runbook\nMine")
+    left = page.get_by_role("group", name="Text of a window that was closed")
+    expect(left).to_contain_text("Theirs")
+    left.get_by_role("button", name="Put it here").click()
+    expect(box).to_have_value("#!runbook\nMine\n\n#!runbook\nTheirs")
+    expect(left).to_have_count(0)

@@ -111,6 +111,54 @@ test("what another window sent or went on with is not offered again", async () =
   assert.equal((await load(mine)).draftOf("x"), "");
 });
 
+test("what a closed window typed at a box where another has other text is offered there", async () => {
+  const mine = store();
+  const theirs = store();
+  const a = await load(mine);
+  a.keepDraft("x", "of A");
+  const b = await load(theirs);
+  b.keepDraft("x", "of B");
+  const offered = async (page) => {
+    document.body.innerHTML = "<div id=bars></div><form><textarea></textarea></form>";
+    const box = document.querySelector("textarea");
+    page.draft(box, "x");
+    await null;
+    return { box, left: document.querySelector("[role=group]") };
+  };
+  a.close();
+
+  const again = await load(mine);
+  assert.equal((await offered(again)).left, null, "it was a reload");
+  again.close();
+  b.enter();
+  const { box, left } = await offered(b);
+  assert.match(left.textContent, /window that was closed: of A/);
+  box.focus = () => {};
+  box.dispatchEvent = () => {}; // the Event of node is none of this document
+  left.querySelector("button").click();
+
+  assert.equal(box.value, "of B\n\nof A");
+  assert.equal((await offered(b)).left, null);
+});
+
+test("what a closed window typed is not written over by one that never showed it", async () => {
+  const a = await load(store());
+  const b = await load(store());
+  assert.equal(b.draftOf("x"), "");
+  a.enter();
+  a.keepDraft("x", "of A");
+  a.close();
+  b.enter();
+  b.keepDraft("x", "of B");
+  b.keepDraft("x", "");
+
+  const c = await load(store());
+  document.body.innerHTML = "<div id=bars></div><form><textarea></textarea></form>";
+  c.draft(document.querySelector("textarea"), "x");
+  await null;
+  assert.match(document.querySelector("[role=group]").textContent, /of A/);
+});
+
 test("a full browser says how long text is kept, and never offers an older one", async () => {
   const mine = store();
   const page = await load(mine);

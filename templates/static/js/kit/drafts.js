@@ -6,6 +6,7 @@ import { button, h, icon, settle } from "./dom.js";
 const PREFIX = "svc.draft.";
 const KEPT = 30 * 24 * 3600 * 1000; // ms
 const REST = 300; // ms after the last key
+const LEFT = `${PREFIX}left:`; // of a window that was closed while another had other text there
 
 const own = () => sessionStorage; // of this window
 const shared = () => localStorage; // for the window that opens it next
@@ -21,8 +22,10 @@ const due = new Set(); // of every field that holds what is not saved yet
 export const saveDrafts = () => due.forEach((save) => save());
 addEventListener("pagehide", () => {
   saveDrafts();
-  for (const key of keys(own)) if (!entry(shared, key)) put(shared, key, own().getItem(key));
+  for (const key of keys(own)) leave(key);
 });
+addEventListener("pageshow", stay);
+stay();
 addEventListener("beforeunload", (event) => {
   saveDrafts();
   if (unkept.size) event.preventDefault(); // the browser asks: they go with the page
@@ -56,6 +59,7 @@ export function draft(textarea, name) {
     later();
   });
   textarea.addEventListener("blur", save);
+  queueMicrotask(() => offer(textarea, name)); // it stands in its form by then
   return {
     restored: kept !== "",
     again() {
@@ -106,6 +110,10 @@ export function keepDraft(name, text) {
     shown.delete(name);
     return;
   }
+  const before = entry(shared, key);
+  // Its window is closed, and nobody saw it here.
+  if (before?.left && before.text !== shown.get(name) && !text.startsWith(before.text))
+    setAside(key, before);
   shown.set(name, text);
   const here = put(own, key, value);
   const there = put(shared, key, value);
@@ -114,6 +122,83 @@ export function keepDraft(name, text) {
     if (!there) unkept.set(key, value);
   }
   tell(there ? "" : here ? "only until this window is closed" : "only while this page is open");
+}
+
+/**
+ * For the window that opens it next; where another one has other text there, beside that.
+ * @param {string} key
+ */
+function leave(key) {
+  const mine = entry(own, key);
+  if (!mine) return;
+  const theirs = entry(shared, key);
+  if (!theirs || theirs.text === mine.text)
+    put(shared, key, JSON.stringify({ ...mine, left: true }));
+  else setAside(key, mine);
+}
+
+/**
+ * @param {string} key
+ * @param {{text: string, at: number}} one
+ */
+function setAside(key, { text, at }) {
+  put(shared, `${LEFT}${key.slice(PREFIX.length)}:${at}`, JSON.stringify({ text, at }));
+}
+
+/** What this window left it has still: it was reloaded, or somebody came back to it. */
+function stay() {
+  for (const key of keys(own)) {
+    const mine = entry(own, key);
+    const there = entry(shared, key);
+    if (there?.left && there.text === mine?.text) put(shared, key, own().getItem(key));
+    for (const one of leftOf(key.slice(PREFIX.length)))
+      if (one.text === mine?.text) put(shared, one.key, "");
+  }
+}
+
+/**
+ * @param {string} name
+ * @returns {{key: string, text: string}[]}
+ */
+function leftOf(name) {
+  const begin = `${LEFT}${name}:`;
+  return keys(shared)
+    .filter((key) => key.startsWith(begin) && /^\d+$/.test(key.slice(begin.length)))
+    .map((key) => ({ key, text: entry(shared, key)?.text ?? "" }));
+}
+
+/**
+ * Below the box what was typed there in windows that are closed.
+ * @param {HTMLInputElement | HTMLTextAreaElement} box
+ * @param {string} name
+ */
+function offer(box, name) {
+  if (!box.parentNode) return; // nobody sees it
+  for (const { key, text } of leftOf(name)) {
+    const gone = () => {
+      put(shared, key, "");
+      node.remove();
+      box.focus();
+    };
+    const take = () => {
+      const gap = box.tagName === "TEXTAREA" ? "\n\n" : " ";
+      box.value = box.value.trim() ? `${box.value}${gap}${text}` : text;
+      box.dispatchEvent(new Event("input", { bubbles: true }));
+      gone();
+    };
+    const node = h(
+      "div",
+      { class: "hint line wrap", role: "group", "aria-label": "Text of a window that was closed" },
+      h(
+        "span",
+        { class: "grow clamp wrap-anywhere", title: text },
+        `Typed in a window that was closed: ${text}`,
+      ),
+      button("Put it here", { kind: "s", onclick: take }),
+      button("Forget it", { kind: "ghost s", onclick: gone }),
+    );
+    box.after(node);
+  }
 }
 
 /** @typedef {() => Storage} Store */
@@ -136,8 +221,8 @@ function entry(store, key) {
 /** @param {string | null | undefined} value */
 function parsed(value) {
   try {
-    const { text, at } = JSON.parse(value ?? "null");
-    return typeof text === "string" && Date.now() - at < KEPT ? { text, at } : null;
+    const { text, at, left } = JSON.parse(value ?? "null");
+    return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left } : null;
   } catch {
     return null;
   }
