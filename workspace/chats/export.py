@@ -137,13 +137,19 @@ def _sender(sender: dict[str, Any]) -> str:
     return _line(form.format(sender.get(key) or "unnamed"))
 
 
+def _cut(shown: TranscriptLine) -> str:
+    cut = shown.get("cut")
+    told = "Only the beginning of {bytes} bytes; the whole text is in .chats/{file}."
+    return "\n\n" + _quoted(told.format(**cut)) if cut else ""
+
+
 def _said(shown: TranscriptLine) -> str:
     if shown.get("role") == "tool":
         return _call(shown)
     if shown.get("role") == "notice":
         return _quoted(f"**{shown.get('level') or 'info'}**: {shown['content']}")
     if "role" in shown:
-        return str(shown["content"]).strip("\n")
+        return str(shown["content"]).strip("\n") + _cut(shown)
     if shown["type"] == "thinking":
         thought = _quoted(shown["content"].strip("\n"))
         return f"<details><summary>Thinking</summary>\n\n{thought}\n\n</details>"

@@ -43,6 +43,13 @@ class ToolCall(TypedDict):
     truncated: bool
 
 
+class Cut(TypedDict):
+    """That `content` is only the beginning, and where the whole is, below the folder of chats."""
+
+    bytes: int
+    file: str
+
+
 class Message(TypedDict):
     """One message; `level` and `code` are those of a notice."""
 
@@ -56,6 +63,7 @@ class Message(TypedDict):
     toolCall: NotRequired[ToolCall]
     level: NotRequired[str | None]
     code: NotRequired[str | None]
+    cut: NotRequired[Cut]
 
 
 class Viewer:
@@ -100,6 +108,8 @@ class Viewer:
             "timestamp": record.get("ts"),
             "turnId": record.get("turn"),
         }
+        if "blob" in record and record["type"] != "tool_result":
+            shown["cut"] = {"bytes": record.get("bytes") or 0, "file": f"blobs/{record['blob']}"}
         if record["type"] == "user":
             shown["sender"] = record.get("sender") or {"kind": "system"}
         if record["type"] == "notice":

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.workspace.chats.world import World
-from workspace.chats import messages, transcript
+from workspace.chats import export, messages, transcript
 
 
 def write(world: World, chat: str, turn: str, *records: tuple[str, dict[str, Any]]) -> None:
@@ -39,6 +39,23 @@ def test_a_tool_is_one_message_told_at_its_result(world: World, chat: str):
         "input": {"command": "npm test"}, "output": "fine", "truncated": False,
     }  # fmt: skip
     assert (total, following) == (1, None)
+
+
+def test_a_message_of_which_only_the_beginning_is_shown_says_so_and_where_the_whole_is(
+    world: World, chat: str
+):
+    text = "All of it. " * 200_000
+    write(world, chat, "t1", ("assistant", {"text": text}), ("assistant", {"text": "Short."}))
+
+    (long, short), _, _ = messages.page(world.project, chat)
+
+    assert text.startswith(long["content"])
+    assert long["cut"]["bytes"] == len(text)
+    whole = world.transcript(chat).parent / long["cut"]["file"]
+    assert whole.read_text() == text
+    assert "cut" not in short
+    exported = b"".join(export.export(project=world.project, session_id=chat, form="md").pieces)
+    assert f"Only the beginning of {len(text)} bytes".encode() in exported
 
 
 def test_thinking_is_between_the_messages_and_counts_as_none(world: World, chat: str):

@@ -3,7 +3,7 @@
 import { button, fill, h, icon, mark } from "../../kit/dom.js";
 import { markdown } from "../../kit/markdown.js";
 import { attempt, copy } from "../../kit/toast.js";
-import { span, time } from "../../kit/words.js";
+import { grouped, span, time } from "../../kit/words.js";
 import { stateOf } from "../words.js";
 import { answered, question } from "./asks.js";
 import { pictures } from "./attach.js";
@@ -52,7 +52,7 @@ export class Turn {
     this.moment = data.timestamp;
   }
 
-  question({ content, sender, timestamp, offset }) {
+  question({ content, sender, timestamp, offset, cut }) {
     this.prompt = content;
     const { letters, tone, name, how } = senderOf(sender, this.acts.project);
     const runbook = content.startsWith("#!runbook");
@@ -63,7 +63,7 @@ export class Turn {
         { class: "msg", "aria-label": `Message of ${name}`, dataset: { at: offset } },
         h("span", { class: `face ${tone}`, "aria-hidden": "true" }, letters),
         h("p", { class: "origin" }, h("b", {}, name), how, time(timestamp)),
-        h("div", { class: "asked" }, text),
+        h("div", { class: "asked" }, text, rest(cut)),
       ),
     );
   }
@@ -140,13 +140,14 @@ export class Turn {
     return node;
   }
 
-  say({ content, offset }) {
+  say({ content, offset, cut }) {
     this.calls = null;
     this.writing?.remove();
     this.writing = null;
     this.said = content;
     const node = this.put(drawn(content, true));
     node.dataset.at = offset;
+    if (cut) this.put(rest(cut));
   }
 
   /** Thinking that is over, in the place of what was shown of it while it came. */
@@ -370,3 +371,12 @@ const who = (engine, model) =>
 const seconds = (from, to) =>
   from && to ? (new Date(to).getTime() - new Date(from).getTime()) / 1000 : 0;
 const took = (from, to) => (from && to ? span(seconds(from, to)) : "");
+
+/** That this is only the beginning of a text, and where the whole is. */
+const rest = (cut) =>
+  cut &&
+  h(
+    "p",
+    { class: "hint wrap-anywhere" },
+    `Only the beginning of ${grouped(cut.bytes)} bytes is shown. The whole text is in .chats/${cut.file}.`,
+  );
