@@ -96,6 +96,46 @@ def test_what_is_no_plain_file_of_bearable_size_is_refused_without_hanging(tmp_p
         files.read(tmp_path / "big", limit=10)
 
 
+def test_a_read_takes_no_more_room_than_the_file_needs(tmp_path: Path, monkeypatch):
+    (tmp_path / "small").write_bytes(b"x" * 300)
+    (tmp_path / "large").write_bytes(b"x" * 300_000)
+    room, pread = [], os.pread
+
+    def counted(fd: int, size: int, offset: int) -> bytes:
+        room.append(size)
+        return pread(fd, size, offset)
+
+    monkeypatch.setattr(os, "pread", counted)
+
+    assert opening.contents(tmp_path / "small") == b"x" * 300
+    assert max(room) <= opening.MORE
+    assert opening.contents(tmp_path / "large") == b"x" * 300_000
+    assert max(room) <= 300_000
+
+
+@pytest.mark.parametrize("added", [1, 300_000, 3 << 20])
+def test_what_is_added_to_a_file_while_it_is_read_is_read_or_refused(
+    tmp_path: Path, monkeypatch, added: int
+):
+    path, pread = tmp_path / "grows", os.pread
+    path.write_bytes(b"x" * 300)
+
+    def grows(fd: int, size: int, offset: int) -> bytes:
+        part = pread(fd, size, offset)
+        if offset == 0:
+            with path.open("ab") as more:
+                more.write(b"y" * added)
+        return part
+
+    monkeypatch.setattr(os, "pread", grows)
+
+    if added > opening.SMALL:
+        with pytest.raises(OSError, match="larger than"):
+            opening.contents(path)
+    else:
+        assert opening.contents(path) == b"x" * 300 + b"y" * added
+
+
 def test_a_read_within_a_folder_does_not_leave_it_through_a_symlink(tmp_path: Path):
     root = tmp_path / "root"
     root.mkdir()

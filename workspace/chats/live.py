@@ -87,9 +87,10 @@ def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
     """What was added since `offset`: the new offset and the deltas of this turn, others ignored."""
     try:
         with opening.reading(path, within=transcript.root(path), buffering=0) as file:
-            if file.seek(0, os.SEEK_END) < offset:
+            size = file.seek(0, os.SEEK_END)
+            if size < offset:
                 offset = 0
-            data = os.pread(file.fileno(), 2 * TURN_BYTES, offset)
+            data = os.pread(file.fileno(), min(size - offset, 2 * TURN_BYTES), offset)
     except OSError:
         return 0, []
     whole = data[: data.rfind(b"\n") + 1]
