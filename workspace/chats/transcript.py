@@ -291,9 +291,10 @@ def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, by
     with file:
         at = file.seek(0, os.SEEK_END) if end is None else end
         pending, ended = b"", False  # bytes from `at` whose first line may start further left
+        size = 4096  # read last: twice as much each time, as most who ask want a few lines
         passed = 0  # bytes in which no line ended
         while at and passed < _PASSED_BYTES:
-            size = min(_BLOCK if ended or passed else 8192, at)
+            size = min(2 * size, _BLOCK, at)
             at -= size
             pending = os.pread(file.fileno(), size, at) + pending
             if not ended:

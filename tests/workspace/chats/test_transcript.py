@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,23 @@ def test_reading_backwards_gives_the_same_lines(tmp_path_factory, sizes, tail, d
     expected = list(zip(ends, lines, strict=True))
     assert found == expected[::-1]
     assert part == expected[:cut][::-1]
+
+
+def test_the_last_lines_of_a_long_transcript_are_read_without_the_rest(path, monkeypatch):
+    fill(path, *("word " * 20 for _ in range(3000)))
+    pread, read = os.pread, 0
+
+    def counted(fd: int, size: int, offset: int) -> bytes:
+        nonlocal read
+        read += size
+        return pread(fd, size, offset)
+
+    monkeypatch.setattr(os, "pread", counted)
+
+    last = [line for _, line in islice(transcript.lines_backwards(path), 80)]
+
+    assert last == Path(path).read_bytes().splitlines()[:-81:-1]
+    assert read < 4 * len(b"".join(last))
 
 
 def test_the_tail_is_found_behind_a_megabyte_of_damage(path):
