@@ -161,7 +161,8 @@ def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[Discusse
     """The commits with threads, then what is not committed."""
     uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # commits take over then
     shorts = wire.shorts([item.commit.sha for item in one.items])
-    for item in _items(one):
+    here = repo.reviewed(one)
+    for item in (item for item in _items(one) if item.commit.sha in here):
         target = repo.target(one, item)
         if count := _count(target, unresolved_only):
             sha = item.commit.sha
@@ -204,8 +205,11 @@ def _stranded(
 def _unreadable(one: Repo) -> Iterator[Unreadable]:
     if one.errors:
         yield from unread.broken(one)
+    here = repo.reviewed(one)
     for item in _items(one):
-        yield from _broken(one, item)
+        if item.commit.sha in here:
+            yield from _broken(one, item)
+        yield from _broken_record(one, item)
     slug, name = one.project.slug, one.entry.name
     found = files.read(slug, "reviews", name, f"{files.WORKTREE}.yaml")
     if found is not None and found.error:
@@ -221,6 +225,10 @@ def _broken(one: Repo, item: Item) -> Iterator[Unreadable]:
         yield {
             "repo": name, "sha": sha, "file": str(review.file), "error": review.parse_error,
         }  # fmt: skip
+
+
+def _broken_record(one: Repo, item: Item) -> Iterator[Unreadable]:
+    name, sha = one.entry.name, item.commit.sha
     if item.pr.parse_error and item.pr_source:
         slug = one.project.slug
         stem = files.name_of(slug, "prs", name, item.pr_source) or item.pr_source

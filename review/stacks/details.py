@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 
 from config.errors import Invalid, NotFound
 from config.jsonio import dumps
-from review import caches, files, markdown, projects, reviewer
+from review import caches, markdown, projects, reviewer
 from review.git import commits
 from review.git.commits import shown_path
 from review.git.log import history
@@ -344,10 +344,9 @@ def _repo(found: Repo) -> wire.Repo:
 
 
 def _judged(found: Repo) -> dict[str, list[verdicts.Given]]:
-    """The verdicts by commit; only those with a review are looked at, for most have none."""
-    names = tuple(files.names(found.project.slug, "reviews", found.entry.name))
-    here = [item for item in found.items if item.match or item.commit.sha.startswith(names)]
-    return {item.commit.sha: verdicts.of(repo.target(found, item)) for item in here}
+    """The verdicts by commit."""
+    here = repo.reviewed(found)
+    return {sha: verdicts.of(repo.target(found, found.by_sha[sha])) for sha in here}
 
 
 def _neighbour(found: Repo, sha: str) -> wire.Neighbour:

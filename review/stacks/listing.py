@@ -22,7 +22,6 @@ from review.git.log import history as commits
 from review.models import RepoRow
 from review.projects import Project, RepoEntry
 from review.stacks import repo as repos
-from review.stacks import states
 from review.stacks.values import Item, Repo
 from review.stacks.worktree import reviewed
 from review.threads import records
@@ -126,9 +125,11 @@ def _key(project: Project, entry: RepoEntry) -> str:
 
 def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
     """Threads, resolved, unresolved, viewed of each of these commits."""
-    if not states.stems(found.project.slug, found.entry.name):
-        return [(0, 0, 0, 0) for _ in items]
-    return [records.counts(repos.target(found, item)) for item in items]
+    here = repos.reviewed(found)
+    return [
+        records.counts(repos.target(found, item)) if item.commit.sha in here else (0, 0, 0, 0)
+        for item in items
+    ]
 
 
 def _listed(project: Project) -> ProjectItem:

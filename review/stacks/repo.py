@@ -133,6 +133,19 @@ def _carried(item: Item) -> tuple[str, ...]:
     return (carried.sha, *carried.also) if carried else ()
 
 
+def reviewed(repo: Repo) -> frozenset[str]:
+    """The shas of those commits that a review file may say something of. Most of a long range have
+    none, and to look for theirs reads the folder each time."""
+    names = frozenset(files.names(repo.project.slug, "reviews", repo.entry.name))
+    longest = max(map(len, repo.by_sha), default=0)
+    short = tuple(name for name in names if len(name) < longest)
+    return frozenset(
+        sha
+        for sha, item in repo.by_sha.items()
+        if sha in names or sha.startswith(short) or item.match or item.shares.parts
+    )
+
+
 def target(repo: Repo, item: Item) -> Target:
     """The commit as reviews see it."""
     assert repo.repository is not None, "a repo with items was opened"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from config.git import command
 from config.git.command import GitError
-from review.stacks import details, items, listing
+from review import caches
+from review.files import layout
+from review.stacks import conversations, details, items, listing
 from review.stacks import repo as repos
 from tests.review.repos import Repo
 from tests.review.stacks.world import Payments
@@ -263,6 +267,35 @@ def test_a_new_comment_costs_no_log(
     pay.review(feature[0], "Why?")
 
     assert pay.commits()["Change a"]["unresolved"] == 1
+
+
+def test_the_folder_of_reviews_is_not_read_for_each_commit_without_one(
+    pay: Payments, feature: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    pay.describe(range="main..feature")
+    pay.review(feature[0], "Why?")
+    read: list[Path] = []
+    names = layout.listed
+
+    def noted(folder: Path) -> list[str]:
+        read.append(folder)
+        return names(folder)
+
+    monkeypatch.setattr(layout, "listed", noted)
+
+    def looks() -> int:
+        pay.age()
+        caches.clear()
+        read.clear()
+        details.project("pay")
+        conversations.conversations("pay")
+        return read.count(pay.root / "pay/reviews/api")
+
+    few = looks()
+    for n in range(5):
+        pay.repo.commit({f"more{n}": "1\n"}, f"More {n}")
+
+    assert looks() == few
 
 
 def test_reading_writes_nothing_below_the_projects_directory(pay: Payments, feature: list[str]):
