@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from config.errors import Invalid, printable
@@ -27,11 +27,10 @@ def valid(target: Target, shown: CommitReview) -> tuple[list[str], list[str]]:
     """
     if not shown.review.viewed:
         return [], []
-    now = digests(target, target.shown_commit)
     marks = _by_path(target, shown)
-    paths = [path for path in now if path in marks]
-    holds = {path: _digest(target, marks[path]) == now[path] for path in paths}
-    return [path for path in paths if holds[path]], [path for path in paths if not holds[path]]
+    now = digests(target, target.shown_commit, marks)
+    holds = {path: _digest(target, marks[path]) == digest for path, digest in now.items()}
+    return [path for path in now if holds[path]], [path for path in now if not holds[path]]
 
 
 def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
@@ -44,7 +43,7 @@ def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
     for sha in past(target, shown):
         try:
             commit = history.commit(target.repository, sha)
-            if mark and digests(target, commit).get(mark.path) == digest:
+            if mark and digests(target, commit, [mark.path]).get(mark.path) == digest:
                 return commit.sha
         except GitError:
             continue
@@ -66,13 +65,13 @@ def set_all_viewed(target: Target, paths: Any, viewed: Any) -> bool:
 
 
 def _set(target: Target, paths: list[Any], viewed: Any, unknown: str) -> bool:
-    found = digests(target, target.shown_commit)
+    files = {shown_path(file.path) for file in target.shown_commit.files}
     for path in paths:
-        if not isinstance(path, str) or path not in found:
+        if not isinstance(path, str) or path not in files:
             raise Invalid(unknown.format(name=printable(str(path), 200)))
     if not isinstance(viewed, bool):
         raise Invalid('"viewed" must be true or false')
-    at = times.now_exact()
+    found, at = digests(target, target.shown_commit, paths), times.now_exact()
 
     def operation(page: Page) -> bool:
         held = {one.path: one for one in page.review.viewed}
@@ -142,7 +141,10 @@ def _digest(target: Target, mark: Mark) -> str | None:
         return None
 
 
-def digests(target: Target, commit: Commit) -> dict[str, str]:
-    """The hash of each file's diff, by its path as answers show it."""
-    found = diff.hunk_digests(target.repository, commit)
+def digests(target: Target, commit: Commit, paths: Collection[str] | None = None) -> dict[str, str]:
+    """The hash of each file's diff, or of these files', by its path as answers show it."""
+    if paths is not None:
+        shown = frozenset(paths)
+        paths = {file.path for file in commit.files if shown_path(file.path) in shown}
+    found = diff.hunk_digests(target.repository, commit, paths)
     return {shown_path(path): digest for path, digest in found.items()}

@@ -107,19 +107,22 @@ def streamed_edits(
         command.end(process)
 
 
-def hunk_digests(repository: Repository, commit: Commit) -> dict[str, str]:
-    """What a viewed mark stores of each file of a commit, by path: 64 hex digits.
+def hunk_digests(
+    repository: Repository, commit: Commit, paths: Collection[str] | None = None
+) -> dict[str, str]:
+    """What a viewed mark stores of each file of a commit, or of these files of it, by path: 64 hex
+    digits.
 
     sha256 over old mode, new mode, status and the hunk lines without their numbers; over both
     oids for a binary file or one whose object is missing.
     """
     key = (repository.common_dir, commit.sha, commit.parent)
-    known = _digests.get(key)
-    if known is None:
-        known = _read(repository, commit, commit.files, _digest)
-        if len(known) == len(commit.files):
-            _digests.put(key, known)
-    return {file.path: known.get(file.path) or _digest(file, None) for file in commit.files}
+    known = _digests.get(key) or {}
+    wanted = [file for file in commit.files if paths is None or file.path in paths]
+    asked = [file for file in wanted if file.path not in known]
+    if asked:
+        known = _digests.put(key, known | _read(repository, commit, asked, _digest))
+    return {file.path: known.get(file.path) or _digest(file, None) for file in wanted}
 
 
 def change_digest(repository: Repository, commit: Commit) -> str:

@@ -260,6 +260,28 @@ def test_a_commit_is_diffed_once(busy: Commit, opened: Repository, runs: list[st
     assert runs.count("diff-tree") == 2
 
 
+def test_digests_of_some_files_ask_for_these_alone_and_are_kept(
+    repo: Repo, busy: Commit, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[list[str]] = []
+    spawn = command.spawn
+
+    def noted(directory: Path, args: list[str], **how: Any) -> Any:
+        asked.extend([args[args.index("--") + 1 :]] if args[0] == "diff-tree" else [])
+        return spawn(directory, args, **how)
+
+    monkeypatch.setattr(command, "spawn", noted)
+    first = busy.files[0].path
+    some = [diff.hunk_digests(opened, busy, [first]) for _ in range(2)]
+    whole = diff.hunk_digests(opened, busy)
+
+    assert some == [{first: whole[first]}] * 2
+    assert set(whole) == {file.path for file in busy.files}
+    assert len(asked) == 2
+    assert first in asked[0]
+    assert first not in asked[1]
+
+
 def test_the_digest_is_over_modes_status_and_hunk_lines(repo: Repo, opened: Repository):
     made = commit(repo, repo.commit({"a.txt": "one\nTWO\nthree\nfour"}))
 
