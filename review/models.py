@@ -32,10 +32,11 @@ class FileRow(models.Model):
 
 
 class CommitRow(models.Model):
-    """One commit against one parent: metadata, counts and its raw list of files. Never expires."""
+    """One commit against one parent: metadata, counts and its raw list of files."""
 
     key = models.CharField(max_length=130, primary_key=True)  # "<sha>:<parent sha or empty>"
     data = models.JSONField()
+    used = models.DateField(null=True, db_index=True)  # to a week (review/git/used.py)
 
     class Meta:
         ordering = ("key",)
@@ -52,6 +53,7 @@ class PatchRow(models.Model):
     patch_id_u0 = models.CharField(max_length=64, blank=True, db_index=True)
     change_id = models.TextField(blank=True)
     lines = models.JSONField(default=dict)  # {hashes of path and changed line: how often}
+    used = models.DateField(null=True, db_index=True)
 
     class Meta:
         ordering = ("sha",)

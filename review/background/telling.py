@@ -18,7 +18,7 @@ class Teller:
     """Calls what is handed to `later` from one thread of its own, once per key and moment."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Key, Callable[[], None]] = {}
+        self._waiting: dict[Key, Callable[[], object]] = {}
         self._lock = threading.Lock()
         self._some = threading.Event()
         self._stop = threading.Event()
@@ -34,7 +34,7 @@ class Teller:
         if self._thread is not None:
             self._thread.join(QUIET_S * 10)
 
-    def later(self, key: Key, tell: Callable[[], None]) -> None:
+    def later(self, key: Key, tell: Callable[[], object]) -> None:
         with self._lock:
             self._waiting[key] = tell
             self._some.set()

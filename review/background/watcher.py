@@ -6,6 +6,7 @@ the API wrote was told by the API; its echo is dropped here by content.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from review import caches, events, files, projects
 from review.background import moved
 from review.background.handwritten import Handwritten, Said
 from review.background.telling import Teller
-from review.git import catfile, keeping, refs
+from review.git import catfile, keeping, refs, used
 from review.git.refs import Refs
 from review.projects import Project
 from review.stacks import repo as repos
@@ -31,6 +32,7 @@ from review.stacks.folding.fold import drop_old
 from review.stacks.values import Item
 from review.stacks.worktree import taking_over
 
+DAY_S = 86_400.0
 RepoKey = tuple[str, str]  # slug, repo
 Look = Refs | GitError | None  # None: there is no such repo
 
@@ -45,6 +47,7 @@ class Background:
         self._refs: dict[RepoKey, Look] = {}
         self._handwritten = Handwritten()
         self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
+        self._drop_at = 0.0  # of the monotonic clock
         self._git: dict[Path, set[RepoKey]] = {}  # which repos a folder of refs belongs to
 
     def start(self) -> None:
@@ -57,6 +60,7 @@ class Background:
         self._teller.start()
         self._watcher.start()
         self._teller.later(("folds",), partial(drop_old, list(self._projects)))
+        self._drop_rows()
 
     def stop(self) -> None:
         self._watcher.stop()
@@ -78,12 +82,19 @@ class Background:
 
     def changed(self, paths: set[Path]) -> None:
         """Called by the watcher, from its thread."""
+        self._drop_rows()
         for place in {place for path in paths for place in self._git.get(path.parent, ())}:
             self._look_at_refs(place)
         root = files.root()
         for path in sorted(paths):
             if path.is_relative_to(root):
                 self._look(path, path.relative_to(root).parts)
+
+    def _drop_rows(self) -> None:
+        """Once a day, as far as anything happens: nothing comes to the index where nothing does."""
+        if time.monotonic() >= self._drop_at:
+            self._drop_at = time.monotonic() + DAY_S
+            self._teller.later(("rows",), used.drop_unused)
 
     def _look(self, path: Path, parts: tuple[str, ...]) -> None:
         later = self._teller.later

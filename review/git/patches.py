@@ -17,7 +17,7 @@ from config.git import walled
 from config.git.command import GitError
 from config.git.pool import Pool
 from review import caches
-from review.git import objects, output
+from review.git import objects, output, used
 from review.git.log.history import boundary
 from review.git.ranges import Range
 from review.git.repository import Repository
@@ -134,8 +134,11 @@ def _rows(shas: Sequence[str]) -> dict[str, Patch]:
     found = {}
     for start in range(0, len(shas), CHUNK):
         rows = PatchRow._default_manager.filter(pk__in=shas[start : start + CHUNK])
-        for row in rows.values_list("sha", "patch_id", "patch_id_u0", "change_id", "lines"):
-            sha, patch_id, patch_id_u0, change_id, lines = row
+        read = list(
+            rows.values_list("sha", "patch_id", "patch_id_u0", "change_id", "lines", "used")
+        )
+        used.see(PatchRow, ((sha, when) for sha, *_, when in read))
+        for sha, patch_id, patch_id_u0, change_id, lines, _ in read:
             if all(":" in key for key in islice(lines, 1)):  # else of before lines had a path
                 found[sha] = Patch(
                     sha, patch_id or None, patch_id_u0 or None, change_id or None, lines
@@ -151,6 +154,7 @@ def _put(patches: Iterable[Patch]) -> None:
             patch_id_u0=patch.patch_id_u0 or "",
             change_id=patch.change_id or "",
             lines=dict(patch.lines),
+            used=used.today(),
         )
         for patch in patches
     ]
@@ -159,7 +163,7 @@ def _put(patches: Iterable[Patch]) -> None:
             sorted(rows, key=str),
             update_conflicts=True,
             unique_fields=["sha"],
-            update_fields=["patch_id", "patch_id_u0", "change_id", "lines"],
+            update_fields=["patch_id", "patch_id_u0", "change_id", "lines", "used"],
             batch_size=CHUNK,
         )
     except OperationalError as error:  # a full or read-only disk: made again next time

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from datetime import date
 from typing import Any
 
 from django.db import OperationalError
 
+from review.git import used
 from review.git.commits import Changed, Commit
 from review.models import CommitRow
 
@@ -17,13 +19,15 @@ CHUNK = 500  # parameters of one query
 
 def get(sha: str) -> Commit | None:
     """A commit against its first parent, if it has a row."""
-    found = [commit for commit in map(_commit, _around(sha)) if commit.sha == sha]
+    around = _around(sha)
+    used.see(CommitRow, ((key, when) for key, _, when in around))
+    found = [commit for _, data, _ in around if (commit := _commit(data)).sha == sha]
     return found[0] if found else None
 
 
 def of_head(sha: str) -> bool:
     """Whether the commit was seen before."""
-    return bool(_around(sha)[:1])
+    return bool(_around(sha))
 
 
 def get_many(keys: Sequence[str]) -> dict[str, Commit]:
@@ -31,14 +35,16 @@ def get_many(keys: Sequence[str]) -> dict[str, Commit]:
     found: dict[str, Commit] = {}
     for start in range(0, len(keys), CHUNK):
         query = CommitRow._default_manager.filter(pk__in=keys[start : start + CHUNK])
-        found.update((key, _commit(data)) for key, data in query.values_list("key", "data"))
+        read = list(query.values_list("key", "data", "used"))
+        used.see(CommitRow, ((key, when) for key, _, when in read))
+        found.update((key, _commit(data)) for key, data, _ in read)
     return found
 
 
 def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
     """Keep what was counted, except `but`. A full or read-only disk costs time later, no more."""
     news = [
-        CommitRow(key=f"{commit.sha}:{commit.parent or ''}", data=_data(commit))
+        CommitRow(key=f"{commit.sha}:{commit.parent or ''}", data=_data(commit), used=used.today())
         for commit in commits
         if commit.counted and commit.sha not in but
     ]
@@ -50,9 +56,9 @@ def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
         log.warning("rows of commits lag", extra={"why": str(error)})
 
 
-def _around(sha: str) -> Any:
+def _around(sha: str) -> list[tuple[str, Any, date | None]]:
     query = CommitRow._default_manager.filter(pk__gte=f"{sha}:", pk__lt=f"{sha};")
-    return query.values_list("data", flat=True)
+    return list(query.values_list("key", "data", "used"))
 
 
 def _data(commit: Commit) -> list[Any]:
