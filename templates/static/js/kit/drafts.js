@@ -220,8 +220,9 @@ function entry(store, key) {
 
 /** @param {string | null | undefined} value */
 function parsed(value) {
+  if (!value) return null; // most boxes: an error would cost more than all else
   try {
-    const { text, at, left } = JSON.parse(value ?? "null");
+    const { text, at, left } = JSON.parse(value);
     return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left } : null;
   } catch {
     return null;
