@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
 RowStamp = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
+TOLD = ("path", "stat", "etag", "error", "home")  # its columns
 LEADS_OUT = "cannot be read: a link leads out of the project; put the file itself there"
 CHUNK = 200  # rows of one query: SQLite bounds its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
@@ -144,9 +145,15 @@ class Mirror(Generic[M]):
         return self.model._default_manager.all()
 
     def _rows_as_told(self, *keys: str) -> dict[str, RowStamp]:
-        rows = self._rows().filter(pk__in=keys) if keys else self._rows()
-        told = rows.values_list("pk", "path", "stat", "etag", "error", "home")
-        return {row[0]: row[1:] for row in told}
+        names = ", ".join(map(connection.ops.quote_name, (self.key, *TOLD)))
+        table = connection.ops.quote_name(self.model._meta.db_table)
+        sql = f"SELECT {names} FROM {table}"  # noqa: S608 - names of this model alone
+        if keys:
+            key, marks = connection.ops.quote_name(self.key), ", ".join(["%s"] * len(keys))
+            sql += f" WHERE {key} IN ({marks})"
+        with connection.cursor() as cursor:  # Django takes ten times as long to put it together
+            cursor.execute(sql, keys)
+            return {row[0]: row[1:] for row in cursor.fetchall()}
 
     def _settle(self, key: str, row: RowStamp | None) -> Change | None:
         found = self._look(key)
