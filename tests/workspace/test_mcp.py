@@ -174,6 +174,7 @@ def turn_of(**scopes: Scope) -> Agent:
     )  # fmt: skip
 
 
+@pytest.mark.process
 def test_what_turns_do_not_reach_is_not_cloned_for_a_client_or_a_turn(alpha):
     closed = f"http://127.0.0.1:{free_port()}/x"
     for caller in (EVERYTHING, turn_of(ci=EVERYTHING.scope), turn_of()):

@@ -98,6 +98,7 @@ def test_a_stream_that_breaks_off_is_a_failure_with_what_was_said(talk, stub):
     assert (said["text"], said["partial"]) == ("Half of th", True)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["claude", "hosted"])
 def test_an_answer_that_ends_without_a_word_that_it_is_whole_is_none(request, name):
     talk = request.getfixturevalue(name)
