@@ -20,7 +20,7 @@ from tests.service import Service, until
 
 ADDRESS_SPACE = 4 << 30  # if the guard fails, the server fails, and not the machine
 GROWTH = 50 << 20
-SEEN_S = 10.0  # or ten times as long as without a trap, on a machine that does much else
+SEEN_S = 2.0  # or ten times as long as without a trap, on a machine that does much else
 
 
 class Bounded(Service):
