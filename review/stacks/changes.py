@@ -116,7 +116,15 @@ def propose_resolved(project: str, repo: str, sha: str, thread: str, *, me: str)
 
 
 def edit_comment(
-    project: str, repo: str, sha: str, thread: str, comment: str, *, me: str, body: Any, was: Any
+    project: str,
+    repo: str,
+    sha: str,
+    thread: str,
+    comment: str,
+    *,
+    me: str,
+    body: Any,
+    was: Any = None,
 ) -> records.Comment:
     before = reviewed.having(project, repo, sha, thread)
     if commenting.edit(before, thread, comment, body, me=me, was=was):
