@@ -18,6 +18,7 @@ from workspace.engines import sockets
 from workspace.engines.proxy import gateway
 
 PROBE_S = 20
+TRIES = 3
 # What bubblewrap says of a path that is not as it was when the prefix was made, as of a socket that
 # went away meanwhile; a prefix that is made anew may be fine.
 MOVED = "bwrap: Can't "
@@ -57,11 +58,14 @@ class _Lacking(NamedTuple):
 
 
 def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
-    """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true once."""
+    """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true. One failure does
+    not stand for the machine: a mount may come or go at that moment."""
     found = Sandbox("bwrap", requested, None, hide)
     if requested == "off":
         return found._replace(mode="off", reason="switched off by SVC_SANDBOX")
-    lacking = _try(found, scratch)
+    lacking, tried = _try(found, scratch), 1
+    while lacking and not lacking.passing and tried < TRIES:
+        lacking, tried = _try(found, scratch), tried + 1
     if lacking is None:
         return found
     refused = requested == "bwrap" or lacking.passing

@@ -94,6 +94,18 @@ def test_a_bwrap_that_fails_says_why(monkeypatch, tmp_path):
     )
 
 
+def test_one_failure_of_bwrap_does_not_stand_for_the_machine(monkeypatch, tmp_path):
+    fake = tmp_path / "bwrap"
+    said = "bwrap: Unable to remount recursively with correct flags: Invalid argument"
+    fake.write_text(
+        f"#!/bin/sh\nmkdir {tmp_path}/tried 2>/dev/null || exit 0\necho '{said}' >&2; exit 1\n"
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert sandbox.probe("auto", hide=(), scratch=str(tmp_path)).mode == "bwrap"
+    assert (tmp_path / "tried").is_dir()
+
+
 @pytest.mark.parametrize(
     "script",
     [
