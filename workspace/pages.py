@@ -90,7 +90,9 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     crumbs = [HOME, (found.name, f"/projects/{slug}"), (name, request.path)]
     data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
     api = f"/api/projects/{slug}"
-    first = [api, f"{api}/chats/{session_id}", f"{api}/chats/{session_id}/messages?{LATEST}"]
+    here = f"{api}/chats/{session_id}"
+    box = ["/api/engines", f"/api/models?project={slug}"]  # what stands above the message
+    first = [api, here, f"{here}/messages?{LATEST}", *box]
     return _page(
         request, "chat", title=name, crumbs=crumbs, data=data, project=found, preload=first
     )

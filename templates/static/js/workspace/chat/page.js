@@ -24,7 +24,7 @@ import { Edits } from "./undo.js";
 import { Worktree } from "./worktree.js";
 
 const GO_ON = "The plan is approved. Go on with it.";
-const PATIENCE = 200; // ms of the lines with the facts that would move them
+const PATIENCE = 200; // ms of the lines with what would move them
 
 export class ChatPage {
   over = false; // once it is deleted
@@ -97,7 +97,8 @@ export class ChatPage {
     if (known) this.write.refresh();
     const most = mostOf(this.slug).catch(() => this.state.most);
     const facts = this.reload(most); // first: the lines stand on the dock, whose height is theirs
-    this.opened ??= this.transcript.open(soon(facts)).catch((error) => this.shut(error));
+    const placed = soon(Promise.all([facts, this.write.ready]));
+    this.opened ??= this.transcript.open(placed).catch((error) => this.shut(error));
     await Promise.all([this.opened, facts]).finally(rest);
     if (life.aborted) return;
     this.follow();
