@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from config.web.pages import page
-from dashboard.events import EVENTS
 
 # As strict as the other pages, and <base> may name the mount.
 POLICY = (
@@ -20,10 +19,7 @@ STALE_MS = 10_000  # how long a broken stream is mended silently before every st
 def start(request: HttpRequest) -> HttpResponse:
     """Every app with its state. Its addresses are relative to the mount of the request."""
     base = f"{request.path.rstrip('/')}/"
-    data = {
-        "patience": str(STALE_MS),
-        "at": str(EVENTS.last_id),  # what the page reads is no older
-    }
+    data = {"patience": str(STALE_MS)}
     return _page(
         request, "dashboard/start.html", base, title="Apps", data=data, preload=[f"{base}api/state"]
     )
@@ -46,7 +42,6 @@ def missing(request: HttpRequest, **_where: str) -> HttpResponse:
 def _page(
     request: HttpRequest, template: str, base: str, *, data: dict[str, str], **more: Any
 ) -> HttpResponse:
-    data = {"base": base, "events": f"{base}api/events", **data}
-    response = page(request, template, part="dashboard", data=data, **more)
+    response = page(request, template, part="dashboard", data={"base": base, **data}, **more)
     response["Content-Security-Policy"] = POLICY
     return response

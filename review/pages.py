@@ -18,7 +18,6 @@ from config.errors import NotFound
 from config.jsonio import visible
 from config.web.pages import Crumb, or_missing, page
 from review import files, projects
-from review.events import EVENTS
 
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
@@ -136,13 +135,7 @@ def _page(
     preload: Sequence[str] = (),
     **where: str,
 ) -> HttpResponse:
-    data = {
-        "base": base(request),
-        "events": _api(request, "events"),
-        "at": str(EVENTS.last_id),  # what the page reads is no older
-        "home": str(Path.home()),
-        **where,
-    }
+    data = {"base": base(request), "home": str(Path.home()), **where}
     return page(
         request,
         f"review/{name}.html",

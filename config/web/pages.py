@@ -51,7 +51,8 @@ class Shell:
     warnings: tuple[str, ...]
     editor: str = ""  # the template of an address that opens a line in the editor
     version: str = __version__
-    at: int = 0  # the last event of the main port when the page was made: its data is no older
+    events: str = "/api/events"  # the stream of the part
+    at: int = 0  # its last event when the page was made: what the page reads is no older
 
 
 LABELS = (
@@ -136,7 +137,8 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
             *warnings,
         ),
         editor=settings.SVC.editor_url,
-        at=events.broadcaster("main").last_id,
+        events=f"{request.META.get('SCRIPT_NAME', '')}/api/events",
+        at=events.broadcaster(part).last_id,
     )
 
 

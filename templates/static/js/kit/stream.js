@@ -5,7 +5,7 @@ import { connection } from "./connection.js";
 import { alone } from "./stream/alone.js";
 
 // Pages of two releases do not share a worker.
-const { version, at, events: EVENTS = "/api/events" } = document.body.dataset;
+const { version, at, events: EVENTS } = document.body.dataset;
 const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 
 /** @typedef {Record<string, (data?: any, id?: string) => unknown>} Handlers */
