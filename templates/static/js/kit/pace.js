@@ -15,11 +15,11 @@ const frame = () =>
 
 /**
  * const breathe = pace(); in a loop: await breathe() gives way to the browser when it is time, at
- * first until it has drawn what is there.
+ * first until it has drawn what is there; not so where what follows would move that: `early` false.
  */
-export function pace() {
+export function pace({ early = true } = {}) {
   let since = performance.now();
-  let seen = false;
+  let seen = !early;
   return () => {
     if (performance.now() - since < (seen ? SLICE : FIRST)) return undefined;
     const rest = seen ? turn() : frame();

@@ -38,7 +38,7 @@ async function draw(review) {
   tellOrigin(review);
   calmly(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
   const left = review.threads.entries();
-  const breathe = pace();
+  const breathe = pace({ early: false }); // each card moves what is below it
   for (let rest; rest !== "done"; await rest) {
     calmly(() => (rest = drawSome(left, breathe)));
     if (latest !== review) return;

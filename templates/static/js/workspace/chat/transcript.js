@@ -76,7 +76,7 @@ export class Transcript {
       groups.set(line.turnId, [...(groups.get(line.turnId) ?? []), line]);
     }
     this.next = next;
-    const breathe = pace();
+    const breathe = pace({ early: false }); // older turns come above
     for (const [id, lines] of [...groups].reverse()) {
       this.before(id, lines);
       const rest = breathe();
