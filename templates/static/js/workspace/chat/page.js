@@ -95,7 +95,10 @@ export class ChatPage {
     this.keys();
     const rest = known ? () => {} : late(this.transcript.top, "text");
     if (known) this.write.refresh();
-    const most = mostOf(this.slug).catch(() => this.state.most);
+    const most = mostOf(this.slug).then(
+      (allowed) => (this.state.most = allowed),
+      () => {},
+    );
     const facts = this.reload(most); // first: the lines stand on the dock, whose height is theirs
     const placed = soon(Promise.all([facts, this.write.ready]));
     this.opened ??= this.transcript.open(placed).catch((error) => this.shut(error));
@@ -222,10 +225,10 @@ export class ChatPage {
     this.latest.classList.toggle("news", !this.latest.hidden);
   }
 
-  /** `most`: how far the project lets a chat go, where that is read too. */
-  async reload(/** @type {string | Promise<string>} */ most = this.state.most) {
-    const [{ chat, queue: rows }, allowed] = await Promise.all([get(this.route), most]);
-    Object.assign(this.state, { chat, rows, most: allowed });
+  /** `beside`: what is read at the same time, and drawn with it. */
+  async reload(/** @type {Promise<unknown> | undefined} */ beside = undefined) {
+    const [{ chat, queue: rows }] = await Promise.all([get(this.route), beside]);
+    Object.assign(this.state, { chat, rows });
     this.name = chat.name;
     this.tree.load(chat).catch(() => {}); // the next turn asks again
     this.draw();
