@@ -219,7 +219,7 @@ def _now(target: Path) -> Snapshot | None:
 def _any() -> bool:
     """Whether there is a record of any file."""
     try:
-        with os.scandir(f"{settings.DATA_DIR}/state/covered") as found:
+        with os.scandir(_root()) as found:
             return next(found, None) is not None
     except FileNotFoundError:
         return False

@@ -28,12 +28,14 @@ def today() -> date:
 
 
 def see(table: Table, read: Iterable[tuple[str, date | None]]) -> None:
-    """These keys were read, last on that day before; of an earlier release it is not known."""
+    """These keys of one query were read, last on that day before; of an earlier release it is not
+    known."""
     now = today()
     old = [key for key, used in read if used is None or abs(now - used) >= SEEN]
+    if not old:
+        return
     try:
-        for start in range(0, len(old), CHUNK):
-            table._default_manager.filter(pk__in=old[start : start + CHUNK]).update(used=now)
+        table._default_manager.filter(pk__in=old).update(used=now)
     except DatabaseError as error:  # a full or read-only disk: at worst they are made again
         log.warning("the use of rows is not noted", extra={"why": str(error)})
 

@@ -24,7 +24,7 @@ addEventListener("pagehide", () => {
   saveDrafts();
   for (const key of keys(own)) leave(key);
 });
-addEventListener("pageshow", stay);
+addEventListener("pageshow", ({ persisted }) => persisted && stay());
 stay();
 addEventListener("beforeunload", (event) => {
   saveDrafts();

@@ -135,10 +135,6 @@ function heard(event) {
   else want("project");
 }
 
-/** What this page was made with is no older than where its stream begins; then all is read again. */
-const listen = () =>
-  follow(route("events"), { open: () => want("commit", "project"), message: heard });
-
 function furnish() {
   drawToolbar();
   drawStepper();
@@ -162,7 +158,7 @@ function furnish() {
 // -- from commit to commit -----------------------------------------------------------------------
 
 furnish();
-listen();
+follow(route("events"), { open: () => want("commit", "project"), message: heard });
 /** @type {Promise<unknown>} */
 let rail = null; // its first reading: it stays
 

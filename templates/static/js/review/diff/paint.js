@@ -1,8 +1,8 @@
 // Colours for code: word marks, what the highlighter says, blanks made visible. A chunk is painted
 // when it comes near; until then, and without a worker, it is plain text.
 
-import { CLASSES } from "../../kit/text/tokens.js";
 import { pace } from "../../kit/pace.js";
+import { CLASSES } from "../../kit/text/tokens.js";
 import { deceives, signs } from "./signs.js";
 
 const LARGEST = 2 << 20; // characters of a file that is highlighted

@@ -3,6 +3,7 @@
 // A chunk is a table of its own, so that the browser lays out and paints only those in sight.
 
 import { button, fill, h } from "../../kit/dom.js";
+import { pace } from "../../kit/pace.js";
 import { grouped, plural } from "../../kit/words.js";
 import {
   CONTEXT,
@@ -15,7 +16,6 @@ import {
   STEP,
   withoutBlanks,
 } from "./model.js";
-import { pace } from "../../kit/pace.js";
 import { columns, Rows } from "./rows.js";
 
 const CHUNK = 120; // rows of one table

@@ -11,10 +11,10 @@
 // general            the place above all files, for threads of the commit.
 
 import { fill, h } from "../../kit/dom.js";
+import { pace } from "../../kit/pace.js";
 import { asked, onOther, state, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
-import { pace } from "../../kit/pace.js";
 import { Painter } from "./paint.js";
 import { clear, listen, select, selection } from "./select.js";
 
