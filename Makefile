@@ -39,8 +39,8 @@ JOBBED = $(if $(JOBS),$(WORKERS) $(JOBS))
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(JOBBED) $(ARGS)
 
-# Those too that take long and show little beside the others (the mark `slow`).
-whole: $(VENV)/.dev
+# Those too that take long and show little beside the others (the mark `slow`), with every engine.
+whole: setup
 	SVC_RING=whole $(BIN)/python -m pytest $(JOBBED) $(ARGS)
 
 # What uses the database where it matters which one it is, on a private PostgreSQL (needs Debian's postgresql).
