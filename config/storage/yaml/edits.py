@@ -10,9 +10,8 @@ import orjson
 
 from config.storage.yaml import layout, render, scalars
 from config.storage.yaml.layout import Layout, Slot
-from config.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, Document, Node
+from config.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, Document, Node, Pair
 
-Pair = tuple[Node, Node]
 COMMENT = re.compile(r"^[ ]*#", re.MULTILINE)
 
 

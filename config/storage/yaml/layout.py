@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from config.storage.yaml.errors import NotSpliceable
-from config.storage.yaml.nodes import MAP, SEQ, Document, Node
+from config.storage.yaml.nodes import MAP, SEQ, Document, Node, Pair
 
 PROPERTIES = re.compile(r"(?:[&!]\S*[ \t]*)*")
 HEADER = re.compile(r"(?:[&!]\S*[ \t]+)*[|>][-+0-9]*")
@@ -73,7 +73,7 @@ class Layout:
             end = match.end()
         return end
 
-    def pair_slot(self, pair: tuple[Node, Node]) -> Slot:
+    def pair_slot(self, pair: Pair) -> Slot:
         key, value = pair
         colon = self.text.find(":", key.end)
         if colon < 0 or (colon > max(value.start, key.end + 1) and not self.opens_line(colon)):

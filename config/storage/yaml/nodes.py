@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 SIZE, NODES = 1 << 20, 20_000
 SCALAR, MAP, SEQ, ALIAS = "scalar", "map", "seq", "alias"
 MERGE = "<<"
+Pair = tuple["Node", "Node"]
 
 
 class Node:
     """One node with its value and its place. Positions are characters of the text."""
 
     __slots__ = (
-        "end", "flow", "items", "kind", "pairs", "start", "style", "target", "text", "value",
-        "weight",
+        "_by", "_items", "_pairs", "_texts", "end", "flow", "kind", "start", "style", "target",
+        "text", "value", "weight",
     )  # fmt: skip
 
     def __init__(
@@ -32,15 +32,45 @@ class Node:
         self.weight = 1  # nodes below and including it, aliases written out
         self.text: str | None = None  # of a scalar whose value is no text: how it is written
         self.target: Node | None = None  # of an alias: what it stands for
-        self.pairs: Sequence[tuple[Node, Node]] = ()
-        self.items: Sequence[Node] = ()
+        self._pairs: Sequence[Pair] = ()
+        self._items: Sequence[Node] = ()
+        self._by = 0  # by how much those below have yet to be moved
+        self._texts: Any = None
+
+    def hold(self, pairs: Sequence[Pair], items: Sequence[Node]) -> None:
+        """What a collection is made of; both lists may still grow."""
+        self._pairs, self._items = pairs, items
+
+    @property
+    def pairs(self) -> Sequence[Pair]:
+        """Keys and values of a mapping."""
+        if by := self._by:
+            return [(key.moved(by), value.moved(by)) for key, value in self._pairs]
+        return self._pairs
+
+    @property
+    def items(self) -> Sequence[Node]:
+        """The items of a list."""
+        if by := self._by:
+            return [item.moved(by) for item in self._items]
+        return self._items
+
+    def moved(self, by: int) -> Node:
+        """This node, and all below it, so many characters further on in another text."""
+        made = Node(self.kind, self.start + by, self.value, self.end + by, self.style)
+        made.flow, made.weight, made.text, made._texts = (
+            self.flow, self.weight, self.text, self._texts,
+        )  # fmt: skip
+        made._pairs, made._items, made._by = self._pairs, self._items, self._by + by
+        return made
 
     def last(self) -> Node:
         """The last leaf, where a block collection ends."""
-        node = self
-        while not node.flow and (node.pairs or node.items):
-            node = node.pairs[-1][1] if node.pairs else node.items[-1]
-        return node
+        node, by = self, 0
+        while not node.flow and (node._pairs or node._items):
+            by += node._by
+            node = node._pairs[-1][1] if node._pairs else node._items[-1]
+        return node.moved(by) if by else node
 
     def walk(self) -> Iterator[Node]:
         """This node and every one below it, keys left out."""
@@ -50,8 +80,22 @@ class Node:
             yield node
             waiting += [*node.items, *(value for _, value in node.pairs)]
 
-    def get(self, key: str) -> tuple[Node, Node] | None:
+    def get(self, key: str) -> Pair | None:
         return next((pair for pair in self.pairs if pair[0].value == key), None)
+
+    def texts(self) -> Any:
+        """The value with every scalar as its text, see Document.texts; a collection is made once,
+        an alias is what it stands for."""
+        if self.kind == ALIAS and self.target is not None:
+            return self.target.texts()
+        if self.kind not in {MAP, SEQ}:
+            return self.value if self.text is None else self.text
+        if self._texts is None:
+            if self.kind == MAP:
+                self._texts = {key.value: value.texts() for key, value in self._pairs}
+            else:
+                self._texts = [item.texts() for item in self._items]
+        return self._texts
 
 
 @dataclass(frozen=True)
@@ -78,11 +122,7 @@ class Document:
         Quoted text is decoded; what is null is None. For fields that hold shas, names or times.
         Always the same one.
         """
-        return self._texts
-
-    @cached_property
-    def _texts(self) -> Any:
-        return _built(self.root, {}, texts=True)
+        return self.root.texts()
 
     def merged(self) -> Any:
         """The value with every merge key (a plain `<<`) applied, as in YAML 1.1: what a mapping
@@ -90,7 +130,7 @@ class Document:
         """
         if MERGE not in self.text:
             return self.value
-        return _built(self.root, {}, texts=False, merges=True)
+        return _merged(self.root, {})
 
     def node(self, *path: str | int) -> Node | None:
         """The node at the path of keys and indexes."""
@@ -102,7 +142,7 @@ class Document:
         found = self.entry(*path)
         return self.text.count("\n", 0, found[0].start) + 1 if found else None
 
-    def entry(self, *path: str | int) -> tuple[Node, Node] | None:
+    def entry(self, *path: str | int) -> Pair | None:
         """Key and value at the path; of an item of a list the item twice."""
         at = (self.root, self.root)
         for part in path:
@@ -124,21 +164,20 @@ def most_nodes(limit: int) -> int:
     return max(NODES, limit // 50)
 
 
-def _built(node: Node, done: dict[int, Any], *, texts: bool, merges: bool = False) -> Any:
+def _merged(node: Node, done: dict[int, Any]) -> Any:
     """A new copy of the value of a node; `done` holds the collections an alias may stand for."""
     if node.kind == ALIAS and node.target is not None:
         target = node.target
         if id(target) not in done:
-            done[id(target)] = _built(target, done, texts=texts, merges=merges)
+            done[id(target)] = _merged(target, done)
         return done[id(target)]
     if node.kind == MAP:
-        pairs = ((key, _built(one, done, texts=texts, merges=merges)) for key, one in node.pairs)
-        value = {key.value: one for key, one in pairs}
-        done[id(node)] = _mixed(node, value) if merges else value
+        value = {key.value: _merged(one, done) for key, one in node.pairs}
+        done[id(node)] = _mixed(node, value)
     elif node.kind == SEQ:
-        done[id(node)] = [_built(item, done, texts=texts, merges=merges) for item in node.items]
+        done[id(node)] = [_merged(item, done) for item in node.items]
     else:
-        return node.text if texts and node.text is not None else node.value
+        return node.value
     return done[id(node)]
 
 

@@ -12,7 +12,17 @@ import yaml
 
 from config.storage.yaml import scalars
 from config.storage.yaml.errors import YamlError
-from config.storage.yaml.nodes import ALIAS, MAP, SCALAR, SEQ, SIZE, Document, Node, most_nodes
+from config.storage.yaml.nodes import (
+    ALIAS,
+    MAP,
+    SCALAR,
+    SEQ,
+    SIZE,
+    Document,
+    Node,
+    Pair,
+    most_nodes,
+)  # fmt: skip
 
 DEPTH, DIRECTIVES = 64, 8
 BOM = b"\xef\xbb\xbf"
@@ -73,9 +83,9 @@ class _Open:
         self.node = node
         self.left = left  # of the builder, before anything below the node
         self.key: Node | None = None
-        self.pairs: list[tuple[Node, Node]] = []
+        self.pairs: list[Pair] = []
         self.items: list[Node] = []
-        node.pairs, node.items = self.pairs, self.items
+        node.hold(self.pairs, self.items)
 
 
 class _Builder:

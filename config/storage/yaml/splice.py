@@ -34,8 +34,8 @@ class Bounds:
     nodes: int | None = None
     shared: bool = False
 
-    def parse(self, data: bytes) -> Document:
-        return recent.parse(data, limit=self.limit, nodes=self.nodes)
+    def parse(self, data: bytes, before: Document | None = None) -> Document:
+        return recent.parse(data, limit=self.limit, nodes=self.nodes, before=before)
 
 
 def set_entry(
@@ -112,7 +112,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     for basis in (document, *_stripped(document, bounds)):
         for result in _candidates(basis, intended, open_end=open_end, shared=bounds.shared):
             made = result.encode()
-            if _holds(made, intended, bounds):
+            if _holds(made, intended, bounds, basis):
                 return bom + made
     line = max((_line(document, path) for path in changes), default=1)
     raise NotSpliceable("this cannot be changed without touching what stands around it", line, 1)
@@ -174,9 +174,9 @@ def _nowhere(value: Any, new: Any) -> Any:
     return value
 
 
-def _holds(data: bytes, intended: Any, bounds: Bounds) -> bool:
+def _holds(data: bytes, intended: Any, bounds: Bounds, before: Document) -> bool:
     try:
-        return same(bounds.parse(data).value, intended)
+        return same(bounds.parse(data, before).value, intended)
     except YamlError:
         return False
 
