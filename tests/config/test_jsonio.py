@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from django.core.serializers.json import DjangoJSONEncoder
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,3 +96,27 @@ def test_four_hostile_megabytes_are_judged_within_a_second_of_cpu(data):
         jsonio.loads(data)
 
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"é": ["\0", 1.5, None, True]}, 1 << 80, "half \ud83d of it", {1: {None: "two"}}, [], ""],
+)
+def test_a_column_keeps_what_json_of_python_keeps(value: Any):
+    assert json.loads(jsonio.column(value)) == json.loads(json.dumps(value))
+
+
+@given(VALUES)
+def test_whatever_is_written_to_a_column_comes_back(value: Any):
+    assert json.loads(jsonio.column(value)) == value
+
+
+def test_a_column_takes_no_time_for_text():
+    with pytest.raises(TypeError):
+        jsonio.column({"at": datetime(2026, 1, 5, tzinfo=UTC)})
+
+
+def test_a_column_with_an_encoder_of_its_own_is_written_by_it():
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+
+    assert jsonio.column({"at": at}, DjangoJSONEncoder) == '{"at": "2026-01-05T00:00:00Z"}'

@@ -6,7 +6,6 @@ check at the start of a request would miss them. The look is one system call and
 
 from __future__ import annotations
 
-import json
 import select
 import time
 from contextlib import suppress
@@ -23,6 +22,7 @@ from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import Json
 from psycopg.types.string import StrDumper, TextLoader
 
+from config import jsonio
 from config.storage.postgres.outage import OUTAGE, Patient
 
 
@@ -45,7 +45,7 @@ class Moment(TimestamptzLoader):
 
 class DatabaseOperations(operations.DatabaseOperations):
     def adapt_json_value(self, value: Any, encoder: Any) -> Any:
-        return Json(value, dumps=lambda one: json.dumps(one, cls=encoder))
+        return Json(value, dumps=lambda one: jsonio.column(one, encoder))
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

@@ -12,16 +12,23 @@ import sqlite3
 from typing import Any
 from urllib.parse import quote
 
-from django.db.backends.sqlite3 import base
+from django.db.backends.sqlite3 import base, operations
 
+from config import jsonio
 from config.errors import DatabaseGone
 
 File = tuple[int, int]  # device and inode
 
 
+class DatabaseOperations(operations.DatabaseOperations):
+    def adapt_json_value(self, value: Any, encoder: Any) -> str:
+        return jsonio.column(value, encoder)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """A file that was put in place of the first is taken up between two transactions."""
 
+    ops_class = DatabaseOperations
     _file: File | None = None  # what the connection has open
 
     def get_connection_params(self) -> dict[str, Any]:
