@@ -17,7 +17,7 @@ from django.utils import timezone
 from config import signals
 from review import caches, files
 from review.files import times
-from review.threads import schema
+from review.threads import reading
 from review.threads.schema import ReviewFile, Thread
 
 PAST = timedelta(minutes=10)  # what is older was written elsewhere, and only came here now
@@ -88,4 +88,4 @@ def _past(at: str | None) -> bool:
 
 
 def _parsed(data: dict[str, Any], parts: Parts) -> ReviewFile:
-    return schema.parse(data, parts[3].removesuffix(".yaml"))
+    return reading.parse(data, parts[3].removesuffix(".yaml"))

@@ -16,7 +16,7 @@ from review import files
 from review.files import times
 from review.stacks.prs import pr_files
 from review.stacks.prs.pr_files import PrFile
-from review.threads import drafts, schema
+from review.threads import drafts, reading
 from review.threads.carry.carryover import FIRM, CarriedFrom, Match
 from review.threads.schema import Fingerprint, ReviewFile
 
@@ -161,7 +161,7 @@ def _files(
 
 
 def _review(found: Mirrored, sha: str) -> ReviewFile:
-    return schema.parse_once(found.data, "" if found.error else found.etag, sha)
+    return reading.parse_once(found.data, "" if found.error else found.etag, sha)
 
 
 def _time(found: Mirrored) -> str:

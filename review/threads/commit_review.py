@@ -18,7 +18,7 @@ from review import files
 from review.files import times
 from review.git.commits import shown_path
 from review.git.log import history
-from review.threads import document, joining, schema
+from review.threads import document, joining, reading
 from review.threads.carry import lineage
 from review.threads.carry.traces import CarriedFrom, Match, Part
 from review.threads.document import Tree
@@ -278,9 +278,9 @@ def _read(target: Target, sha: str) -> Read | None:
 
 def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
     """The content of the file of commit `sha`, with the sides that its deleted files ask for."""
-    review = schema.parse_once(texts, etag, sha, deleted_paths=None)
+    review = reading.parse_once(texts, etag, sha, deleted_paths=None)
     if review.lacks_a_side:
-        return schema.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
+        return reading.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
     return review
 
 

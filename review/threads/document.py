@@ -1,6 +1,6 @@
 """Values as they are written to a file: keys in one fixed order, absent ones left out.
 
-The other direction of schema.py. Shas, ids and times go out in quotes, bodies as blocks.
+The other direction of reading.py. Shas, ids and times go out in quotes, bodies as blocks.
 """
 
 from __future__ import annotations

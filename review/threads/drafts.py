@@ -19,7 +19,7 @@ from config.storage import files as storage
 from config.storage import yamlio
 from review import files
 from review.files import times
-from review.threads import commenting, commit_review, document, ids, schema
+from review.threads import commenting, commit_review, document, ids, reading
 from review.threads.schema import Thread
 from review.threads.target import Target
 from review.threads.writing import limits, writes
@@ -185,7 +185,7 @@ def _parsed(data: bytes, file: Path, sha: str) -> Threads:
     except yamlio.YamlError as error:
         text = f"Your drafts in {file} are not valid YAML ({error}). Fix the file by hand."
         raise Conflict(text, code="invalid_file") from error
-    return schema.parse(texts, sha).conversations
+    return reading.parse(texts, sha).conversations
 
 
 def _change(file: Path, sha: str, act: Callable[[Threads], Threads]) -> None:

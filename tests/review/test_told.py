@@ -19,7 +19,7 @@ from review.background.handwritten import differences
 from review.background.watcher import Background
 from review.files import times
 from review.stacks import changes
-from review.threads import schema
+from review.threads import reading, schema
 from tests.review.places import put
 from tests.review.world import World
 from tests.service import until
@@ -130,7 +130,7 @@ def test_a_proposal_by_hand_is_told_once_and_one_long_past_or_of_a_resolved_thre
 
     def held(proposed: Any, **more: Any) -> schema.ReviewFile:
         written = thread("t", created_at=long_ago) | {"proposed": proposed} | more
-        return schema.parse({"threads": [written]}, "a" * 40)
+        return reading.parse({"threads": [written]}, "a" * 40)
 
     now = {"by": "agent:claude", "at": times.now_exact()}
     past = {"by": "agent:claude", "at": long_ago}

@@ -19,7 +19,8 @@ from review.stacks.prs import rules
 from review.stacks.status import Github, Stored
 from review.threads import document
 from review.threads.carry.carryover import PERSON, CarriedFrom
-from review.threads.schema import VERSION, Fingerprint, carried_from, fingerprint
+from review.threads.reading import carried_from, fingerprint
+from review.threads.schema import VERSION, Fingerprint
 from review.threads.target import Target
 
 FIELDS = ("title", "body", "branch", "status", "status_over", "github")

@@ -12,7 +12,7 @@ from review import files, projects
 from review.stacks import repo as repos
 from review.stacks.values import Orphan, Repo
 from review.stacks.worktree import looks, taking_over
-from review.threads import commit_review, schema
+from review.threads import commit_review, reading, schema
 from review.threads.target import Target
 
 log = logging.getLogger(__name__)
@@ -96,5 +96,5 @@ def said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema
         return ()
     found = files.read(slug, "reviews", repo, f"{files.WORKTREE}.yaml")
     etag = found.etag if found and not found.error else ""
-    threads = schema.parse_once(found.data if found else None, etag, files.WORKTREE).conversations
+    threads = reading.parse_once(found.data if found else None, etag, files.WORKTREE).conversations
     return tuple(one for one in threads if not (unresolved_only and one.resolved))

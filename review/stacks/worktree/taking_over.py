@@ -27,7 +27,7 @@ from review.stacks import repo as repos
 from review.stacks.values import Item, Repo
 from review.stacks.worktree import looks
 from review.stacks.worktree.looks import Look
-from review.threads import commit_review, document, ids, schema, viewed
+from review.threads import commit_review, document, ids, reading, viewed
 from review.threads.carry.traces import Trace
 from review.threads.placement import placing
 from review.threads.placement.placing import KEPT, Placed
@@ -106,7 +106,7 @@ def _is_due(target: Target) -> bool:
 def _said(project: str, repo: str) -> Fingerprint | None:
     """The HEAD at which the file was last settled."""
     found = files.read(project, "reviews", repo, f"{files.WORKTREE}.yaml")
-    return schema.fingerprint(found.data.get("commit"), []) if found else None
+    return reading.fingerprint(found.data.get("commit"), []) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from config.storage import yamlio
 from review.files import times
 from review.stacks.prs import pr_files
-from review.threads import ids, schema
+from review.threads import ids, reading, schema
 from review.threads.schema import Mark, ReviewFile
 
 SHA = "ab12" * 10
@@ -22,7 +23,7 @@ SHA = "ab12" * 10
 def read(text: str, *, deleted: tuple[str, ...] = ()) -> ReviewFile:
     """A review file as it is read: every scalar as its text."""
     value = yamlio.parse(text.encode(), aliases=False).texts()
-    return schema.parse(value, SHA, deleted_paths=deleted)
+    return reading.parse(value, SHA, deleted_paths=deleted)
 
 
 # -- what a file holds -----------------------------------------------------------------------------
@@ -190,17 +191,17 @@ def test_a_file_that_names_its_sides_is_taken_apart_once_whoever_asks():
     named = "threads: [{path: a.py, side: RIGHT, line: 1, comments: [{author: a, body: b}]}]"
     value = yamlio.parse(named.encode()).texts()
 
-    found = schema.parse_once(value, "named", SHA, deleted_paths=None)
+    found = reading.parse_once(value, "named", SHA, deleted_paths=None)
 
-    assert schema.parse_once(value, "named", SHA) is found
-    assert schema.parse_once(value, "named", SHA, deleted_paths=("a.py",)) is found
+    assert reading.parse_once(value, "named", SHA) is found
+    assert reading.parse_once(value, "named", SHA, deleted_paths=("a.py",)) is found
 
 
 def test_a_file_with_a_thread_without_a_side_is_read_as_its_commit_has_it():
     value = yamlio.parse(b"threads: [{path: a.py}]").texts()
 
     sides = [
-        schema.parse_once(value, "bare", SHA, deleted_paths=deleted).threads[0].side
+        reading.parse_once(value, "bare", SHA, deleted_paths=deleted).threads[0].side
         for deleted in (None, (), ("a.py",))
     ]
 
@@ -404,11 +405,40 @@ THREADS = st.lists(
 
 @given(st.one_of(VALUES, st.fixed_dictionaries({"threads": THREADS, "viewed": VALUES})))
 def test_whatever_a_file_holds_it_is_read(value: Any):
-    file = schema.parse(value, SHA)
+    file = reading.parse(value, SHA)
 
     comments = [comment.id for thread in file.threads for comment in thread.comments]
     names = [thread.id for thread in file.threads]
     assert len(set(names)) == len(names)
     assert len(set(comments)) == len(comments)
     assert all(ids.FORM.fullmatch(name) for name in names + comments)
-    assert schema.parse(value, SHA) == file
+    assert reading.parse(value, SHA) == file
+
+
+@given(THREADS, THREADS, st.data())
+def test_threads_that_were_read_before_read_as_they_would_alone(
+    first: list[Any], more: list[Any], data: st.DataObject
+):
+    """The same values again, in another order, beside others that may claim their ids."""
+    reading.parse({"threads": first}, SHA)
+    value = {"threads": data.draw(st.permutations([*first[1:], *more]))}
+
+    assert reading.parse(value, SHA) == reading.parse(deepcopy(value), SHA)
+
+
+def test_a_thread_that_was_not_changed_is_not_taken_apart_again():
+    comments = [{"id": "c-1", "author": "x", "body": "y"}]
+    old, new = {"id": "t-1", "comments": comments}, {"id": "t-2", "path": "a.py"}
+    (before,) = reading.parse({"threads": [old]}, SHA).threads
+
+    assert reading.parse({"threads": [old, new]}, SHA).threads[0] is before
+    assert [one.at for one in reading.parse({"threads": [new, old]}, SHA).threads] == [0, 1]
+
+
+def test_what_is_wrong_with_a_thread_is_told_each_time_it_is_read():
+    value = {"threads": [{"id": "t-1", "line": "many"}]}
+
+    first, again = reading.parse(value, SHA), reading.parse(value, SHA)
+
+    assert first.warnings
+    assert again.warnings == first.warnings

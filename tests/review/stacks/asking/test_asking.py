@@ -17,7 +17,7 @@ from review.stacks.asking import asking, turns
 from review.stacks.asking.asking import Letter
 from review.stacks.asking.chosen import Choice
 from review.stacks.asking.since import since
-from review.threads import joining, schema
+from review.threads import joining, reading, schema
 from tests.review.stacks.asking.conftest import FIRST, Desk
 
 ALL = Choice("pay")
@@ -294,7 +294,7 @@ def test_of_two_files_that_are_joined_the_later_asking_and_proposal_count(desk: 
         comments = [{"id": "c-1", "author": "kim", "body": "x"}]
         proposed = {"by": chat, "at": at}
         thread = {"id": "t-1", "asked": asked, "proposed": proposed, "comments": comments}
-        return schema.parse({"threads": [thread]}, desk.low)
+        return reading.parse({"threads": [thread]}, desk.low)
 
     old, new = said("2026-01-05T09:00:00Z", "old"), said("2026-01-05T09:00:00.500Z", "new")
 
