@@ -26,11 +26,11 @@ class Fields:
     """
 
     def __init__(self, value: Any, where: str, warnings: list[str]) -> None:
-        self.value: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+        self.value: dict[str, Any] = value if isinstance(value, dict) else {}
         self.where = where
         self.warnings = warnings
         self._known: set[str] = set()
-        if value is not None and not isinstance(value, Mapping):
+        if value is not None and not isinstance(value, dict):
             warnings.append(f"{where} must be a mapping; it is ignored")
 
     def raw(self, key: str) -> Any:

@@ -6,7 +6,7 @@ kept. Whether a file has the structure of one at all is for review.files to say.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -129,7 +129,7 @@ def _mark(path: str, value: Any, sha: str, warnings: list[str]) -> Mark | None:
     if text == "false":
         return None
     fields = Fields(value, f'"viewed" of {path}', warnings)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return None
     digest, at, of = fields.hex("diff"), fields.time("at"), fields.hex("of")
     return Mark(path, digest, at, None if digest else of or sha)
@@ -153,7 +153,7 @@ class _Threads:
         fields = [
             (at, Fields(item, f"thread {at + 1}", self.warnings)) for at, item in enumerate(items)
         ]
-        readable = [(at, field) for at, field in fields if isinstance(items[at], Mapping)]
+        readable = [(at, field) for at, field in fields if isinstance(items[at], dict)]
         below = [self._comment_fields(field) for _, field in readable]
         names = [self._claimed(self.threads, field) for _, field in readable]
         below_names = [[self._claimed(self.comments, one) for _, one in many] for many in below]
@@ -180,7 +180,7 @@ class _Threads:
             (at, Fields(item, f"comment {at + 1} of {thread.where}", self.warnings))
             for at, item in enumerate(items)
         ]
-        return [(at, fields) for at, fields in found if isinstance(items[at], Mapping)]
+        return [(at, fields) for at, fields in found if isinstance(items[at], dict)]
 
     def _claimed(self, namer: ids.Namer, fields: Fields) -> str | None:
         written = fields.matching("id", ids.FORM, "1 to 64 of A-Z a-z 0-9 _ . -")
