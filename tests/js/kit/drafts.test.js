@@ -192,3 +192,32 @@ test("where the browser refuses all storage, text lives as long as its page", as
   assert.equal(page.draftOf("x"), "typed");
   assert.deepEqual(page.draftsUnder(""), ["x"]);
 });
+
+test("a page without a box looks into no store before its first screen is there", async (t) => {
+  let looks = 0;
+  let rest;
+  const ownKeys = (of) => {
+    looks += 1;
+    return Reflect.ownKeys(of);
+  };
+  t.mock.method(document, "addEventListener", (name, told) => name === "svc-rest" && (rest = told));
+  give("requestAnimationFrame", (draw) => draw());
+
+  await load(new Proxy(store(), { ownKeys }));
+
+  assert.equal(looks, 0);
+  await rest();
+  assert.ok(looks);
+});
+
+test("a reloaded window that writes before it looks sets its own text aside for nobody", async () => {
+  const window = store();
+  const before = await load(window);
+  before.keepDraft("b", "half a sentence");
+  before.close();
+
+  const after = await load(window);
+  after.keepDraft("b", "another");
+
+  assert.deepEqual(Object.keys(localStorage), ["svc.draft.b"]);
+});

@@ -2,6 +2,7 @@
 // its own as well, so that one that sends or types at the same box takes nothing from another.
 
 import { button, h, icon, settle } from "./dom.js";
+import { frame } from "./pace.js";
 
 const PREFIX = "svc.draft.";
 const KEPT = 30 * 24 * 3600 * 1000; // ms
@@ -25,7 +26,7 @@ addEventListener("pagehide", () => {
   for (const key of keys(own)) leave(key);
 });
 addEventListener("pageshow", ({ persisted }) => persisted && stay());
-stay();
+document.addEventListener("svc-rest", () => frame().then(begin), { once: true });
 addEventListener("beforeunload", (event) => {
   saveDrafts();
   if (unkept.size) event.preventDefault(); // the browser asks: they go with the page
@@ -78,6 +79,7 @@ export function draft(textarea, name) {
  * @param {string} name
  */
 export function draftOf(name) {
+  begin();
   const text = read(PREFIX + name)?.text ?? "";
   if (!shown.has(name)) shown.set(name, text);
   return text;
@@ -88,6 +90,7 @@ export function draftOf(name) {
  * @param {string} prefix
  */
 export function draftsUnder(prefix) {
+  begin();
   const all = new Set([...unkept.keys(), ...keys(own), ...keys(shared)]);
   const those = [...all].filter((key) => key.startsWith(PREFIX + prefix) && read(key));
   return those.map((key) => key.slice(PREFIX.length));
@@ -100,6 +103,7 @@ export function draftsUnder(prefix) {
  * @param {string} text
  */
 export function keepDraft(name, text) {
+  begin();
   const key = PREFIX + name;
   const value = text && JSON.stringify({ text, at: Date.now() });
   unkept.delete(key);
@@ -143,6 +147,20 @@ function leave(key) {
  */
 function setAside(key, { text, at }) {
   put(shared, `${LEFT}${key.slice(PREFIX.length)}:${at}`, JSON.stringify({ text, at }));
+}
+
+let begun = false;
+
+/**
+ * Before the first box, or behind the first screen where that has none: at the first look into a
+ * store, the page waits for the browser.
+ */
+function begin() {
+  if (begun) return;
+  begun = true;
+  stay();
+  for (const store of [own, shared])
+    for (const key of keys(store)) if (!entry(store, key)) put(store, key, "");
 }
 
 /** What this window left it has still: it was reloaded, or somebody came back to it. */
@@ -285,6 +303,3 @@ function tell(words) {
   );
   document.getElementById("bars")?.append(bar);
 }
-
-for (const store of [own, shared])
-  for (const key of keys(store)) if (!entry(store, key)) put(store, key, "");

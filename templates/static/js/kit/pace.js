@@ -7,7 +7,7 @@ const LATE = 100; // ms: a window that is not seen draws nothing
 const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((go) => setTimeout(go));
 
 /** What goes on after a yield goes before the browser's drawing: what was done first is not seen. */
-const frame = () =>
+export const frame = () =>
   new Promise((go) => {
     requestAnimationFrame(() => setTimeout(go));
     setTimeout(go, LATE);
