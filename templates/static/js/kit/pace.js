@@ -16,12 +16,13 @@ export const frame = () =>
 /**
  * const breathe = pace(); in a loop: await breathe() gives way to the browser when it is time, at
  * first until it has drawn what is there; not so where what follows would move that: `early` false.
+ * `first`: ms until then, less for what stands beside the thing itself.
  */
-export function pace({ early = true } = {}) {
+export function pace({ early = true, first = FIRST } = {}) {
   let since = performance.now();
   let seen = !early;
   return () => {
-    if (performance.now() - since < (seen ? SLICE : FIRST)) return undefined;
+    if (performance.now() - since < (seen ? SLICE : first)) return undefined;
     const rest = seen ? turn() : frame();
     seen = true;
     return rest.then(() => {

@@ -17,6 +17,7 @@ const filter = h("input", {
   type: "search",
   autocomplete: "off",
 });
+const BESIDE = 2; // ms of the first frame, which the diffs need
 const leaves = new Map(); // path → {file, row, link, box, right, said}
 const folders = []; // {name, node, list, box, files}
 let shown = "";
@@ -71,7 +72,7 @@ async function build(files) {
   const { life } = state;
   const groups = Map.groupBy?.(files, folderOf) ?? grouped(files);
   empty();
-  const breathe = pace();
+  const breathe = pace({ first: BESIDE });
   for (const [name, held] of groups) {
     const rows = h("ul");
     for (const file of held) {
