@@ -1,8 +1,8 @@
 """C1-C11: what each read and write of the review part costs beside its floor.
 
 Floor and service are timed alternately, best of 7; the ratio counts. Cold is
-`review.caches.clear()` before each call: rows and memory are dropped, the process and its cat-file
-children go on. The running service is told to over a local socket that only the benchmark's
+`review.caches.clear()` before each call: rows and memory are dropped, the process and its gits that
+stay go on. The running service is told to over a local socket that only the benchmark's
 settings open (review/forgetting.py).
 """
 

@@ -24,7 +24,7 @@ from review import caches, events, files, projects
 from review.background import moved
 from review.background.handwritten import Handwritten, Said
 from review.background.telling import Teller
-from review.git import catfile, keeping, refs, used
+from review.git import keeping, refs, staying, used
 from review.git.refs import Refs
 from review.projects import Project
 from review.stacks import repo as repos
@@ -65,7 +65,7 @@ class Background:
     def stop(self) -> None:
         self._watcher.stop()
         self._teller.stop()
-        catfile.close()
+        staying.close()
 
     def folders(self) -> Iterable[Path]:
         """Every folder that is watched, each for the files directly in it."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import TypeVar
 
 from config.git import command
 from config.git.command import GitError
 from review import caches
-from review.git import objects, output
+from review.git import objects, output, staying
 from review.git.commits import Changed, Commit
 from review.git.diffs import hunks, hunkstream
 from review.git.diffs.hunks import Edit
@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 RAW = ("--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers")
 TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
+HUNKS = (*TREES, "-p", "-U0", "-M")
+STAYS = (*HUNKS, "--stdin", "--no-commit-id")
 PAIR = re.compile(rb"1:\s+[0-9a-f]+ [!=] 1:")
 FEW = 200  # more paths than this are no shorter than all of them
 
@@ -99,12 +101,8 @@ def streamed_edits(
     if known is not None:
         yield ((file.path, known[file.path]) for file in wanted if file.path in known)
         return
-    limited = len(wanted) < len(commit.files) and len(wanted) <= FEW
-    process = repository.spawn(*_patches(repository, commit, wanted, limited=limited))
-    try:
-        yield _followed(repository, commit, wanted, process)
-    finally:
-        command.end(process)
+    with _told(repository, commit, wanted) as pieces:
+        yield _followed(repository, commit, wanted, pieces)
 
 
 def hunk_digests(
@@ -264,20 +262,42 @@ def _read(
     return found
 
 
+@contextmanager
+def _told(
+    repository: Repository, commit: Commit, files: Collection[Changed]
+) -> Iterator[Iterator[bytes]]:
+    """What git says of the hunks of these files, or of all. Of a small commit one is asked that
+    stays: to start takes a git several times as long as to answer."""
+    limited = len(files) < len(commit.files) and len(files) <= FEW
+    if commit.parent and not limited and len(commit.files) <= FEW:
+        with staying.borrowed(repository, STAYS) as git:
+            mark = f"={token_hex()}\n"  # as no name in the commit can foresee; git says it again
+            git.ask(f"{commit.sha} {commit.parent}\n{mark}")
+            yield git.until(mark.encode(), command.TIMEOUT_S)
+        return
+    process = repository.spawn(*_patches(repository, commit, files, limited=limited))
+    try:
+        yield command.pieces(process)
+    finally:
+        command.end(process)
+
+
 def _followed(
     repository: Repository,
     commit: Commit,
     files: Collection[Changed],
-    process: subprocess.Popen[bytes],
+    pieces: Iterator[bytes],
 ) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """What the process tells of these files; of those it does not tell, what commit_edits does."""
+    """What git tells of these files; of those it does not tell, what commit_edits does."""
     wanted = {(file.path, file.old_path) for file in files}
     found: dict[str, tuple[Edit, ...]] = {}
     try:
-        for file, edits in hunkstream.edits(command.pieces(process)):
+        for file, edits in hunkstream.edits(pieces):
             if (file.path, file.old_path) in wanted:
                 found[file.path] = edits
                 yield file.path, edits
+    except staying.Died:
+        log.debug("git died of a diff", extra={"commit": commit.sha})
     except GitError as error:
         if error.kind == "timeout":
             raise
@@ -312,7 +332,7 @@ def _patches(
     """The command that tells the hunks of these files, or of all."""
     paths = [path for file in files for path in (file.path, file.old_path) if path]
     trees = (commit.parent or repository.empty_tree, commit.sha)
-    return [*TREES, "-p", "-U0", "-M", *trees, "--", *(paths if limited else ())]
+    return [*HUNKS, *trees, "--", *(paths if limited else ())]
 
 
 def _digest(file: Changed, patch: bytes | None) -> str:

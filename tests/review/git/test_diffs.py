@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
+import signal
 import subprocess
 import tracemalloc
 from collections.abc import Iterator
@@ -15,13 +17,23 @@ import pytest
 from config.git import command
 from config.git.command import GitError
 from review import caches
+from review.git import staying
 from review.git.commits import Commit
 from review.git.diffs import diff, hunkstream
 from review.git.log import history
 from review.git.repository import Repository, open_repository
+from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_processes_before_or_after() -> Iterator[None]:
+    staying.close()
+    yield
+    staying.close()
+    assert staying._all == set()
 
 
 @pytest.fixture
@@ -169,7 +181,7 @@ def test_the_edits_of_some_files_equal_those_of_all(busy: Commit, opened: Reposi
 def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
     repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
 ):
-    for module, name in ((history, "LOG"), (diff, "TREES")):
+    for module, name in ((history, "LOG"), (diff, "HUNKS")):
         lower = ["-l1" if word == "-l1000" else word for word in getattr(module, name)]
         monkeypatch.setattr(module, name, lower)
     texts = ["".join(f"{name} {number}\n" for number in range(9)) for name in "xy"]
@@ -216,9 +228,12 @@ def test_a_stream_may_be_cut_anywhere(busy: Commit, opened: Repository, size: in
     assert found == diff.commit_edits(opened, busy)
 
 
+@pytest.mark.parametrize("files", [2, diff.FEW + 1], ids=["of a git that stays", "of its own"])
 def test_a_stream_left_early_leaves_no_process(
-    busy: Commit, opened: Repository, monkeypatch: pytest.MonkeyPatch
+    repo: Repo, opened: Repository, files: int, monkeypatch: pytest.MonkeyPatch
 ):
+    more = {f"{number}": "1\n" for number in range(files - 1)}
+    made = commit(repo, repo.commit({**more, "z": "a line of text\n" * 50_000}))  # over one read
     started: list[subprocess.Popen[bytes]] = []
     spawn = command.spawn
 
@@ -227,10 +242,65 @@ def test_a_stream_left_early_leaves_no_process(
         return started[-1]
 
     monkeypatch.setattr(command, "spawn", kept)
-    with diff.streamed_edits(opened, busy) as told:
+    with diff.streamed_edits(opened, made) as told:
         next(told)
 
     assert [process.poll() is not None for process in started] == [True]
+
+
+def test_a_git_that_stays_tells_the_hunks_of_one_small_commit_after_another(
+    repo: Repo, busy: Commit, opened: Repository
+):
+    list(streamed(opened, busy))
+    root, renamed = commit(repo, repo.sha("main")), commit(repo, repo.commit({"moved": "other\n"}))
+    repo.git("repack", "-adq")
+    strange = commit(repo, repo.commit({"x\n=1\n": "1\n", "=": "=\n"}))
+    before = {git.process.pid for git in staying._all}
+
+    for one in (renamed, strange, busy, root):
+        caches.clear()
+        assert dict(streamed(opened, one)) == diff.commit_edits(opened, one)
+
+    assert {git.process.pid for git in staying._all} == before
+    assert [place[0] for place in staying._idle].count(diff.STAYS) == 1
+
+
+def test_what_a_git_that_stays_dies_of_is_told_by_another(busy: Commit, opened: Repository):
+    list(streamed(opened, busy))
+    caches.clear()
+    (git,) = staying._idle[(diff.STAYS, opened.common_dir, False, ())]
+    os.kill(git.process.pid, signal.SIGSTOP)
+
+    with diff.streamed_edits(opened, busy) as asked:
+        os.kill(git.process.pid, signal.SIGKILL)
+        told = dict(asked)
+
+    assert is_gone(git.process.pid)
+    assert told == diff.commit_edits(opened, busy)
+
+
+def test_a_git_that_stays_and_hangs_is_a_timeout_and_is_ended(
+    busy: Commit, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    list(streamed(opened, busy))
+    caches.clear()
+    (git,) = staying._idle[(diff.STAYS, opened.common_dir, False, ())]
+    os.kill(git.process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(command, "TIMEOUT_S", 0.3)
+
+    with pytest.raises(GitError, match="git diff-tree took too long"):
+        list(streamed(opened, busy))
+
+    assert is_gone(git.process.pid)
+
+
+def test_no_git_stays_for_a_large_commit(repo: Repo, opened: Repository):
+    made = commit(repo, repo.commit({f"{number}": "1\n" for number in range(diff.FEW + 1)}))
+
+    told = dict(streamed(opened, made))
+
+    assert len(told) == diff.FEW + 1
+    assert not [place for place in staying._idle if place[0] == diff.STAYS]
 
 
 def test_a_stream_holds_no_patch_in_memory(repo: Repo, opened: Repository):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from config.git.command import GitError
-from review.git import catfile, objects
+from review.git import catfile, objects, staying
 from review.git.objects import Entry
 from review.git.repository import Repository, open_repository
 from tests.review.git.processes import is_gone
@@ -23,10 +23,10 @@ from tests.service import until
 
 @pytest.fixture(autouse=True)
 def _no_processes_before_or_after() -> Iterator[None]:
-    catfile.close()
+    staying.close()
     yield
-    catfile.close()
-    assert catfile._all == set()
+    staying.close()
+    assert staying._all == set()
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def opened(repo: Repo) -> Repository:
 
 
 def pids() -> set[int]:
-    return {reader.process.pid for reader in catfile._all}
+    return {reader.process.pid for reader in staying._all}
 
 
 def oid(repo: Repo, data: bytes) -> str:
@@ -228,12 +228,12 @@ def test_many_threads_share_the_processes(repo: Repo, opened: Repository):
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(ask, range(800)))
 
-    assert len(pids()) <= catfile.KEPT
+    assert len(pids()) <= staying.KEPT
 
 
 def test_a_slow_reader_keeps_nobody_waiting(repo: Repo, opened: Repository):
     sha = repo.git("rev-parse", "HEAD:a.txt")
-    held = [objects.blobs(opened, [sha] * 5) for _ in range(catfile.KEPT + 1)]
+    held = [objects.blobs(opened, [sha] * 5) for _ in range(staying.KEPT + 1)]
     for blobs in held:
         next(blobs)
 
@@ -248,8 +248,8 @@ def test_a_forked_child_starts_with_processes_of_its_own(repo: Repo, opened: Rep
     before = pids()
     child = os.fork()
     if child == 0:
-        answer = catfile._all == set() and objects.exists(opened, sha) and not pids() & before
-        catfile.close()
+        answer = staying._all == set() and objects.exists(opened, sha) and not pids() & before
+        staying.close()
         os._exit(0 if answer else 1)
     _, status = os.waitpid(child, 0)
 
@@ -261,8 +261,8 @@ def test_a_forked_child_starts_with_processes_of_its_own(repo: Repo, opened: Rep
 def test_processes_unused_for_a_while_end(
     repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
 ):
-    assert catfile.IDLE_S == 60
-    monkeypatch.setattr(catfile, "IDLE_S", 0.2)
+    assert staying.IDLE_S == 60
+    monkeypatch.setattr(staying, "IDLE_S", 0.2)
     assert objects.exists(opened, repo.sha())
     (pid,) = pids()
 

@@ -12,7 +12,7 @@ import pytest
 from config.errors import Conflict
 from config.git import command
 from review import caches
-from review.git import catfile
+from review.git import staying
 from review.stacks.folding import fold as folding
 from tests.promises.rings import ring, seeded
 from tests.review.repos import Repo
@@ -172,7 +172,7 @@ def test_a_fold_that_is_killed_at_any_step_leaves_a_repository_that_can_be_folde
 
 def _killed(step: int) -> bool:
     """Fold in a process that is killed before its n-th git command; whether it came to its end."""
-    catfile.close()  # a child would read what its parent asked for
+    staying.close()  # a child would read what its parent asked for
     pid = os.fork()
     if pid == 0:
         left = step
