@@ -82,12 +82,27 @@ def missing(repository: Repository, oids: Iterable[str]) -> set[str]:
 
 def entry(repository: Repository, commit_sha: str, path: str) -> Entry | None:
     """What stands at `path` in the commit's tree, None when nothing or when a tree is missing."""
+    return entries(repository, commit_sha, [path]).get(path)
+
+
+def entries(repository: Repository, commit_sha: str, paths: Iterable[str]) -> dict[str, Entry]:
+    """The same of many paths. Trees of one depth are asked for together: each alone is a way to git
+    and back."""
     root = _root(repository, commit_sha)
-    found = Entry("040000", root, "tree") if root else None
-    for name in path.encode("utf-8", "surrogateescape").split(b"/"):
-        if found is None or found.kind != "tree":
-            return None
-        found = tree(repository, found.oid).get(name)
+    names = {path: path.encode("utf-8", "surrogateescape").split(b"/") for path in paths}
+    folders = dict.fromkeys(names, root) if root else {}
+    found: dict[str, Entry] = {}
+    depth = 0
+    while folders:
+        known = _trees_of(repository, set(folders.values()))
+        above, folders = folders, {}
+        for path, oid in above.items():
+            one = known.get(oid, {}).get(names[path][depth])
+            if one is not None and depth + 1 == len(names[path]):
+                found[path] = one
+            elif one is not None and one.kind == "tree":
+                folders[path] = one.oid
+        depth += 1
     return found
 
 
@@ -118,16 +133,24 @@ def _root(repository: Repository, commit_sha: str) -> str | None:
 
 def tree(repository: Repository, oid: str) -> Tree:
     """What a tree holds, by name; nothing where it is missing."""
-    key = (repository.common_dir, oid)
-    known = _trees.get(key)
-    if known is not None:
-        return known
-    if oid == repository.empty_tree:  # which need not be stored
-        return {}
-    found = _object(repository, oid)
-    if found is None or found[0] != "tree":
-        return {}
-    return _trees.put(key, _parsed(found[1], 32 if repository.sha256 else 20))
+    return _trees_of(repository, [oid]).get(oid, {})
+
+
+def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
+    """These trees by id, without those that are missing."""
+    found: dict[str, Tree] = {repository.empty_tree: {}}  # which need not be stored
+    asked = []
+    for oid in oids:
+        known = _trees.get((repository.common_dir, oid))
+        if known is not None:
+            found[oid] = known
+        elif oid not in found:
+            asked.append(oid)
+    for oid, told in catfile.contents(repository, asked):
+        if told is not None and told[0] == "tree":
+            read = _parsed(told[1], 32 if repository.sha256 else 20)
+            found[oid] = _trees.put((repository.common_dir, oid), read)
+    return found
 
 
 def _object(repository: Repository, oid: str) -> catfile.Object | None:

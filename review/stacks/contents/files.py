@@ -82,6 +82,7 @@ class Files:
 
     def _whole(self, files: Sequence[Changed], told: Told, started: ExitStack) -> Iterator[Record]:
         with started:
+            self._look_ahead(files)
             texts = objects.blobs(self.repository, [oid for file in files for oid in file.blobs])
             early: Edits = {}
             for file in files:
@@ -137,13 +138,21 @@ class Files:
         said = self._attributes.generated(file.path, deep=deep)
         return generated.by_name(file.path) if said is None else said
 
+    def _look_ahead(self, files: Sequence[Changed]) -> None:
+        """The trees that attributes are looked up in, read together; they are remembered."""
+        paths = {_attributes_of(file.path.rpartition("/")[0]) for file in files}
+        objects.entries(self.repository, self.commit.sha, paths)
+
     def _read_attributes(self, folder: str) -> bytes | None:
         """The .gitattributes of a folder in this commit's own tree."""
-        path = f"{folder}/.gitattributes" if folder else ".gitattributes"
-        entry = objects.entry(self.repository, self.commit.sha, path)
+        entry = objects.entry(self.repository, self.commit.sha, _attributes_of(folder))
         if entry is None or entry.kind != "blob":
             return None
         return objects.blob(self.repository, entry.oid)
+
+
+def _attributes_of(folder: str) -> str:
+    return f"{folder}/.gitattributes" if folder else ".gitattributes"
 
 
 def complete(record: Record) -> bool:

@@ -130,6 +130,27 @@ def test_an_entry_may_have_any_name(repo: Repo, opened: Repository):
     ]
 
 
+def test_entries_of_many_folders_are_asked_for_by_depth(
+    repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    paths = [f"{top}/{name}/file" for top in "xyz" for name in "abcdefgh"]
+    sha = repo.commit(dict.fromkeys(paths, "1"))
+    asked: list[str] = []
+    ask = staying.Staying.ask
+
+    def counted(git: staying.Staying, text: str) -> None:
+        asked.append(text)
+        ask(git, text)
+
+    monkeypatch.setattr(staying.Staying, "ask", counted)
+
+    found = objects.entries(opened, sha, [*paths, "x/none/file", "y/a"])
+
+    assert len(asked) == 4  # the commit, its tree, the folders of it, and those in them
+    assert found == {path: objects.entry(opened, sha, path) for path in [*paths, "y/a"]}
+    assert len(asked) == 4
+
+
 def test_a_commit_without_files_has_no_entries(tmp_path: Path):
     repo = Repo(tmp_path / "bare")
     sha = repo.commit({}, "empty")
