@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from review.git import used
 from review.git.commits import Changed, Commit
@@ -27,7 +27,11 @@ def get(sha: str) -> Commit | None:
 
 def of_head(sha: str) -> bool:
     """Whether the commit was seen before."""
-    return bool(_around(sha))
+    key, table = map(connection.ops.quote_name, ("key", CommitRow._meta.db_table))
+    sql = f"SELECT 1 FROM {table} WHERE {key} >= %s AND {key} < %s LIMIT 1"  # noqa: S608 - names
+    with connection.cursor() as cursor:  # Django takes ten times as long to put it together
+        cursor.execute(sql, _ends(sha))
+        return cursor.fetchone() is not None
 
 
 def get_many(keys: Sequence[str]) -> dict[str, Commit]:
@@ -57,8 +61,14 @@ def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
 
 
 def _around(sha: str) -> list[tuple[str, Any, date | None]]:
-    query = CommitRow._default_manager.filter(pk__gte=f"{sha}:", pk__lt=f"{sha};")
+    first, end = _ends(sha)
+    query = CommitRow._default_manager.filter(pk__gte=first, pk__lt=end)
     return list(query.values_list("key", "data", "used"))
+
+
+def _ends(sha: str) -> tuple[str, str]:
+    """Between which keys its rows lie, whatever their parents; the second is none."""
+    return f"{sha}:", f"{sha};"
 
 
 def _data(commit: Commit) -> list[Any]:
