@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { following, isAnswered } from "../../../templates/static/js/review/threads/order.js";
+import {
+  following,
+  fromTop,
+  isAnswered,
+} from "../../../templates/static/js/review/threads/order.js";
 import {
   address,
   beginning,
@@ -78,4 +82,18 @@ test("after an answered thread was resolved the walk goes on to the next one", (
     ...["e", "e", "e", "a", "e", "a", "a"],
   ]);
   assert.equal(following(all.slice(1, 3), all[1], isAnswered), null);
+});
+
+test("threads stand in the order of the files and of their lines, what is of no file first", () => {
+  const at = (id, path, line) => ({ id, path, line });
+  const threads = [
+    at(1, "b.py", 2),
+    at(2, "a.py", 9),
+    at(3, null, null),
+    at(4, "a.py", null),
+    at(5, "gone.py", 1),
+    at(6, "a.py", 9),
+  ];
+  const ids = fromTop(threads, ["a.py", "b.py"]).map(({ id }) => id);
+  assert.deepEqual(ids, [3, 5, 4, 2, 6, 1]);
 });

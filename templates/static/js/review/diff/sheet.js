@@ -120,8 +120,8 @@ export class Sheet {
     if (row.at.new) this.byLine.RIGHT.set(row.at.new, row);
   }
 
-  size() {
-    for (const { chunks } of this.hunks)
+  size(hunks = this.hunks) {
+    for (const { chunks } of hunks)
       for (const { node, count } of chunks)
         node.style.containIntrinsicBlockSize = `auto ${count * LINE}px`;
   }
@@ -257,9 +257,11 @@ export class Sheet {
   /** The row of a line, opened when it is folded away; null when the file has no such line. */
   reveal(side, line) {
     if (this.lineText(side, line) === null) return null;
+    const open = this.rowOf(side, line);
+    if (open) return open;
     const key = side === "LEFT" ? "old" : "new";
     const hunk = this.hunks.find(({ gap }) => line >= gap[key] && line < gap[key] + gap.count);
-    if (hunk && !this.rowOf(side, line)) this.split(hunk, line - hunk.gap[key]);
+    if (hunk) this.split(hunk, line - hunk.gap[key]);
     return this.rowOf(side, line);
   }
 
@@ -276,7 +278,7 @@ export class Sheet {
     this.painter.again(this.chunk);
     this.mark(made);
     this.mark(hunk);
-    this.size();
+    this.size([made]);
   }
 
   /** A full-width place under a line. */

@@ -1,10 +1,14 @@
 // A thread as a card: its state, the text it was written on, its comments, the reply.
+//
+// Of many threads only those near the screen are whole. Another one is what was written alone, in the
+// room that the rest will take: the browser finds it, Tab reaches it, and nothing moves when the
+// rest comes. Once whole, a card stays so, with what is typed into it.
 
 import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
 import { draftOf } from "../../kit/drafts.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
-import { commentNode } from "./comment.js";
+import { commentNode, signed, writtenNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
@@ -33,30 +37,46 @@ function standingOf({ state: is, outdated, asked, proposed }) {
 }
 
 export class Card {
+  whole = false;
+
   constructor(thread) {
     this.id = thread.id;
-    this.folded = thread.resolved && !draftOf(replyName(thread.id));
-    this.parts();
+    this.unsent = draftOf(replyName(thread.id)) !== "";
+    this.folded = thread.resolved && !this.unsent;
+    this.was = h("div");
+    this.list = h("div", { class: "comments" });
     this.node = h(
       "section",
-      { class: "thread", id: `thread-${thread.id}`, tabindex: "-1" },
-      this.header(),
+      { class: "thread later", id: `thread-${thread.id}`, tabindex: "0" },
       this.was,
       this.list,
-      this.since.node,
-      this.answer.node,
     );
     for (const [name, on] of Object.entries(LIGHTS))
       this.node.addEventListener(name, () => mark(this.thread, on || this.node.matches(LIT)));
     this.update(thread);
   }
 
+  /** Add what is missing around what was written, which stays as it is. */
+  complete() {
+    if (this.whole) return;
+    this.whole = true;
+    this.parts();
+    this.node.prepend(this.header());
+    this.node.append(this.since.node, this.answer.node);
+    for (const node of this.list.children) {
+      const comment = this.thread.comments.find(({ id }) => String(id) === node.dataset.key);
+      if (comment) signed(node, this.id, comment);
+    }
+    this.node.classList.remove("later");
+    this.node.tabIndex = -1;
+    this.tell(this.thread);
+    this.show();
+  }
+
   parts() {
     this.badge = h("span", { class: "badge line" }, icon("clock"), "Outdated");
     this.mark = h("span", { class: "line" });
     this.where = h("span", { class: "where" });
-    this.was = h("div");
-    this.list = h("div", { class: "comments" });
     this.fold = button("", { icon: "down", kind: "ghost s only fold", onclick: () => this.turn() });
     this.copy = button("Copy", {
       icon: "copy",
@@ -105,26 +125,31 @@ export class Card {
     this.node.classList.toggle("done", !appliable(thread));
     const where = this.placed(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
+    fill(this.was, this.quote(thread));
+    if (this.whole) this.tell(thread);
+    keep(
+      this.list,
+      thread.comments,
+      (one) => one.id,
+      (one) => (this.whole ? commentNode : writtenNode)(thread.id, one),
+    );
+    this.show();
+  }
+
+  /** The head, and what changed since. */
+  tell(thread) {
     this.badge.hidden = !thread.outdated;
     fill(this.mark, ...this.stateWords(thread));
-    fill(this.where, onPage(thread.path) || !thread.line ? standing(thread) : where);
+    fill(this.where, onPage(thread.path) || !thread.line ? standing(thread) : this.placed(thread));
     refill(
       this.settle,
       icon(thread.resolved ? "restart" : "check"),
       thread.resolved ? "Reopen " : "Resolve ",
       hinted("E"),
     );
-    fill(this.was, this.quote(thread));
     this.asks.lastChild.textContent = thread.asked ? "Ask again" : "Ask";
     this.asks.hidden = thread.resolved;
     this.since.show(thread);
-    keep(
-      this.list,
-      thread.comments,
-      (one) => one.id,
-      (one) => commentNode(thread.id, one),
-    );
-    this.show();
   }
 
   placed(thread) {
@@ -157,14 +182,16 @@ export class Card {
 
   show() {
     const { folded, thread } = this;
+    this.node.classList.toggle("folded", folded);
+    for (const part of [this.was, this.list]) part.hidden = folded;
+    if (!this.whole) return;
     this.fold.hidden = !thread.resolved && !folded;
     fill(this.fold, icon(folded ? "right" : "down"));
     this.fold.setAttribute("aria-expanded", String(!folded));
     const what = `${comments(thread.comments.length)} on ${address(thread)}`;
     this.fold.setAttribute("aria-label", visible(`${folded ? "Show" : "Hide"} ${what}`));
-    for (const part of [this.was, this.list, this.answer.node]) part.hidden = folded;
+    this.answer.node.hidden = folded;
     this.since.node.classList.toggle("folded", folded);
-    this.node.classList.toggle("folded", folded);
   }
 
   /** Resolve or open again; a thread folds when its reader resolves it, never by itself. */
@@ -179,6 +206,11 @@ export class Card {
     if (!this.thread.resolved) return askAbout({ thread: this.id }, event);
     toast("This thread is resolved: e opens it again.");
     return null;
+  }
+
+  /** Whether there is a reply that was not sent. */
+  get writing() {
+    return Boolean(this.answer?.text.trim());
   }
 
   /** Deleted elsewhere while a reply was being written: the text stays, the rest says so. */

@@ -16,16 +16,21 @@ onOther(() => open.clear());
 
 const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 
-export function commentNode(thread, comment) {
-  const agent = isAgent(comment.author);
-  const name = comment.author_name ?? "Unsigned";
+/** What was written, before it is signed. */
+export function writtenNode(thread, comment) {
   const said =
     comment.body_html === undefined
       ? plain(comment.body)
       : suggestions(prose(comment.body_html), thread, comment.id);
-  const node = h(
-    "article",
-    { class: "comment", "aria-label": `${name}: ${beginning(comment.body, 60)}` },
+  const name = `${nameOf(comment)}: ${beginning(comment.body, 60)}`;
+  return h("article", { class: "comment", "aria-label": name }, said);
+}
+
+/** Who wrote it, and when; the box in which its author was changing it. */
+export function signed(node, thread, comment) {
+  const agent = isAgent(comment.author);
+  const name = nameOf(comment);
+  node.prepend(
     h("span", { class: agent ? "face agent" : "face", "aria-hidden": "true" }, face(name, agent)),
     h(
       "p",
@@ -36,12 +41,15 @@ export function commentNode(thread, comment) {
       edited(comment),
       comment.own && own(thread, comment, () => start(node, thread, comment)),
     ),
-    said,
   );
   if (open.has(comment.id) || draftOf(draftName(thread, comment.id))) start(node, thread, comment);
   return node;
 }
 
+export const commentNode = (thread, comment) =>
+  signed(writtenNode(thread, comment), thread, comment);
+
+const nameOf = ({ author_name: name }) => name ?? "Unsigned";
 const face = (name, agent) => (agent ? "A" : initials(name));
 const plain = (text) => h("div", { class: "said asis" }, text);
 

@@ -15,6 +15,8 @@ import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
 import { drawDrafts } from "./drafted.js";
 import { found, restore, write } from "./fresh.js";
+import { whenNear } from "./near.js";
+import { fromTop } from "./order.js";
 import { drawn, leave, settleAbove, stand } from "./places.js";
 import { load, onReview } from "./review.js";
 import { steady } from "./steady.js";
@@ -26,9 +28,11 @@ const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
 const walk = new Walk(cards, general);
 const applyAll = new ApplyAll();
-const SLICE = 20; // threads between two looks at the clock
+const FEW = 40; // threads of a commit that are whole at once
 let bannered = "";
 let latest = null;
+/** @type {Promise<void> | undefined} */
+let drawing; // until what is known by now stands on the page
 
 /** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
 async function draw(review) {
@@ -37,10 +41,18 @@ async function draw(review) {
   latest = review;
   tellOrigin(review);
   calmly(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
-  const left = review.threads.entries();
-  const breathe = pace({ early: false }); // each card moves what is below it
+  const few = review.threads.length <= FEW;
+  const orders = new Map(review.threads.map((thread, order) => [thread, order]));
+  const paths = state.commit.files.map(({ path }) => path);
+  const left = fromTop(review.threads, paths).values(); // each card moves what is below it
+  const breathe = pace({ early: top && !few });
+  const drawOne = (thread) => {
+    if (cards.has(thread.id)) cards.get(thread.id).update(thread);
+    else cards.set(thread.id, begun(thread, few));
+    stand(thread.id, cards.get(thread.id).node, placeOf(thread), orders.get(thread));
+  };
   for (let rest; rest !== "done"; await rest) {
-    calmly(() => (rest = drawSome(left, breathe)));
+    calmly(() => (rest = drawSome(left, drawOne, breathe)));
     if (latest !== review) return;
   }
   calmly(() => drawDrafts(review.drafts, review.threads, placeOf));
@@ -54,15 +66,21 @@ async function draw(review) {
 }
 
 /** Draws until it is time to rest: the promise to wait for, or "done". */
-function drawSome(left, breathe) {
-  for (const [order, thread] of left) {
-    if (cards.has(thread.id)) cards.get(thread.id).update(thread);
-    else cards.set(thread.id, new Card(thread));
-    stand(thread.id, cards.get(thread.id).node, placeOf(thread), order);
-    const rest = order % SLICE === SLICE - 1 && breathe();
+function drawSome(left, drawOne, breathe) {
+  for (const thread of left) {
+    drawOne(thread);
+    const rest = breathe();
     if (rest) return rest;
   }
   return "done";
+}
+
+/** Of few threads each is whole at once. */
+function begun(thread, few) {
+  const card = new Card(thread);
+  if (few || card.unsent) card.complete();
+  else whenNear(card);
+  return card;
 }
 
 function dismissBut(here) {
@@ -71,8 +89,11 @@ function dismissBut(here) {
 
 /** A thread that is gone takes its card along, but not a reply that is being written. */
 function dismiss(id) {
-  cards.get(id).gone();
-  if (cards.get(id).answer.text.trim()) return;
+  const card = cards.get(id);
+  if (card.writing) {
+    card.gone();
+    return;
+  }
   cards.delete(id);
   leave(id);
 }
@@ -149,10 +170,11 @@ function furnish() {
     const opener = /** @type {HTMLElement | null} */ (document.activeElement);
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
-  onReview(draw);
+  onReview((review) => (drawing = draw(review)));
   onReview(restoreOnce);
-  onFile((view) => {
-    drawn(view);
+  onFile(async (view) => {
+    await drawn(view);
+    if (view.gone) return;
     found(view);
     walk.arrive();
   });
@@ -170,6 +192,7 @@ async function begin() {
   } catch (error) {
     if (!life.aborted) fill(banners, problem(`The threads could not be read: ${error.message}`));
   }
+  for (let seen; seen !== drawing;) await (seen = drawing);
   if (life.aborted) return;
   walk.tools.disabled = false;
   walk.byHash(hash);

@@ -4,6 +4,7 @@
 // with the focus it had.
 
 import { h } from "../../kit/dom.js";
+import { pace } from "../../kit/pace.js";
 import { onOther, state } from "../state.js";
 import { isOld } from "./words.js";
 
@@ -42,10 +43,16 @@ onOther(() => {
   held = null;
 });
 
-/** A file was drawn, or drawn again. */
-export function drawn(view) {
+/** A file was drawn, or drawn again: of many, what stands in it comes in pieces. */
+export async function drawn(view) {
   views.set(view.path, view);
-  for (const item of items.values()) if (item.at.path === view.path) put(item);
+  const breathe = pace({ early: false });
+  for (const [key, item] of [...items]) {
+    if (item.at.path !== view.path || items.get(key) !== item) continue;
+    put(item);
+    const rest = breathe();
+    if (rest) await rest;
+  }
 }
 
 export const viewOf = (path) => {
@@ -67,11 +74,18 @@ export const onPage = (path) => state.commit.files.some((file) => file.path === 
 function put(item) {
   const slot = slotOf(item.at);
   if (!slot) return;
-  item.node.dataset.order = item.order;
-  const later = [...slot.children].filter((one) => one !== item.node);
-  const before = later.find((one) => Number(one.dataset.order) > item.order) ?? null;
-  if (item.node.parentNode === slot && item.node.nextElementSibling === before) return;
-  move(item.node, slot, before);
+  const { node, order } = item;
+  node.dataset.order = order;
+  const of = (one) => Number(one.dataset.order);
+  const { previousElementSibling: above, nextElementSibling: below } = node;
+  if (node.parentNode === slot && !(above && of(above) > order) && !(below && of(below) <= order))
+    return;
+  let before = null;
+  for (let one = slot.lastElementChild; one && (one === node || of(one) > order);) {
+    if (one !== node) before = one;
+    one = one.previousElementSibling;
+  }
+  move(node, slot, before);
 }
 
 function slotOf({ path, side, line }) {

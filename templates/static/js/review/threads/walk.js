@@ -10,7 +10,8 @@ import { goTo, selection } from "../diff/view.js";
 import { namedBy, onNamed } from "../address.js";
 import { state, worktree } from "../state.js";
 import { write } from "./fresh.js";
-import { following, isAnswered } from "./order.js";
+import { following, fromTop, isAnswered } from "./order.js";
+import { whole } from "./near.js";
 import { Panel } from "./panel.js";
 import { onPage } from "./places.js";
 import { asMarkdown, askAbout } from "./review.js";
@@ -72,17 +73,11 @@ export class Walk {
 
   /** Threads as they stand on the page, from the top. */
   get ordered() {
-    const files = new Map((state.commit?.files ?? []).map(({ path }, n) => [path, n]));
-    const rank = ({ path }) => files.get(path) ?? -1;
-    return [...this.cards.values()]
-      .map(({ thread }, n) => ({ thread, n }))
-      .sort(
-        (a, b) =>
-          rank(a.thread) - rank(b.thread) ||
-          (a.thread.line ?? 0) - (b.thread.line ?? 0) ||
-          a.n - b.n,
-      )
-      .map(({ thread }) => thread);
+    const paths = (state.commit?.files ?? []).map(({ path }) => path);
+    return fromTop(
+      [...this.cards.values()].map(({ thread }) => thread),
+      paths,
+    );
   }
 
   step(by) {
@@ -110,9 +105,10 @@ export class Walk {
 
   /** The thread that is asked for may just have been drawn. */
   arrive() {
-    const node = this.wanted && this.cards.get(this.wanted)?.node;
-    if (!node?.isConnected || !node.checkVisibility()) return;
+    const card = this.wanted && this.cards.get(this.wanted);
+    if (!card?.node.isConnected || !card.node.checkVisibility()) return;
     this.wanted = null;
+    const { node } = whole(card);
     node.scrollIntoView({ block: "center" });
     node.focus({ preventScroll: true });
   }
@@ -141,7 +137,7 @@ export class Walk {
         (one) => one.path === at.path && one.line === at.end && sideOf(one) === at.side,
       );
     const card = this.cards.get(near ?? here?.id ?? this.current);
-    if (card) act(card);
+    if (card) act(whole(card));
     else toast("Choose a thread first: N goes to the next one.");
   }
 
