@@ -4,6 +4,7 @@ import { get, patch, put, query } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
 import { button, fill, h, icon, keep, visible } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
+import { pace } from "../kit/pace.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
@@ -101,7 +102,7 @@ function next(project) {
   return null;
 }
 
-function draw(project, found) {
+async function draw(project, found) {
   headline(project);
   const here = next(project);
   onward.hidden = !here;
@@ -115,19 +116,21 @@ function draw(project, found) {
   toThreads.lastChild.textContent = plural(open, "open thread");
   keep(warnings, warningsOf(project, found), (item) => item.key, banner);
   intro.show({ text: project.description, html: project.description_html });
-  drawRepos(project.repos);
   threads.show(found);
   picture.show(project);
   repositories.show(project.repos);
+  await drawRepos(project.repos);
 }
 
-function drawRepos(list) {
+/** Hundreds come in pieces. */
+async function drawRepos(list) {
   const several = list.length > 1;
   for (const name of stacks.keys())
     if (!list.some((repo) => repo.name === name)) {
       stacks.get(name).place.remove();
       stacks.delete(name);
     }
+  const breathe = pace();
   for (const repo of list) {
     if (!stacks.has(repo.name)) {
       const shown = new Stacks(slug, load);
@@ -149,6 +152,8 @@ function drawRepos(list) {
       ),
     );
     shown.show(repo);
+    const rest = breathe();
+    if (rest) await rest;
   }
 }
 
@@ -182,8 +187,8 @@ async function ask() {
     ]);
     fill(trouble);
     content.hidden = false;
-    draw(project, found);
     waiting.remove();
+    await draw(project, found);
     tellChanges().catch(() => {}); // the page does without
   } catch (error) {
     fill(trouble, problem(error.message));
