@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from config.errors import Invalid, NotFound, printable
 from config.git.command import GitError
@@ -221,7 +222,8 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
             "the branch is shown as it was before"
         ]
     span = ranges.resolve(opened, pointers, empty.entry.range, empty.entry.trunk)
-    commits, warnings = history.commits(opened, span, counts=empty.counted)
+    reading = partial(files.read_all, empty.project.slug, "reviews", empty.entry.name)
+    commits, warnings = history.commits(opened, span, counts=empty.counted, meanwhile=reading)
     base = replace(
         empty,
         repository=opened,

@@ -22,7 +22,7 @@ def parse(
     before: Document | None = None,
 ) -> Document:
     """As reader.parse, without the work when these bytes were parsed a moment ago, and with less of
-    it when they differ in one place from a document of `before`.
+    it when they are UTF-8 and differ in one place from the document `before`.
     """
     global _known  # noqa: PLW0603 - what is remembered is the point
     for known, document in _known:
@@ -30,8 +30,7 @@ def parse(
             return document
     made = None
     if before is not None and len(data) <= limit:
-        room = nodes or most_nodes(limit)
-        made = reparse.reparse(before, reader.decode(data), nodes=room)
+        made = reparse.reparse(before, data.decode(), nodes=nodes or most_nodes(limit))
     document = made or reader.parse(data, limit=limit, aliases=aliases, nodes=nodes)
     if len(data) <= LARGEST:
         others = tuple(one for one in _known if one[0] != data)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from config.git import walled
 from config.git.command import GitError
+from config.git.pool import Pool
 from review import caches
 from review.git import objects, output
 from review.git.commits import Commit
@@ -31,17 +32,23 @@ _single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
 _listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
 
 
-def commits(repository: Repository, span: Range, *, counts: bool = True) -> CommitsAndWarnings:
+def commits(
+    repository: Repository,
+    span: Range,
+    *,
+    counts: bool = True,
+    meanwhile: Callable[[], object] = tuple,
+) -> CommitsAndWarnings:
     """The range's commits, oldest first, the newest 2,000 at most, and its warnings.
 
     Merges are diffed against their first parent. Nothing runs for a range that was seen. With
     `counts` off, commits not counted yet come without (`Commit.counted`), and much sooner.
-    GitError timeout or failed.
+    `meanwhile` is done while git tells of a range that was not. GitError timeout or failed.
     """
     key = (*_place(repository), span.base_sha, span.head_sha, span.limit)
     found = _found.get((*key, True)) or (None if counts else _found.get((*key, False)))
     if found is None:
-        newest, missing = _read(repository, span, counts=counts)
+        newest, missing = _read(repository, span, counts, meanwhile)
         found = newest, _warnings(repository, newest, missing)
         if not missing or repository.partial:
             whole = counts or all(commit.counted for commit in newest)
@@ -123,14 +130,20 @@ def _one(repository: Repository, sha: str, parent: str | None) -> Commit:
     )
 
 
-def _read(repository: Repository, span: Range, *, counts: bool) -> tuple[list[Commit], list[str]]:
+def _read(
+    repository: Repository, span: Range, counts: bool, meanwhile: Callable[[], object]
+) -> tuple[list[Commit], list[str]]:
     """All commits and the shas of those with missing objects."""
     walk = [f"-n{span.limit or MOST + 1}", "--end-of-options", span.head_sha]
     walk += [f"^{span.base_sha}"] if span.base_sha else []
     try:
         if rows.of_head(span.head_sha) or (counts and _follows(repository, span.head_sha)):
             return _partly_known(repository, walk, counts=counts), []
-        data = repository.run(*LOG, *(["--numstat"] if counts else []), *walk)
+        aside = Pool(1)
+        told = aside.submit(repository.run, *LOG, *(["--numstat"] if counts else []), *walk)
+        aside.shutdown(wait=False)
+        meanwhile()
+        data = told.result()
     except GitError as error:
         if error.kind != "failed":
             raise
