@@ -601,3 +601,18 @@ def test_an_entry_can_follow_a_block_that_ends_without_a_line_end(header: str):
 
 def test_a_quoted_merge_sign_is_a_key_like_any_other():
     assert set_entry(b'a:\n  "<<": {b: 1}\n', ("a", "c"), 1) == b'a:\n  "<<": {b: 1}\n  c: 1\n'
+
+
+def test_what_is_remembered_takes_a_bounded_room(monkeypatch: pytest.MonkeyPatch):
+    forget_recent()
+    parsed = counted(monkeypatch)
+    large, larger, small = (b"a: " + b"x" * size for size in (600_000, 700_000, 100))
+
+    for data in (large, large, larger, larger, small, small):
+        parse_recent(data, limit=1 << 20)
+    assert parsed == [large, larger, small]
+
+    parse_recent(larger, limit=1 << 20)
+    assert parsed == [large, larger, small]
+    parse_recent(large, limit=1 << 20)
+    assert parsed == [large, larger, small, large]

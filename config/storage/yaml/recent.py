@@ -5,10 +5,12 @@ All callers get the same document: who changes a value of it takes a copy first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from config.storage.yaml import reader, reparse
 from config.storage.yaml.nodes import SIZE, Document, most_nodes
 
-MOST, LARGEST = 8, 1 << 18  # documents, and bytes of each
+MOST, ROOM = 8, 1 << 20  # documents, and bytes of them together
 
 _known: tuple[tuple[bytes, Document], ...] = ()  # replaced whole: readers need no lock
 
@@ -32,10 +34,18 @@ def parse(
     if before is not None and len(data) <= limit:
         made = reparse.reparse(before, data.decode(), nodes=nodes or most_nodes(limit))
     document = made or reader.parse(data, limit=limit, aliases=aliases, nodes=nodes)
-    if len(data) <= LARGEST:
-        others = tuple(one for one in _known if one[0] != data)
-        _known = ((data, document), *others)[:MOST]
+    if len(data) <= ROOM:
+        others = (one for one in _known if one[0] != data)
+        _known = _kept(((data, document), *others))
     return document
+
+
+def _kept(known: Iterable[tuple[bytes, Document]]) -> tuple[tuple[bytes, Document], ...]:
+    """The first of them, as many as there is room for."""
+    found = tuple(known)[:MOST]
+    while sum(len(data) for data, _ in found) > ROOM:
+        found = found[:-1]
+    return found
 
 
 def clear() -> None:
