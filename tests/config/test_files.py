@@ -499,6 +499,7 @@ def test_threads_take_turns_and_no_lock_file_stays(tmp_path: Path):
         for count in range(20):
             files.change(path, add(b"%d.%d\n" % (number, count)))
 
+    locks.sweep_locks()  # what other tests killed left
     threads = [threading.Thread(target=writer, args=[n]) for n in range(6)]
     for thread in threads:
         thread.start()
@@ -510,6 +511,7 @@ def test_threads_take_turns_and_no_lock_file_stays(tmp_path: Path):
 
 
 def test_a_lock_file_that_a_killed_process_left_is_swept(tmp_path: Path):
+    locks.sweep_locks()  # those of other tests
     locks._file("left").touch()
     with locks.lock("held"):
         assert locks.sweep_locks() == 1
