@@ -17,3 +17,11 @@ class Pool(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         return super().submit(partial(copy_context().run, fn, *args, **kwargs))
+
+
+def aside(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+    """Work begun at once in a thread of its own; who asks for its result waits for it."""
+    pool = Pool(1)
+    begun = pool.submit(fn, *args, **kwargs)
+    pool.shutdown(wait=False)
+    return begun

@@ -15,7 +15,7 @@ from django.db import OperationalError
 
 from config.git import walled
 from config.git.command import GitError
-from config.git.pool import Pool
+from config.git.pool import Pool, aside
 from review import caches
 from review.git import objects, output, used
 from review.git.log.history import boundary
@@ -71,9 +71,7 @@ def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str,
     edge = boundary(repository)  # what they seem to add depends on the depth of the clone
     found = _rows([sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
-    aside = Pool(1)
-    told = aside.submit(_here, repository, asked) if asked else None
-    aside.shutdown(wait=False)
+    told = aside(_here, repository, asked) if asked else None
 
     def awaited() -> dict[str, Patch]:
         news = told.result() if told else []

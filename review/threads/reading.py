@@ -26,13 +26,13 @@ from review.threads.schema import (
     normal_side,
 )
 
-Read = list[tuple[Any, Thread]]  # threads that gave no warning, each with the value it was read of
+Known = list[tuple[Any, Thread]]  # threads that gave no warning, each with the value it was read of
 
 _parsed: caches.Memory[tuple[str, str, frozenset[str] | None], ReviewFile]
 _parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads), shared=True)
 # What was read of a commit's file last: a version that differs in one thread shares the others.
-_before: caches.Memory[tuple[str, frozenset[str] | None], Read]
-_before = caches.Memory(5_000, weigh=lambda read: 1 + len(read), shared=True)
+_before: caches.Memory[tuple[str, frozenset[str] | None], Known]
+_before = caches.Memory(5_000, weigh=lambda known: 1 + len(known), shared=True)
 
 
 def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -> ReviewFile:
@@ -139,13 +139,13 @@ class _Threads:
     """The threads of one file, whose ids are given with a view of all of them."""
 
     def __init__(
-        self, sha: str, deleted: Collection[str] | None, warnings: list[str], before: Read
+        self, sha: str, deleted: Collection[str] | None, warnings: list[str], before: Known
     ) -> None:
         self.sha = sha
         self.deleted = deleted
         self.warnings = warnings
         self.known = {id(value): thread for value, thread in before}
-        self.quiet: Read = []
+        self.quiet: Known = []
         self.threads = ids.Namer()
         self.comments = ids.Namer()
 

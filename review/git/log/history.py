@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from config.git import walled
 from config.git.command import GitError
-from config.git.pool import Pool
+from config.git.pool import aside
 from review import caches
 from review.git import objects, output
 from review.git.commits import Commit
@@ -139,9 +139,7 @@ def _read(
     try:
         if rows.of_head(span.head_sha) or (counts and _follows(repository, span.head_sha)):
             return _partly_known(repository, walk, counts=counts), []
-        aside = Pool(1)
-        told = aside.submit(repository.run, *LOG, *(["--numstat"] if counts else []), *walk)
-        aside.shutdown(wait=False)
+        told = aside(repository.run, *LOG, *(["--numstat"] if counts else []), *walk)
         meanwhile()
         data = told.result()
     except GitError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from review.git import staying
 from tests.review.repos import Repo
 
 
@@ -17,3 +19,12 @@ def repo(tmp_path: Path) -> Repo:
     made.commit({"a.txt": "one\nTWO\nthree\n"}, "first")
     made.commit({"b/c.txt": "new\n"}, "second")
     return made
+
+
+@pytest.fixture
+def no_gits() -> Iterator[None]:
+    """No git of ours is there before a test, nor behind it."""
+    staying.close()
+    yield
+    staying.close()
+    assert staying._all == set()

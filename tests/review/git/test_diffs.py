@@ -25,15 +25,7 @@ from review.git.repository import Repository, open_repository
 from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _no_processes_before_or_after() -> Iterator[None]:
-    staying.close()
-    yield
-    staying.close()
-    assert staying._all == set()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_gits")]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,13 +19,7 @@ from tests.review.git.processes import is_gone
 from tests.review.repos import Repo
 from tests.service import until
 
-
-@pytest.fixture(autouse=True)
-def _no_processes_before_or_after() -> Iterator[None]:
-    staying.close()
-    yield
-    staying.close()
-    assert staying._all == set()
+pytestmark = pytest.mark.usefixtures("no_gits")
 
 
 @pytest.fixture
