@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from config import jsonio
 from workspace.chats import files, index, transcript
+from workspace.chats.lines import decode
 from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.models import Chat
 from workspace.projects.project import Project
@@ -70,7 +71,7 @@ def _lines(path: str, end: int) -> Iterator[bytes]:
         return
     with file:  # read on while it is sent
         while file.tell() < end and (line := file.readline(transcript.LINE_BYTES)):
-            record = transcript.decode(line)
+            record = decode(line)
             if record is not None and record["type"] != "engine":
                 yield line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from workspace.chats.transcript import Record
+from workspace.chats.lines import Record
 
 MOST = 200  # of one turn, and of one chat
 NAME_MAX = 253

@@ -8,11 +8,24 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import sys
+from itertools import repeat
+from operator import contains
 
 from config.process.light_typing import Any
 
+Record = dict[str, Any]
+
 HEAD_BYTES = 16 * 1024  # of what is kept elsewhere
 REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
+_HALVES = (b"\\ud", b"\\uD", b"\xed")  # a surrogate may be near, of a pair or alone
+_TEXT = frozenset((str, type(None)))
+_FIELDS = {  # of a record, where given, and what every reader takes them for
+    "seq": frozenset((int,)), "type": frozenset((str,)), "sender": frozenset((dict, type(None))),
+    **dict.fromkeys(("ts", "turn", "text", "call", "tool", "target", "block"), _TEXT),
+}  # fmt: skip
 
 
 def encode(record: dict[str, Any]) -> bytes:
@@ -49,3 +62,56 @@ def shortened(value: Any, *, inner: bool = False) -> Any:
     if len(text) <= HEAD_BYTES // 2:
         return value
     return f"{text[: HEAD_BYTES // 2]}… [{len(text) - HEAD_BYTES // 2} characters left out]"
+
+
+def decode(line: bytes) -> Record | None:
+    """The record of a line, None when it is damaged."""
+    try:
+        record = _parsed(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if _is_record(record) else None
+
+
+def decoded(lines: list[bytes]) -> list[Record | None]:
+    """The records of many lines, None for those that are damaged: what one costs is mostly calls,
+    so all are looked at together as long as nothing is odd."""
+    quick = sys.modules.get("orjson")
+    if quick is not None and _LONG not in b" ".join(lines).translate(_DIGITS):
+        try:
+            found = [*map(quick.loads, lines)]
+            if _are_records(found):
+                return found
+        except (ValueError, TypeError):
+            pass
+    return [*map(decode, lines)]
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it holds what every reader takes for granted."""
+    return (
+        isinstance(found, dict)
+        and "turn" in found
+        and all(map(contains, _FIELDS.values(), map(type, map(found.get, _FIELDS))))
+    )
+
+
+def _are_records(found: list[Any]) -> bool:
+    """Whether each of them is. TypeError when one is no dict."""
+    for key, types in _FIELDS.items():
+        if not types.issuperset(map(type, map(dict.get, found, repeat(key)))):
+            return False
+    return all(map(contains, found, repeat("turn")))
+
+
+def _parsed(line: bytes) -> Any:
+    """By orjson in a process that has it: to load it would take the one of a turn longer than all
+    lines that it reads. What that refuses or would round is left to the library's own."""
+    quick = sys.modules.get("orjson")
+    if quick is not None and _LONG not in line.translate(_DIGITS):
+        try:
+            return quick.loads(line)
+        except ValueError:
+            pass
+    found = json.loads(line)
+    return json.loads(encode(found)) if any(half in line for half in _HALVES) else found

@@ -7,13 +7,12 @@ calls but `Viewer`, which remembers the tool calls still open.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, NotRequired, TypedDict
 
 from workspace.chats import hosts, index, spent, transcript
-from workspace.chats.transcript import Record
+from workspace.chats.lines import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
 from workspace.models import Chat
@@ -29,6 +28,7 @@ ROLES: Mapping[str, Role] = {
     "notice": "notice",
     "tool_result": "tool",
 }
+SAID = frozenset(ROLES) - {"notice"}
 TARGET_MAX = 120
 TURN_STATES = STATES | {"ok": "completed"}
 
@@ -227,7 +227,7 @@ def page(
     viewer = Viewer(path)
     if before is not None:
         before = max(0, min(before, row.offset))
-    records = _newest(path, before, limit + 1, lambda record: record["type"] in ROLES)
+    records = _newest(path, before, limit + 1)
     shown = [
         message
         for offset, record in records
@@ -270,37 +270,48 @@ def read_chat(
     path = str(project.chats_dir / f"{row.id}.jsonl")
     if after is None:
         before = None if before is None else max(0, min(before, row.offset))
-        lines = _lines(path, _newest(path, before, limit + 1, is_line))
+        lines = _last_lines(path, before, limit + 1)
         older = lines[-limit][0] if len(lines) > limit else None
         lines = lines[-limit:]
     else:
-        lines = _lines(path, islice(_from(path, after), limit))
+        lines = _first_lines(path, after, limit)
         older = None
     end = lines[-1][0] if lines else after or 0
     return Lines(row, [line for _, line in lines], row.entries, older, end)
 
 
-def _from(path: str, after: int) -> Iterator[tuple[int, Record]]:
-    return ((at, record) for at, record in transcript.read(path, after) if is_line(record))
-
-
-def _lines(path: str, records: Iterable[tuple[int, Record]]) -> list[tuple[int, Line]]:
+def _first_lines(path: str, after: int, count: int) -> list[tuple[int, Line]]:
+    found = []
     uses: dict[str, Record] = {}
-    lines = []
-    for offset, record in records:
+    for offset, record in transcript.read(path, after):
         if record["type"] == "tool_use":
             uses[str(record.get("call"))] = record
         elif is_line(record):
-            lines.append((offset, _line(path, offset, record, uses)))
-    return lines
+            found.append((offset, _line(path, offset, record, uses)))
+            if len(found) == count:
+                break
+    return found
+
+
+def _last_lines(path: str, before: int | None, count: int) -> list[tuple[int, Line]]:
+    found: list[tuple[int, Record]] = []
+    uses: dict[str, Record] = {}
+    for offset, record in transcript.backwards(path, before):
+        if record["type"] == "tool_use":
+            uses[str(record.get("call"))] = record
+        elif is_line(record) and offset != before:  # which is just after a line told before
+            found.append((offset, record))
+            if len(found) == count:
+                break
+    return [(offset, _line(path, offset, record, uses)) for offset, record in reversed(found)]
 
 
 def is_line(record: Record) -> bool:
     """Whether read_chat shows this record: notices out, the end of a failed turn in."""
     kind = record["type"]
-    if kind == "turn_end":
-        return STATES.get(str(record.get("status"))) == "failed"
-    return kind in ("user", "assistant", "tool_result")
+    return kind in SAID or (
+        kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
+    )
 
 
 def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Line:
@@ -316,11 +327,9 @@ def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Li
     return {"role": role, "text": text, "timestamp": record.get("ts")}
 
 
-def _newest(
-    path: str, before: int | None, count: int, counts: Callable[[Record], bool]
-) -> list[tuple[int, Record]]:
-    """Records from `before` back to the `count`-th that counts, in file order, with the uses of
-    every tool result among them."""
+def _newest(path: str, before: int | None, count: int) -> list[tuple[int, Record]]:
+    """Records from `before` back to the `count`-th that is a message, in file order, with the uses
+    of every tool result among them."""
     found: list[tuple[int, Record]] = []
     open_calls: set[str] = set()
     seen = 0
@@ -335,8 +344,7 @@ def _newest(
             found.append((offset, record))
         elif seen < count:
             found.append((offset, record))
-            if counts(record):
-                seen += 1
+            seen += kind in ROLES
             if kind == "tool_result":
                 open_calls.add(str(record.get("call")))
         elif kind == "turn_end":

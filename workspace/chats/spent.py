@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, TypedDict, cast
 
-from workspace.chats.transcript import Record
+from workspace.chats.lines import Record
 
 DIGITS = 9  # of a cost in USD
 MOST = 1 << 62  # of anything that is counted: no more is stored as a number

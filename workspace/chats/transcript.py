@@ -8,28 +8,27 @@ See docs/design/engines.md#one-writer-append-only-lines.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 
 from config.process.light_typing import IO, Any, NamedTuple
 from config.storage import opening
-from workspace.chats.lines import HEAD_BYTES, REPLACE, encode, shortened
+from workspace.chats.lines import (
+    HEAD_BYTES,
+    REPLACE,
+    Record,
+    decode,
+    decoded,
+    encode,
+    shortened,
+)
 
 VERSION = 1
 BLOB_BYTES, RECORD_BYTES = 64 * 1024, 1024 * 1024
 LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a line so long: it is damaged, and passed over
 _BLOCK = 256 * 1024
 _PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
-_LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
-_HALVES = (b"\\ud", b"\\uD", b"\xed")  # a surrogate may be near, of a pair or alone
-
-Record = dict[str, Any]
-_TEXTS = ("ts", "turn", "text", "call", "tool", "target", "block")  # of a record, where given
-_TEXT, _SENDER = frozenset((str, type(None))), (dict, type(None))
 
 
 class Busy(Exception):
@@ -181,8 +180,13 @@ def root(path: str) -> str:
 
 def opened(path: str, *, buffering: int = -1) -> IO[bytes] | None:
     """A transcript or what lies beside it, None for what is not there or no file of the project."""
+    fd = _descriptor(path)
+    return None if fd is None else os.fdopen(fd, "rb", buffering)
+
+
+def _descriptor(path: str) -> int | None:
     try:
-        return opening.reading(path, within=root(path), buffering=buffering)
+        return opening.regular(path, within=root(path))
     except (FileNotFoundError, NotADirectoryError, opening.Refused):
         return None
 
@@ -201,40 +205,6 @@ def _sync_folder(folder: str) -> None:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def decode(line: bytes) -> Record | None:
-    """The record of a line, None when it is damaged."""
-    try:
-        record = _parsed(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if _is_record(record) else None
-
-
-def _is_record(found: Any) -> bool:
-    """Whether it holds what every reader takes for granted."""
-    return (
-        isinstance(found, dict)
-        and isinstance(found.get("seq"), int)
-        and isinstance(found.get("type"), str)
-        and "turn" in found
-        and _TEXT.issuperset(map(type, map(found.get, _TEXTS)))
-        and isinstance(found.get("sender"), _SENDER)
-    )
-
-
-def _parsed(line: bytes) -> Any:
-    """By orjson in a process that has it: to load it would take the one of a turn longer than all
-    lines that it reads. What that refuses or would round is left to the library's own."""
-    quick = sys.modules.get("orjson")
-    if quick is not None and _LONG not in line.translate(_DIGITS):
-        try:
-            return quick.loads(line)
-        except ValueError:
-            pass
-    found = json.loads(line)
-    return json.loads(encode(found)) if any(half in line for half in _HALVES) else found
 
 
 class Scan:
@@ -285,41 +255,59 @@ def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, by
 
     One that is too long is an empty one.
     """
-    file = opened(path, buffering=0)
-    if file is None:
+    for after, lines in _runs_backwards(path, end):
+        offset = after
+        for line in reversed(lines):
+            yield offset, line
+            offset -= len(line) + 1
+
+
+def _runs_backwards(path: str, end: int | None) -> Iterator[tuple[int, list[bytes]]]:
+    """(offset just after the last of these lines, lines in file order), the last ones first."""
+    fd = _descriptor(path)
+    if fd is None:
         return
-    with file:
-        at = file.seek(0, os.SEEK_END) if end is None else end
+    try:
+        at = os.fstat(fd).st_size if end is None else end
         pending, ended = b"", False  # bytes from `at` whose first line may start further left
         size = 4096  # read last: twice as much each time, as most who ask want a few lines
         passed = 0  # bytes in which no line ended
         while at and passed < _PASSED_BYTES:
             size = min(2 * size, _BLOCK, at)
             at -= size
-            pending = os.pread(file.fileno(), size, at) + pending
+            pending = os.pread(fd, size, at) + pending
             if not ended:
                 pending = pending[: pending.rfind(b"\n") + 1]
                 ended = bool(pending)
                 passed = 0 if ended else passed + size
             first = pending.find(b"\n") + 1
-            offset = at + len(pending)
-            for line in reversed(pending[first:].split(b"\n")[:-1]):
-                yield offset, line
-                offset -= len(line) + 1
+            yield at + len(pending), pending[first:].split(b"\n")[:-1]
             pending = pending[:first]
             if len(pending) > LINE_BYTES:
-                yield offset, b""
+                yield at + len(pending), [b""]
                 pending, ended = b"", False
         if pending and not at:
-            yield len(pending), pending[:-1]
+            yield len(pending), [pending[:-1]]
+    finally:
+        os.close(fd)
 
 
 def backwards(path: str, end: int | None = None) -> Iterator[tuple[int, Record]]:
-    """(offset just after the line, record), the newest first; damaged lines are skipped."""
-    for offset, line in lines_backwards(path, end):
-        record = decode(line)
-        if record is not None:
-            yield offset, record
+    """(offset just after the line, record), the newest first; damaged lines are skipped.
+
+    Decoded are twice as many at once each time, as most who ask want the last one or a page.
+    """
+    most = 16
+    for after, lines in _runs_backwards(path, end):
+        offset = after
+        while lines:
+            some = lines[: -most - 1 : -1]
+            del lines[-most:]
+            most *= 2
+            for line, record in zip(some, decoded(some), strict=True):
+                if record is not None:
+                    yield offset, record
+                offset -= len(line) + 1
 
 
 def tail(path: str) -> Tail:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.promises.rings import ring
@@ -308,15 +308,47 @@ def test_a_line_means_the_same_in_a_process_with_the_quick_reader(monkeypatch, t
     line = b'{"seq":1,"turn":"t","type":"tool_use","input":%b}' % text.encode()
     assert "orjson" in sys.modules
 
-    quick = transcript.decode(line)
+    quick = lines.decode(line)
     monkeypatch.delitem(sys.modules, "orjson")
 
-    assert repr(quick) == repr(transcript.decode(line))
+    assert repr(quick) == repr(lines.decode(line))
 
 
 def test_the_quick_reader_is_used_where_it_is_loaded(monkeypatch):
-    monkeypatch.setattr(transcript, "json", None)
+    monkeypatch.setattr(lines, "json", None)
 
-    found = transcript.decode(b'{"seq":1,"turn":"t","type":"user"}')
+    found = lines.decode(b'{"seq":1,"turn":"t","type":"user"}')
 
     assert found == {"seq": 1, "turn": "t", "type": "user"}
+
+
+odd_lines = st.sampled_from(
+    [
+        b"", b"{", b"[]", b"null", b"7", b"{}", b'{"seq":1,"turn":"t"}', b'"seq turn type"',
+        b'{"seq":true,"turn":"t","type":"user"}', b'{"seq":1.0,"turn":"t","type":"user"}',
+        b'{"seq":1,"turn":{},"type":"user"}', b'{"seq":1,"type":"user"}', b"\xff" * 20,
+        b'{"seq":1,"turn":null,"type":"user","text":7}', b'{"seq":1,"turn":"t","type":null}',
+        b'{"seq":1,"turn":"t","type":"user","sender":"ann"}', b'{"seq":1,"turn":"t",',
+        b'{"seq":1,"turn":"t","type":"x","n":18446744073709551616}', b'"type":"user"},{"a":1}',
+        b'{"seq":1,"turn":"t","type":"user","text":"\\ud800"}', b"[" * 5000,
+    ]
+)  # fmt: skip
+sound_lines = st.builds(
+    b'{"seq":%d,"turn":"t","type":"%b","text":"%b","sender":null}'.__mod__,
+    st.tuples(st.integers(0, 1 << 40), st.sampled_from([b"user", b"assistant"]), st.just(b"a")),
+)
+
+
+@settings(max_examples=ring(fast=100, slow=2000), deadline=None)
+@given(st.lists(st.one_of(sound_lines, sound_lines, odd_lines), max_size=60))
+@example([b'{"seq":1,"turn":"t","type":"x","n":18446744073709551616}'])
+def test_lines_mean_the_same_one_by_one_and_all_at_once(tmp_path_factory, mixed):
+    path = tmp_path_factory.mktemp("chat") / "chat.jsonl"
+    path.write_bytes(b"".join(line + b"\n" for line in mixed))
+
+    one_by_one = [lines.decode(line) for line in mixed]
+
+    assert repr(lines.decoded(mixed)) == repr(one_by_one)
+    forwards = list(transcript.read(str(path)))
+    assert repr([record for _, record in forwards]) == repr([one for one in one_by_one if one])
+    assert repr(list(transcript.backwards(str(path)))) == repr(forwards[::-1])

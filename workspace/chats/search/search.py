@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from config.errors import Invalid, NotFound, Problem
 from workspace.chats import files, transcript
+from workspace.chats.lines import decode
 from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.chats.search import indexing, store
 from workspace.chats.search.folding import fold, positions
@@ -94,7 +95,7 @@ def _hit(found: FoundPassage, terms: Sequence[str]) -> Hit | None:
     except NotFound:
         return None
     offset, line = next(transcript.lines_backwards(path, found.offset), (0, b""))
-    record = transcript.decode(line)
+    record = decode(line)
     if record is None or offset != found.offset:
         return None
     shown = Viewer(path).view(offset, record)

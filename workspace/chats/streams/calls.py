@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workspace.chats.transcript import Record
+from workspace.chats.lines import Record
 
 
 class RunningCalls:

@@ -16,6 +16,7 @@ from typing import Any
 from config.logs import timestamp
 from config.web.events import Client, encode
 from workspace.chats import live, transcript
+from workspace.chats.lines import Record
 from workspace.chats.messages import Viewer
 from workspace.chats.streams.calls import RunningCalls
 from workspace.chats.turns import questions, queue, retries, states
@@ -68,7 +69,7 @@ class Channel:
         """Start at the end, knowing the turn in progress and what of it is already recorded."""
         self.inode, _ = _place(self.path)
         self.position, _ = next(transcript.lines_backwards(self.path), (0, b""))
-        records: list[transcript.Record] = []
+        records: list[Record] = []
         for _, record in transcript.backwards(self.path, self.position):
             records.append({key: record[key] for key in NOTED & record.keys()})
             if record["type"] in ("turn_start", *OVER):
@@ -122,7 +123,7 @@ class Channel:
             watcher.push(b"".join(data for offset, data in lines if offset > watcher.offset))
             watcher.offset = self.position
 
-    def _note(self, record: transcript.Record) -> None:
+    def _note(self, record: Record) -> None:
         self.running.note(record)
         match record["type"]:
             case "turn_start":
@@ -217,7 +218,7 @@ def resync(reason: str) -> bytes:
     return encode("resync", {"reason": reason})
 
 
-def line_event(viewer: Viewer, offset: int, record: transcript.Record) -> bytes:
+def line_event(viewer: Viewer, offset: int, record: Record) -> bytes:
     shown = viewer.view(offset, record)
     return b"" if shown is None else encode("line", shown, number=offset)
 

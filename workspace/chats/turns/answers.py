@@ -16,6 +16,7 @@ from django.db import transaction
 from config.errors import Conflict, Invalid, NotFound, Problem, printable
 from config.logs import timestamp
 from workspace.chats import files, transcript
+from workspace.chats.lines import Record
 from workspace.chats.turns import questions
 from workspace.chats.turns.delivery import announce
 from workspace.engines import allowing
@@ -122,7 +123,7 @@ def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
     return turn
 
 
-def _question(path: str, call: str) -> transcript.Record:
+def _question(path: str, call: str) -> Record:
     """The last record of this question. NotFound when nothing was ever asked."""
     for _, record in transcript.backwards(path):
         if record["type"] == "permission" and record.get("call") == call:

@@ -18,6 +18,7 @@ from config.errors import SvcError
 from config.storage import homes
 from workspace import signals
 from workspace.chats import files, live, transcript
+from workspace.chats.lines import Record
 from workspace.chats.turns import retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver
 from workspace.chats.turns.recorder import ASKING, UNANSWERED
@@ -180,7 +181,7 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
         return writer.append("turn_end", turn.id, **(_unknown(turn) | dict(end)))
 
 
-def _waits(turn: Turn, last: transcript.Record, end: Mapping[str, Any]) -> bool:
+def _waits(turn: Turn, last: Record, end: Mapping[str, Any]) -> bool:
     """Whether the try that ended put the turn aside; one that a person stopped waits no more."""
     tried = (turn.retry or {}).get("try") or 1
     waits = last["type"] == "turn_wait" and end["status"] != "stopped"
@@ -210,7 +211,7 @@ def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
             writer.append("permission", turn.id, call=call, **said, **UNANSWERED)
 
 
-def _of_last_try(records: list[transcript.Record]) -> list[transcript.Record]:
+def _of_last_try(records: list[Record]) -> list[Record]:
     """The names of blocks begin anew with each try."""
     begun = [place for place, record in enumerate(records) if record["type"] == "turn_start"]
     return records[begun[-1] :] if begun else records
@@ -236,9 +237,9 @@ def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def records_of(path: str, turn_id: str) -> list[transcript.Record]:
+def records_of(path: str, turn_id: str) -> list[Record]:
     """Every record of one turn, in order. Records of a turn stand together, so the end is read."""
-    found: list[transcript.Record] = []
+    found: list[Record] = []
     for _, record in transcript.backwards(path):
         if record.get("turn") == turn_id:
             found.append(record)

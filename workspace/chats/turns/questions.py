@@ -19,6 +19,7 @@ from config import signals as kernel
 from config.storage import homes
 from workspace import signals
 from workspace.chats import transcript
+from workspace.chats.lines import Record
 from workspace.chats.turns.delivery import announce
 from workspace.engines import catalogue
 from workspace.models import Chat, Turn
@@ -138,7 +139,7 @@ class Follower:
             for signal, happening in told:
                 kernel.tell(signal, happening)
 
-    def _note(self, record: transcript.Record) -> list[Any]:
+    def _note(self, record: Record) -> list[Any]:
         """The [(signal, what happened)] of one record."""
         call, tool = str(record.get("call")), str(record.get("tool") or "")
         names = (self._turn.project, self._turn.chat, self._turn.id, call, tool)
@@ -171,7 +172,7 @@ class Follower:
         announce()
 
 
-def _question(call: str, tool: str, record: transcript.Record) -> Question:
+def _question(call: str, tool: str, record: Record) -> Question:
     given = record.get("input")
     return {
         "call": call,
