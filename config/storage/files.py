@@ -20,11 +20,11 @@ from pathlib import Path
 from config.errors import Conflict, Stale, Unavailable
 from config.storage import covered, displaced, locks, opening, syscalls
 from config.storage.drafts import LIMIT, PREFIX, Draft, Folder, draft_name, etag_of, sweep
-from config.storage.paths import UnsafePath, contains
+from config.storage.paths import UnsafePath, leads_out
 
 __all__ = [
-    "PREFIX", "CannotWrite", "Snapshot", "change", "etag_of", "lock", "read", "stat_of", "sweep",
-    "write", "writing",
+    "PREFIX", "CannotWrite", "Snapshot", "change", "etag_of", "lock", "new", "read", "stat_of",
+    "sweep", "write", "writing",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def read(path: Path, *, limit: int = READ, within: Path | None = None) -> Snapsh
 
 
 def write(path: Path, data: bytes, *, mode: int = 0o600, within: Path | None = None) -> Snapshot:
-    """Make the file hold exactly `data`; `mode` counts for a new file only."""
+    """Make the file hold exactly `data`; `mode` counts for a file that is not there yet."""
     done = change(path, lambda _now: data, mode=mode, within=within)
     assert done is not None
     return done
@@ -106,13 +106,35 @@ def change(
     with (
         writing(path.name),
         lock(f"{locks.FILE}{target}"),
-        Folder.open(target.parent) as folder,
+        _folder_of(target, within) as folder,
     ):
-        if within is not None and not contains(
-            within, Path(opening.path_of(folder.fd, target.parent))
-        ):
-            raise UnsafePath(f"{path.name} leaves its folder")
         return _Change(folder, target.name, edit, if_match, mode).run()
+
+
+def new(path: Path, data: bytes, *, within: Path | None = None) -> None:
+    """A file of a name that is nobody else's, an id: Conflict where there is one. No lock is held
+    for it, which would be one more file that comes and goes."""
+    with (
+        writing(path.name),
+        _folder_of(path, within) as folder,
+        Draft.write(folder, data, 0o600) as draft,
+    ):
+        try:
+            folder.move(draft.name, path.name)
+        except FileExistsError:
+            raise Conflict(f"{path.name} is there already") from None
+        draft.gone()
+        folder.sync()
+
+
+@contextlib.contextmanager
+def _folder_of(target: Path, within: Path | None) -> Iterator[Folder]:
+    with Folder.open(target.parent) as folder:
+        if within is not None:
+            real = opening.path_of(folder.fd, target.parent)
+            if not f"{real}/".startswith(f"{within}/") and leads_out(within, Path(real)):
+                raise UnsafePath(f"{target.name} leaves its folder")
+        yield folder
 
 
 @contextlib.contextmanager

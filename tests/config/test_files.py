@@ -585,3 +585,44 @@ def descriptors() -> int:
 
 def lock_files() -> list[Path]:
     return list(locks._file("x").parent.glob("*.lock"))
+
+
+def test_a_new_file_is_whole_private_and_replaces_none(tmp_path: Path):
+    path = tmp_path / "id.yaml"
+    files.new(path, b"a: 1\n", within=tmp_path)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"a: 1\n", 0o600)
+
+    with pytest.raises(Conflict, match=r"id\.yaml is there already"):
+        files.new(path, b"a: 2\n", within=tmp_path)
+    assert path.read_bytes() == b"a: 1\n"
+
+
+def test_a_new_file_that_the_disk_refuses_leaves_nothing(tmp_path: Path, monkeypatch):
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(syscalls, "write", full)
+    with pytest.raises(CannotWrite, match=r"id\.yaml: No space left"):
+        files.new(tmp_path / "id.yaml", b"a: 1\n")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_file_does_not_leave_its_folder_through_a_link(tmp_path: Path):
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    for folder in (outside, inside):
+        folder.mkdir()
+    (inside / "link").symlink_to(outside)
+    (inside / "own").mkdir()
+    (inside / "near").symlink_to(inside / "own")
+    (tmp_path / "alias").symlink_to(inside)
+
+    with pytest.raises(UnsafePath):
+        files.new(inside / "link" / "id.yaml", b"", within=inside)
+    with pytest.raises(UnsafePath):
+        files.new(tmp_path / "inside" / ".." / "outside" / "id.yaml", b"", within=inside)
+    files.new(inside / "near" / "id.yaml", b"", within=inside)
+    files.new(tmp_path / "alias" / "own" / "two.yaml", b"", within=tmp_path / "alias")
+
+    assert list(outside.iterdir()) == []
+    assert sorted(one.name for one in (inside / "own").iterdir()) == ["id.yaml", "two.yaml"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -287,6 +287,51 @@ def test_a_stop_does_not_wait_for_rest(monkeypatch, read):
 
     assert not part._thread.is_alive()
     assert chats == []
+
+
+class Resting:
+    """An indexer's waits on a clock of their own: what others write meanwhile, until a stop."""
+
+    def __init__(self, monkeypatch, writes: Iterable[float] = (), stop: float = 1e9) -> None:
+        self.now, self.writes, self.stop = 100.0, [*writes], stop
+        self.part = Indexer()
+        monkeypatch.setattr(self.part, "_stopped", self)
+        monkeypatch.setattr(indexer, "time", self)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> bool:
+        self.now += max(0.0, seconds)
+        while self.writes and self.writes[0] <= self.now - 100:
+            self.part._last = 100 + self.writes.pop(0)
+        return self.now - 100 >= self.stop
+
+    def rest(self, *, took: float) -> tuple[bool, float]:
+        """Whether to go on, and after how many seconds."""
+        self.part._rested, began = self.now - took, self.now
+        return self.part._rest(), round(self.now - began, 6)
+
+
+def test_others_have_the_database_as_long_as_a_part_had_it(monkeypatch):
+    assert Resting(monkeypatch).rest(took=0.03) == (True, 0.03)
+    assert Resting(monkeypatch).rest(took=7.0) == (True, 7.0)
+
+
+def test_no_part_is_begun_while_others_write_one_chat_after_the_other(monkeypatch):
+    writes = [0.0, 0.05, 0.12, 0.2, 0.25]
+
+    assert Resting(monkeypatch, writes).rest(took=0.01) == (True, 0.25 + indexer.CALM_S)
+
+
+def test_who_never_stops_writing_holds_a_part_up_for_a_second(monkeypatch):
+    writes = [number / 100 for number in range(1000)]
+
+    assert Resting(monkeypatch, writes).rest(took=0.01) == (True, indexer.REST_S)
+
+
+def test_a_stop_ends_the_rest_and_the_reading(monkeypatch):
+    assert Resting(monkeypatch, [0.0], stop=0.01).rest(took=0.01) == (False, 0.01)
 
 
 def test_what_is_not_indexed_at_the_start_is_caught_up_with_then(world: World):  # noqa: F811

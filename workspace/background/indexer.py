@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 
 PATIENCE_S = 3.0  # for the part at hand, at a stop
 QUIET_S, MOST_S = 1.0, 10.0  # nothing has grown for so long; or something has, all the time
+CALM_S, REST_S = 0.1, 1.0  # the same before each part that is read
 
 Place = tuple[str, str]  # slug of a project, id of a chat
 
@@ -29,6 +30,7 @@ class Indexer:
     def __init__(self) -> None:
         self._grown: dict[Place, None] = {}
         self._last = 0.0  # when one grew, of the monotonic clock
+        self._rested = 0.0  # until when others had the database
         self._more = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
@@ -52,7 +54,8 @@ class Indexer:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            for place in self._next():
+            places, self._rested = self._next(), time.monotonic()
+            for place in places:
                 if not self._stopped.is_set():
                     self._catch_up(*place)
         connections.close_all()
@@ -73,10 +76,22 @@ class Indexer:
     def _catch_up(self, slug: str, session_id: str) -> None:
         close_old_connections()
         try:
-            indexing.catch_up(store.get(slug), session_id, gently=self._stopped)
+            indexing.catch_up(store.get(slug), session_id, rest=self._rest)
         except NotFound:
             pass  # it went: the next list is without it
         except DatabaseError as error:
             log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
         except Exception:
             log.exception("a chat is not indexed", extra={"chat": session_id})
+
+    def _rest(self) -> bool:
+        """Before each part others have the database as long as this had it, and while they write
+        one chat after the other, for a second. Whether to go on."""
+        left = time.monotonic() - self._rested
+        until = time.monotonic() + REST_S
+        while not self._stopped.wait(left):
+            left = min(self._last + CALM_S, until) - time.monotonic()
+            if left <= 0:
+                self._rested = time.monotonic()
+                return True
+        return False

@@ -241,7 +241,7 @@ def create(project: Project, record: ChatRecord) -> ChatRecord:
             make_folder(project)
             if not transcript.exists():
                 transcript.touch(mode=0o600)
-        files.write(path, yamlio.dump(record.wire()), within=project.dir)
+        files.new(path, yamlio.dump(record.wire()), within=project.dir)
     except files.CannotWrite:
         with contextlib.suppress(OSError):
             transcript.unlink(missing_ok=True)

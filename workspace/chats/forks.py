@@ -111,10 +111,9 @@ def _copy(
 ) -> ChatRecord:
     """Transcript first, record last: the fork is there when it is whole."""
     path = str(files.transcript_path(project, source.id))
-    offset = transcript.last_turn_end_offset(path, turn=turn)
+    offset, seq = transcript.last_turn_end(path, turn)
     if turn is not None and not offset:
         raise Conflict(f"turn {turn[:100]} is not a finished turn of this chat")
-    seq = next((line["seq"] for _, line in transcript.backwards(path, offset)), 0)
     origin = {"sessionId": source.id, "at": files.now(), "offset": offset, "seq": seq}
     if offset:
         target = files.transcript_path(project, record.id)
@@ -126,7 +125,6 @@ def _copy(
             record = actions.in_worktree(project, record, record.name, start=tree.branch)
         else:
             files.create(project, record)
-        index.get(project, record.id)
     return record
 
 
@@ -134,14 +132,17 @@ def copy_bytes(source: Path, target: Path, count: int) -> None:
     """The first `count` bytes, in a new file that is whole on the disk before it has its name."""
     draft = target.with_name(f"{PREFIX}{ids.ulid()}")
     try:
-        root = transcript.root(str(source))
-        with opening.reading(source, within=root) as read, draft.open("xb") as write:
-            os.fchmod(write.fileno(), 0o600)
-            _copy_range(read.fileno(), write.fileno(), count)
-            os.fsync(write.fileno())
+        with opening.reading(source, within=transcript.root(str(source)), buffering=0) as read:
+            write = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                _copy_range(read.fileno(), write, count)
+                os.fsync(write)
+            finally:
+                os.close(write)
         draft.rename(target)
-    finally:
+    except BaseException:
         draft.unlink(missing_ok=True)
+        raise
 
 
 def _copy_range(source: int, target: int, count: int) -> None:

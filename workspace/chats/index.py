@@ -53,7 +53,7 @@ class _Folder:
     path: str
     entries: dict[str, _Entry] = field(default_factory=dict)
     newest: list[Chat] = field(default_factory=list)  # none while their order is not known
-    copies: dict[str, _Entry] = field(default_factory=dict)  # forks that are being made
+    copies: dict[str, _Entry] = field(default_factory=dict)  # forks that nobody has met yet
     stamp: tuple[int, int] = (0, 0)
     looked: float = -RECORDS_LOOK_S
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -87,6 +87,7 @@ def get(project: Project, session_id: str) -> Chat:
         record = _stamp(str(path))
         if record == ABSENT:
             _forget(folder, {session_id} & folder.entries.keys())
+            folder.copies.pop(session_id, None)
             raise files.missing(project.slug, session_id)
         return _refresh(
             project, folder, session_id, record, _stamp(str(path.with_suffix(".jsonl")))
@@ -120,7 +121,8 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
 @contextmanager
 def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
     """Around the making of the record of a copy of everything the source holds: whoever meets the
-    fork first, the watcher mostly, knows its counts without reading it. It starts unread."""
+    fork first, which is the watcher mostly and is behind the answer, knows its counts without
+    reading it. It starts unread."""
     chats, folder = project.chats_dir, _folder(project)
     of_fork, of_source = (_stamp(f"{chats}/{one}.jsonl") for one in (fork_id, source.id))
     with folder.lock:
@@ -133,8 +135,9 @@ def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
             folder.copies[fork_id] = _Entry(row, ABSENT, of_fork)
     try:
         yield
-    finally:
+    except BaseException:
         folder.copies.pop(fork_id, None)
+        raise
 
 
 def _folder(project: Project) -> _Folder:
@@ -227,7 +230,7 @@ def _refresh(
     project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
 ) -> Chat:
     """The row of one chat, made to match what the two stamps say."""
-    entry = folder.entries.get(session_id) or folder.copies.get(session_id)
+    entry = folder.entries.get(session_id) or folder.copies.pop(session_id, None)
     if entry is None:
         entry = _Entry(_remembered(project, session_id), ABSENT, ABSENT)
         entry.record = _parsed(entry.row.record_stat)

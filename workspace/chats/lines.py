@@ -1,4 +1,4 @@
-"""One record of a transcript as a line of JSON, whatever values it was given.
+"""Records of a transcript as lines of JSON and back, whatever values they were given.
 
 See docs/design/engines.md#one-writer-append-only-lines.
 """

@@ -341,13 +341,13 @@ def _holds(path: str, wanted: bytes) -> bool:
     return False
 
 
-def last_turn_end_offset(path: str, end: int | None = None, *, turn: str | None = None) -> int:
-    """The byte just after the last `turn_end`, of `turn` when it is given; 0 without one: where a
-    fork is cut."""
-    for offset, line in lines_backwards(path, end):
+def last_turn_end(path: str, turn: str | None = None) -> tuple[int, int]:
+    """(the byte just after the last `turn_end`, of `turn` when it is given; its seq): where a fork
+    is cut. Zeros without one."""
+    for offset, line in lines_backwards(path):
         if b"turn_end" not in line:  # spares most lines a parse, however their JSON is written
             continue
-        record = decode(line) or {}
-        if record.get("type") == "turn_end" and turn in (None, record.get("turn")):
-            return offset
-    return 0
+        record = decode(line)
+        if record and record["type"] == "turn_end" and turn in (None, record["turn"]):
+            return offset, record["seq"]
+    return 0, 0

@@ -9,7 +9,8 @@ from functools import partial
 
 import pytest
 
-from config.errors import Conflict, Invalid
+from config.errors import Conflict, Invalid, NotFound
+from config.storage.files import CannotWrite
 from tests.workspace.chats.world import USER, World, agent
 from workspace.access.policy import Scope
 from workspace.access.principals import Client
@@ -44,7 +45,8 @@ def test_a_fork_holds_the_bytes_up_to_the_last_finished_turn(world: World):
     assert (row.messages, row.preview) == (2, "Two")
 
 
-def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeypatch):
+@pytest.mark.parametrize("quick", [True, False])
+def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeypatch, quick: bool):
     chat = world.chat(name="Source").chat.id
     world.finish(chat, "One", "Two")
     index.get(world.project, chat)
@@ -52,7 +54,8 @@ def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeyp
 
     def create_and_look(project, record):
         made = create(project, record)
-        index.get(project, record.id)  # as the watcher does before the fork goes on
+        if quick:
+            index.get(project, record.id)  # as a watcher that is there before the answer
         return made
 
     monkeypatch.setattr(files, "create", create_and_look)
@@ -62,6 +65,27 @@ def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeyp
     row = index.get(world.project, child)
     assert (row.messages, row.preview, row.unread) == (2, "Two", False)
     assert Chat.objects.filter(id=child, messages=2).exists()
+    assert index._folder(world.project).copies == {}
+
+
+def test_of_a_fork_that_could_not_be_made_or_went_at_once_nothing_is_kept(
+    world: World, monkeypatch
+):
+    chat = world.chat(name="Source").chat.id
+    world.finish(chat, "One", "Two")
+    gone = fork(world, chat).chat.id
+    files.record_path(world.project, gone).unlink()
+    with pytest.raises(NotFound):
+        index.get(world.project, gone)
+    assert index._folder(world.project).copies == {}
+
+    def full(*_: object) -> None:
+        raise CannotWrite("no room")
+
+    monkeypatch.setattr(files, "create", full)
+    with pytest.raises(CannotWrite):
+        fork(world, chat)
+    assert index._folder(world.project).copies == {}
 
 
 def test_a_source_that_was_changed_by_hand_meanwhile_lends_no_counts(world: World, monkeypatch):

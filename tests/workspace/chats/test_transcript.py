@@ -261,7 +261,7 @@ def test_an_absent_or_empty_file_is_an_empty_chat(path):
     assert not transcript.has_turn(path, TURN)
     Path(path).touch()
     assert records(path) == []
-    assert transcript.last_turn_end_offset(path) == 0
+    assert transcript.last_turn_end(path) == (0, 0)
 
 
 def test_a_turn_is_found_by_its_records_and_not_by_text_that_names_it(path):
@@ -283,7 +283,7 @@ def test_a_fork_is_cut_after_the_last_turn_end(path):
         writer.append("turn_start", "msg_2")
         writer.append("user", "msg_2", text='{"type":"turn_end"}', sender={})
 
-    assert transcript.last_turn_end_offset(path) == end
+    assert transcript.last_turn_end(path) == (end, 2)
     assert [offset for offset, _ in transcript.read(path)][1] == end
     assert len(list(transcript.read(path, 0, end))) == 2
     assert [r["type"] for _, r in transcript.read(path, end)] == ["turn_start", "user"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from threading import Event
 
 from django.db import IntegrityError, transaction
 
@@ -45,28 +44,27 @@ def catch_up(
     project: Project,
     session_id: str,
     *,
-    gently: Event | None = None,
+    rest: Callable[[], bool] | None = None,
     deadline: float | None = None,
 ) -> bool:
     """Read what grew since the last time; False when not all of it is read at the end. A chat that
     went has nothing.
 
-    `gently`: nobody waits for it, so that others have the database as long as it had it, and it
-    ends between two parts once the event is set. `deadline`: of time.monotonic(), likewise.
+    `rest`: nobody waits for it, so that it stands back before each part, until that says whether to
+    go on. `deadline`: of time.monotonic(), after which it ends between two parts.
     """
     try:
         row = index.get(project, session_id)
     except NotFound:
         return True
-    path, began = str(files.transcript_path(project, session_id)), time.monotonic()
-    while (upto := _one_part(row, path)) is not None and upto < row.offset:
-        if gently is not None:
-            if gently.wait(time.monotonic() - began):
-                return False
-            began = time.monotonic()
+    path = str(files.transcript_path(project, session_id))
+    while rest is None or rest():
+        upto = _one_part(row, path)
+        if upto is None or upto >= row.offset:
+            return upto is not None or _is_read(row)
         if deadline is not None and time.monotonic() > deadline:
-            return False
-    return upto is not None or _is_read(row)
+            break
+    return False
 
 
 def _is_read(row: Chat) -> bool:
