@@ -1,4 +1,4 @@
-"""Transcript records as messages: for REST and the stream, and for read_chat.
+"""Transcript records as messages, for REST and the stream. What read_chat tells: said.py.
 
 A tool's use and its result are one message, told at the result. Nothing here keeps state between
 calls but `Viewer`, which remembers the tool calls still open.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NotRequired, TypedDict
 
 from workspace.chats import hosts, index, spent, transcript
 from workspace.chats.lines import Record
 from workspace.chats.turns.endings import STATES, sentence
 from workspace.engines import allowing
-from workspace.models import Chat
 from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
@@ -28,7 +26,6 @@ ROLES: Mapping[str, Role] = {
     "notice": "notice",
     "tool_result": "tool",
 }
-SAID = frozenset(ROLES) - {"notice"}
 TARGET_MAX = 120
 TURN_STATES = STATES | {"ok": "completed"}
 
@@ -238,93 +235,6 @@ def page(
         return shown, row.messages, None
     first = places[-limit]
     return shown[first:], row.messages, shown[first]["offset"]
-
-
-class Line(TypedDict):
-    role: Role
-    text: str
-    timestamp: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Some lines of a chat as read_chat tells them, oldest first, and where others are."""
-
-    chat: Chat
-    shown: list[Line]
-    total: int
-    next: int | None  # `before` of the older ones; None at the beginning of the chat
-    end: int  # `after` of what comes later
-
-
-def read_chat(
-    project: Project,
-    session_id: str,
-    *,
-    limit: int,
-    before: int | None = None,
-    after: int | None = None,
-) -> Lines:
-    """The last lines before an offset, or the first ones after one."""
-    row = index.get(project, session_id)
-    path = str(project.chats_dir / f"{row.id}.jsonl")
-    if after is None:
-        before = None if before is None else max(0, min(before, row.offset))
-        lines = _last_lines(path, before, limit + 1)
-        older = lines[-limit][0] if len(lines) > limit else None
-        lines = lines[-limit:]
-    else:
-        lines = _first_lines(path, after, limit)
-        older = None
-    end = lines[-1][0] if lines else after or 0
-    return Lines(row, [line for _, line in lines], row.entries, older, end)
-
-
-def _first_lines(path: str, after: int, count: int) -> list[tuple[int, Line]]:
-    found = []
-    uses: dict[str, Record] = {}
-    for offset, record in transcript.read(path, after):
-        if record["type"] == "tool_use":
-            uses[str(record.get("call"))] = record
-        elif is_line(record):
-            found.append((offset, _line(path, offset, record, uses)))
-            if len(found) == count:
-                break
-    return found
-
-
-def _last_lines(path: str, before: int | None, count: int) -> list[tuple[int, Line]]:
-    found: list[tuple[int, Record]] = []
-    uses: dict[str, Record] = {}
-    for offset, record in transcript.backwards(path, before):
-        if record["type"] == "tool_use":
-            uses[str(record.get("call"))] = record
-        elif is_line(record) and offset != before:  # which is just after a line told before
-            found.append((offset, record))
-            if len(found) == count:
-                break
-    return [(offset, _line(path, offset, record, uses)) for offset, record in reversed(found)]
-
-
-def is_line(record: Record) -> bool:
-    """Whether read_chat shows this record: notices out, the end of a failed turn in."""
-    kind = record["type"]
-    return kind in SAID or (
-        kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
-    )
-
-
-def _line(path: str, offset: int, record: Record, uses: dict[str, Record]) -> Line:
-    role: Role
-    match record["type"]:
-        case "turn_end":
-            role, text = "assistant", f"[turn failed: {sentence(record)}]"
-        case "tool_result":
-            use = uses.get(str(record.get("call"))) or find_use(path, offset, record)
-            role, text = "tool", tool_line(use, record)
-        case role:
-            text = str(record.get("text") or "")
-    return {"role": role, "text": text, "timestamp": record.get("ts")}
 
 
 def _newest(path: str, before: int | None, count: int) -> list[tuple[int, Record]]:

@@ -18,7 +18,7 @@ from config.logs import timestamp
 from config.mcp import brief
 from config.mcp.arguments import truncate
 from workspace.access.principals import Principal
-from workspace.chats import actions, forks, index, listing, messages
+from workspace.chats import actions, forks, index, listing, said
 from workspace.chats.actions import Started
 from workspace.chats.forks import FailedPrompt
 from workspace.chats.turns import jobs
@@ -156,12 +156,9 @@ def read_chat(
     if before is not None and after is not None:
         raise Invalid("send `before` or `after`, not both.")
     where = store.get(project)
-    lines = messages.read_chat(where, session_id, limit=limit, before=before, after=after)
+    lines = said.read_chat(where, session_id, limit=limit, before=before, after=after)
     row = lines.chat
     live = [state for _, state in _live(row.id)]
-    if not full:
-        for line in lines.shown:
-            line["text"] = truncate(line["text"])
     result = {
         "project": row.project,
         "sessionId": row.id,
@@ -169,11 +166,16 @@ def read_chat(
         "returned": len(lines.shown),
         "running": bool({*BUSY} & {*live}),
         "queued": len([state for state in live if state not in BUSY]),
-        "messages": lines.shown,
+        "messages": lines.shown if full else [*map(_brief, lines.shown)],
         "next": lines.next,
         "after": lines.end,
     }
     return present(result, "queued", "next")
+
+
+def _brief(line: said.Line) -> said.Line:
+    text = truncate(line["text"])
+    return line if text is line["text"] else {**line, "text": text}
 
 
 def create_chat(principal: Principal, *, project: str, **given: Any) -> dict[str, Any]:

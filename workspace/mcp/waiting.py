@@ -19,7 +19,7 @@ from config.waits import Bound
 from config.web.events import Client, broadcaster
 from config.web.http import threads
 from workspace.access.principals import Principal
-from workspace.chats import index, messages
+from workspace.chats import index, said
 from workspace.chats.turns.states import ACTIVE
 from workspace.mcp import chats
 from workspace.models import Turn
@@ -48,7 +48,7 @@ def for_chat(
         found = store.get(project)
         index.get(found, session_id)
         if after is not None:
-            lines = messages.read_chat(found, session_id, limit=1, after=after)
+            lines = said.read_chat(found, session_id, limit=1, after=after)
             if lines.shown:
                 return True
         live = Q(state__in=ACTIVE) | Q(unclosed=True)

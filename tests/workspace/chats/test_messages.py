@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.workspace.chats.world import World
-from workspace.chats import export, messages, transcript
+from workspace.chats import export, messages, said, transcript
 
 
 def write(world: World, chat: str, turn: str, *records: tuple[str, dict[str, Any]]) -> None:
@@ -79,7 +79,7 @@ def test_thinking_is_between_the_messages_and_counts_as_none(world: World, chat:
 def test_a_failed_tool_tells_the_first_line_of_its_error(world: World, chat: str):
     write(world, chat, "t1", *tool("c1", is_error=True, text="exit 1\nmore"))
 
-    lines = messages.read_chat(world.project, chat, limit=10).shown
+    lines = said.read_chat(world.project, chat, limit=10).shown
 
     assert lines[0]["text"] == "Bash npm test — error: exit 1"
 
@@ -132,7 +132,7 @@ def test_read_chat_leaves_notices_and_thinking_out_and_tells_a_failure(world: Wo
         ("turn_end", {"status": "error", "reason": "step_failed", "text": "Bash x failed: 1"}),
     )  # fmt: skip
 
-    found = messages.read_chat(world.project, chat, limit=30)
+    found = said.read_chat(world.project, chat, limit=30)
 
     assert [(line["role"], line["text"]) for line in found.shown] == [
         ("user", "Do"),
@@ -147,23 +147,23 @@ def test_read_chat_pages_back_to_the_beginning_and_on_to_what_came_since(world: 
         world.finish(chat, f"ask {number}", f"say {number}")
     whole = [f"{word} {number}" for number in range(5) for word in ("ask", "say")]
 
-    last = messages.read_chat(world.project, chat, limit=3)
+    last = said.read_chat(world.project, chat, limit=3)
     assert [line["text"] for line in last.shown] == whole[-3:]
     assert last.total == 10
     back, before = whole[-3:], last.next
     while before is not None:
-        page = messages.read_chat(world.project, chat, limit=2, before=before)
+        page = said.read_chat(world.project, chat, limit=2, before=before)
         back, before = [line["text"] for line in page.shown] + back, page.next
     assert back == whole
 
     read, after = [], 0
-    while (later := messages.read_chat(world.project, chat, limit=4, after=after)).shown:
+    while (later := said.read_chat(world.project, chat, limit=4, after=after)).shown:
         read += [line["text"] for line in later.shown]
         after = later.end
     assert read == whole
     assert (after, last.end) == (last.end, after)
     write(world, chat, "t9", *tool("c1"))
-    since = messages.read_chat(world.project, chat, limit=9, after=after)
+    since = said.read_chat(world.project, chat, limit=9, after=after)
     assert [line["text"][:13] for line in since.shown] == ["Bash npm test"]
 
 
@@ -173,7 +173,7 @@ def test_a_result_whose_use_lies_before_the_page_still_names_its_tool(world: Wor
     write(world, chat, "t1", *uses, *results)
 
     page, _, _ = messages.page(world.project, chat, limit=1)
-    lines = messages.read_chat(world.project, chat, limit=1).shown
+    lines = said.read_chat(world.project, chat, limit=1).shown
 
     assert page[0]["toolCall"]["name"] == "Bash"
     assert lines[0]["text"].startswith("Bash npm test")

@@ -10,7 +10,7 @@ import pytest
 from config import jsonio
 from tests.workspace.chats.test_stream import chat, nobody_left, reading
 from tests.workspace.chats.world import World
-from workspace.chats import export, index, messages, transcript
+from workspace.chats import export, index, messages, said, transcript
 from workspace.chats.search import indexing, search
 from workspace.chats.streams.channel import Channel, read_lines
 from workspace.projects import store as projects
@@ -139,7 +139,7 @@ def test_no_line_that_is_json_hides_what_stands_around_it(world: World, caplog):
     data, end = read_lines(messages.Viewer(str(path)), str(path), 0, None)
     live.tick()
     shown = jsonio.dumps(messages.page(world.project, chat, limit=10**6, turns=True)[0])
-    told = jsonio.dumps(messages.read_chat(world.project, chat, limit=10**6).shown)
+    told = jsonio.dumps(said.read_chat(world.project, chat, limit=10**6).shown)
     whole = export.export(project=world.project, session_id=chat, form="md").pieces
     raw = export.export(project=world.project, session_id=chat, form="jsonl").pieces
     read = indexing.catch_up(world.project, chat)
