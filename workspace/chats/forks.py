@@ -55,8 +55,8 @@ def fork(
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = actions.check_model(model)
     own_name = actions.check_name(name)
-    source = files.sound(files.read(store.sound(project), session_id))
-    shown = index.get(project, session_id)
+    shown = index.get(store.sound(project), session_id)
+    source = files.sound(index.record(shown))
     record = ChatRecord(
         id=ids.session_id(),
         project=project.slug,

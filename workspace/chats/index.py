@@ -28,11 +28,10 @@ log = logging.getLogger(__name__)
 PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
 MESSAGES = ("user", "assistant", "tool_result", "notice")
-COUNTED = (
+INHERITED = (  # by a fork; what its source spent is not among them
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
-    "last_turn", "usage", "cost", "context", "hosts", "instructions",
+    "last_turn", "context", "hosts", "instructions",
 )  # fmt: skip
-SPENT = ("usage", "cost")  # of them, what a fork does not inherit: its source spent it
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
 ABSENT: Stamp = (0, 0, 0)
@@ -53,7 +52,8 @@ class _Folder:
     path: str
     entries: dict[str, _Entry] = field(default_factory=dict)
     newest: list[Chat] = field(default_factory=list)  # none while their order is not known
-    copies: dict[str, _Entry] = field(default_factory=dict)  # forks that nobody has met yet
+    # What forks that nobody has met yet inherit.
+    copies: dict[str, dict[str, Any]] = field(default_factory=dict)
     stamp: tuple[int, int] = (0, 0)
     looked: float = -RECORDS_LOOK_S
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -94,6 +94,11 @@ def get(project: Project, session_id: str) -> Chat:
         )
 
 
+def record(row: Chat) -> files.ChatRecord:
+    """The record of a chat as its row has it, which `get` has brought up to the file."""
+    return files.from_wire(row.project, row.id, row.record).replaced(error=row.error)
+
+
 def rescan(project: Project) -> set[str]:
     """Bring every row to its files; the ids that changed or went."""
     before = dict(Chat.objects.filter(project=project.slug).values_list("id", "transcript_stat"))
@@ -127,12 +132,8 @@ def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
     of_fork, of_source = (_stamp(f"{chats}/{one}.jsonl") for one in (fork_id, source.id))
     with folder.lock:
         if source.transcript_stat == _text(of_source) and source.offset == of_fork[1] > 0:
-            row = Chat(id=fork_id, project=project.slug, record_stat=_text(ABSENT))
-            for column in COUNTED:
-                if column not in SPENT:
-                    setattr(row, column, getattr(source, column))
-            row.transcript_stat = _text(of_fork)
-            folder.copies[fork_id] = _Entry(row, ABSENT, of_fork)
+            counts = {column: getattr(source, column) for column in INHERITED}
+            folder.copies[fork_id] = counts | {"transcript_stat": _text(of_fork)}
     try:
         yield
     except BaseException:
@@ -230,11 +231,13 @@ def _refresh(
     project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
 ) -> Chat:
     """The row of one chat, made to match what the two stamps say."""
-    entry = folder.entries.get(session_id) or folder.copies.pop(session_id, None)
+    entry = folder.entries.get(session_id)
     if entry is None:
-        entry = _Entry(_remembered(project, session_id), ABSENT, ABSENT)
-        entry.record = _parsed(entry.row.record_stat)
-        entry.transcript = _parsed(entry.row.transcript_stat)
+        counts = folder.copies.pop(session_id, None)
+        row = _remembered(project, session_id) if counts is None else _new(project, session_id)
+        for column, value in (counts or {}).items():
+            setattr(row, column, value)
+        entry = _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
     row, store = entry.row, False
     if entry.record != record or row._state.adding:
         _read_record(project, row)
@@ -260,10 +263,12 @@ def _remembered(project: Project, session_id: str) -> Chat:
     except OperationalError as error:
         row = None
         _lags(session_id, error)
-    if row is None:
-        absent = _text(ABSENT)
-        row = Chat(id=session_id, project=project.slug, record_stat=absent, transcript_stat=absent)
-    return row
+    return row or _new(project, session_id)
+
+
+def _new(project: Project, session_id: str) -> Chat:
+    absent = _text(ABSENT)
+    return Chat(id=session_id, project=project.slug, record_stat=absent, transcript_stat=absent)
 
 
 def _store(row: Chat) -> None:
