@@ -68,27 +68,41 @@ class Inotify:
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
         """See Notify."""
         found: set[Path] = set()
-        bell = wake.fileno()
-        ready = _ready(seconds, self._queue, bell)
+        ready = self._ready(seconds, wake)
         deadline = time.monotonic() + LONGEST_S
         while self._queue in ready:
             if not self._read(found):
                 return None
             pause = min(QUIET_S, deadline - time.monotonic())
             # What comes meanwhile is read at once: to wake up for each would hold others up.
-            if pause <= 0 or bell in ready or _ready(pause, bell):
+            if pause <= 0 or wake.wait(pause):
                 break
-            ready = _ready(0, self._queue, bell)
+            ready = self._ready(0, wake)
         return found
 
     def close(self) -> None:
         os.close(self._queue)
 
+    def _ready(self, seconds: float, wake: Wake) -> set[int]:
+        poll = select.poll()  # select() itself knows no descriptor above 1023
+        for one in (self._queue, wake.fileno()):
+            poll.register(one, select.POLLIN)
+        return {one for one, _ in poll.poll(seconds * 1000)}
+
     def _read(self, found: set[Path]) -> bool:
         """Take in what the system has; False when it can no longer say everything."""
-        data, at = b"", 0
-        with contextlib.suppress(BlockingIOError):
-            data = os.read(self._queue, BUFFER)
+        full = True
+        while full:
+            data = b""
+            with contextlib.suppress(BlockingIOError):
+                data = os.read(self._queue, BUFFER)
+            if not self._take_in(data, found):
+                return False
+            full = len(data) > BUFFER // 2
+        return True
+
+    def _take_in(self, data: bytes, found: set[Path]) -> bool:
+        at = 0
         while at < len(data):
             watch, what, _, length = _EVENT.unpack_from(data, at)
             at += _EVENT.size + length
@@ -126,11 +140,3 @@ def _called(name: str, *args: Any) -> int:
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
     return result
-
-
-def _ready(seconds: float, *descriptors: int) -> set[int]:
-    """Those that can be read, waited for at most so long."""
-    poll = select.poll()  # select() itself knows no descriptor above 1023
-    for one in descriptors:
-        poll.register(one, select.POLLIN)
-    return {one for one, _ in poll.poll(seconds * 1000)}

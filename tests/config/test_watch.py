@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from config.storage import files, watch
+from config.storage import files, inotify, watch
 from config.storage.inotify import Inotify
-from config.storage.notify import Stepping
+from config.storage.notify import Stepping, Wake
 from config.storage.watch import Watcher
 
 Told = queue.Queue[set[Path]]
@@ -403,3 +403,34 @@ def test_two_names_of_one_folder_are_both_told(tmp_path: Path, told: Told):
             paths |= told.get(timeout=5)
     finally:
         watcher.stop()
+
+
+def test_a_stream_of_changes_is_looked_at_a_few_times_and_not_for_each(tmp_path, monkeypatch):
+    if not inotify.KNOWN:
+        pytest.skip("not of this system")
+    looks: list[float] = []
+    ready = Inotify._ready
+
+    def writing(self: Inotify, seconds: float, wake: Wake) -> set[int]:
+        looks.append(seconds)
+        (tmp_path / f"{len(looks)}").touch()
+        return ready(self, seconds, wake)
+
+    monkeypatch.setattr(Inotify, "_ready", writing)
+    with closing(Inotify([tmp_path])) as told, closing(Wake()) as wake:
+        found = told.wait(30, wake)
+
+    assert found == {tmp_path / f"{number + 1}" for number in range(len(looks))}
+    assert len(looks) <= 4
+
+
+def test_more_changes_than_one_read_holds_are_told_together(tmp_path):
+    if not inotify.KNOWN:
+        pytest.skip("not of this system")
+    paths = {tmp_path / f"{number:0200}" for number in range(1000)}  # of 224 bytes each, and more
+    with closing(Inotify([tmp_path])) as told, closing(Wake()) as wake:
+        for path in paths:
+            path.touch()
+        found = told.wait(30, wake)
+
+    assert found == paths
