@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -23,6 +25,16 @@ File = tuple[int, int]  # device and inode
 class DatabaseOperations(operations.DatabaseOperations):
     def adapt_json_value(self, value: Any, encoder: Any) -> str:
         return jsonio.column(value, encoder)
+
+    def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """What Django's own way makes of a time, in a third of its time where it is as Django wrote
+        it: a page of a list holds hundreds."""
+        if type(value) is str and connection.timezone is UTC:
+            with suppress(ValueError):
+                found = datetime.fromisoformat(f"{value}+00:00")
+                if found.tzinfo is UTC:  # else of a date alone
+                    return found
+        return super().convert_datetimefield_value(value, expression, connection)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
