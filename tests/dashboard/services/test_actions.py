@@ -116,18 +116,20 @@ async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
 
 
 async def test_what_has_the_port_on_another_address_is_in_nobodys_way(scene: Scene):
-    with socket.create_server(("127.0.0.2", 0)) as beside:
-        port = beside.getsockname()[1]
-        with socket.create_server(("127.0.0.1", port)) as usual:
-            other = SERVER.replace("127.0.0.1", "127.0.0.3")
-            placed = Service(python(other), port=port, address="127.0.0.3", ready=Ready(http="/"))
-            await scene.begin(shop=placed, blog=server(port))
+    port = free_port()  # one that the kernel gives nobody on another address meanwhile
+    with (
+        socket.create_server(("127.0.0.2", port)),
+        socket.create_server(("127.0.0.1", port)) as usual,
+    ):
+        other = SERVER.replace("127.0.0.1", "127.0.0.3")
+        placed = Service(python(other), port=port, address="127.0.0.3", ready=Ready(http="/"))
+        await scene.begin(shop=placed, blog=server(port))
 
-            aside = await scene.supervisor.act("shop", "start")
-            with pytest.raises(Conflict, match=f"Port {port} is held by"):
-                await scene.supervisor.act("blog", "start")
-            usual.close()
-            at_home = await scene.supervisor.act("blog", "start")
+        aside = await scene.supervisor.act("shop", "start")
+        with pytest.raises(Conflict, match=f"Port {port} is held by"):
+            await scene.supervisor.act("blog", "start")
+        usual.close()
+        at_home = await scene.supervisor.act("blog", "start")
 
     assert [(told.ok, told.reason) for told in (aside, at_home)] == [(True, "ok")] * 2
 
