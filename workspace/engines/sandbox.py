@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from config.process import prctl
@@ -18,7 +19,7 @@ from workspace.engines import sockets
 from workspace.engines.proxy import gateway
 
 PROBE_S = 20
-TRIES = 3
+PAUSES_S = (0.05, 0.2)  # before another try
 # What bubblewrap says of a path that is not as it was when the prefix was made, as of a socket that
 # went away meanwhile; a prefix that is made anew may be fine.
 MOVED = "bwrap: Can't "
@@ -51,10 +52,12 @@ class Sandbox(NamedTuple):
 
 
 class _Lacking(NamedTuple):
-    """Why there is no sandbox; `passing` where it may work in a moment."""
+    """Why there is no sandbox; `passing` where it may work in a moment, `again` where one more try
+    says so."""
 
     reason: str
     passing: bool = False
+    again: bool = False
 
 
 def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
@@ -63,9 +66,12 @@ def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
     found = Sandbox("bwrap", requested, None, hide)
     if requested == "off":
         return found._replace(mode="off", reason="switched off by SVC_SANDBOX")
-    lacking, tried = _try(found, scratch), 1
-    while lacking and not lacking.passing and tried < TRIES:
-        lacking, tried = _try(found, scratch), tried + 1
+    lacking = _try(found, scratch)
+    for pause in PAUSES_S:
+        if lacking is None or not lacking.again:
+            break
+        time.sleep(pause)
+        lacking = _try(found, scratch)
     if lacking is None:
         return found
     refused = requested == "bwrap" or lacking.passing
@@ -97,7 +103,7 @@ def _try(sandbox: Sandbox, scratch: str) -> _Lacking | None:
         return None
     line = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
     passing = done.returncode < 0 or line.endswith(SCARCE)
-    return _Lacking(f"bubblewrap does not work here: {line[:200]}", passing)
+    return _Lacking(f"bubblewrap does not work here: {line[:200]}", passing, again=not passing)
 
 
 def _no_bubblewrap() -> str:
