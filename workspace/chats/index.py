@@ -84,14 +84,13 @@ def get(project: Project, session_id: str) -> Chat:
     path = files.record_path(project, session_id)
     folder = _folder(project)
     with folder.lock:
-        record = _stamp(str(path))
+        record, lines = _stamp(str(path)), _stamp(str(path.with_suffix(".jsonl")))
         if record == ABSENT:
             _forget(folder, {session_id} & folder.entries.keys())
-            folder.copies.pop(session_id, None)
+            if lines == ABSENT:  # else it may be a fork whose record is being written
+                folder.copies.pop(session_id, None)
             raise files.missing(project.slug, session_id)
-        return _refresh(
-            project, folder, session_id, record, _stamp(str(path.with_suffix(".jsonl")))
-        )
+        return _refresh(project, folder, session_id, record, lines)
 
 
 def record(row: Chat) -> files.ChatRecord:

@@ -45,17 +45,20 @@ def test_a_fork_holds_the_bytes_up_to_the_last_finished_turn(world: World):
     assert (row.messages, row.preview) == (2, "Two")
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeypatch, quick: bool):
+@pytest.mark.parametrize("met", ["before its record", "before the answer", "after it"])
+def test_whoever_meets_a_whole_fork_first_reads_none_of_it(world: World, monkeypatch, met: str):
     chat = world.chat(name="Source").chat.id
     world.finish(chat, "One", "Two")
     index.get(world.project, chat)
     create = files.create
 
-    def create_and_look(project, record):
+    def create_and_look(project, record):  # as a watcher does that is there at once
+        if met == "before its record":
+            with pytest.raises(NotFound):
+                index.get(project, record.id)
         made = create(project, record)
-        if quick:
-            index.get(project, record.id)  # as a watcher that is there before the answer
+        if met == "before the answer":
+            index.get(project, record.id)
         return made
 
     monkeypatch.setattr(files, "create", create_and_look)
@@ -75,6 +78,7 @@ def test_of_a_fork_that_could_not_be_made_or_went_at_once_nothing_is_kept(
     world.finish(chat, "One", "Two")
     gone = fork(world, chat).chat.id
     files.record_path(world.project, gone).unlink()
+    world.transcript(gone).unlink()
     with pytest.raises(NotFound):
         index.get(world.project, gone)
     assert index._folder(world.project).copies == {}
