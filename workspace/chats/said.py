@@ -7,7 +7,7 @@ as the transcript is the same file of the same size and time of change: that is 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict
 
@@ -106,29 +106,27 @@ def _remember(path: str, read: _Read) -> None:
 
 
 def _last(path: str, before: int | None, count: int) -> list[Placed]:
-    found: list[tuple[int, Record]] = []
-    uses: dict[str, Record] = {}
-    for offset, record in transcript.backwards(path, before):
-        if record["type"] == "tool_use":
-            uses[str(record.get("call"))] = record
-        elif is_line(record) and offset != before:  # which is just after a line told before
-            found.append((offset, record))
-            if len(found) == count:
-                break
-    return [(offset, _line(path, offset, record, uses)) for offset, record in reversed(found)]
+    return _lines(path, transcript.backwards(path, before), count, before)[::-1]
 
 
 def _next(path: str, after: int, count: int) -> list[Placed]:
-    found = []
+    return _lines(path, transcript.read(path, after), count)
+
+
+def _lines(
+    path: str, records: Iterable[tuple[int, Record]], count: int, told: int | None = None
+) -> list[Placed]:
+    """The first lines of these records, but for the one `told` before, which ends there."""
+    found: list[tuple[int, Record]] = []
     uses: dict[str, Record] = {}
-    for offset, record in transcript.read(path, after):
+    for offset, record in records:
         if record["type"] == "tool_use":
             uses[str(record.get("call"))] = record
-        elif is_line(record):
-            found.append((offset, _line(path, offset, record, uses)))
+        elif is_line(record) and offset != told:
+            found.append((offset, record))
             if len(found) == count:
                 break
-    return found
+    return [(offset, _line(path, offset, record, uses)) for offset, record in found]
 
 
 def is_line(record: Record) -> bool:
