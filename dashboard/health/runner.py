@@ -45,7 +45,6 @@ class _App:
     record: Record
     winner: str | None = None  # the address that answered last
     silent: bool = False  # the last probe ran out of time
-    page: bool = False  # the next probe also reads the page
     not_before: float = 0.0  # after a probe that could not be made here
     timer: asyncio.TimerHandle | None = None
     probing: asyncio.Task[None] | None = None
@@ -104,11 +103,6 @@ class Runner:
             port = ports.get(slug, Port.UNSEEN)
             if port is not app.record.port or port not in {Port.OWN, Port.UNSEEN}:
                 self._take(app, Scanned(port, at))
-
-    def want_page(self, slug: str) -> None:
-        """The next probe of the app also reads title, headers and body."""
-        if slug in self._apps:
-            self._apps[slug].page = True
 
     def states(self) -> Counter[str]:
         """How many apps are in each state."""
@@ -186,14 +180,12 @@ class Runner:
 
     async def _ask(self, app: _App) -> None:
         """One probe of one app, through the gates."""
-        page, app.page = app.page, False
         result = None
         try:
             async with self._open.lane(silent=app.silent):
                 result = await probe(
                     app.target,
                     prefer=app.winner,
-                    page=page,
                     connecting=partial(self._connecting.lane, silent=app.silent),
                 )
             if _doubtful(app.record, result):

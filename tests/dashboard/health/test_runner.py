@@ -296,21 +296,6 @@ async def test_a_paused_app_is_not_asked():
     assert len(server.heard) == heard + watched.probes("other")
 
 
-async def test_the_page_comes_with_the_next_probe_only():
-    async with (
-        serving(answers(200, b"<title>Shop</title>")) as server,
-        watching() as watched,
-    ):
-        watched.runner.watch("shop", Target(port=server.port), Policy(interval=1))
-        watched.runner.want_page("shop")
-        await eventually(lambda: watched.probes("shop") == 2)
-
-    pages = [report.result.page for report in watched.of("shop") if report.result]
-    assert pages[0] is not None
-    assert pages[0].title == "Shop"
-    assert pages[1] is None
-
-
 async def test_the_machines_sleep_is_noticed_before_any_result(monkeypatch):
     slept = 0.0
     monkeypatch.setattr(clock, "asleep", lambda: slept)
