@@ -21,7 +21,6 @@ COLOR = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-z]{3
 EMOJI = 16  # characters: families are long
 URL = 2048
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
 def text(most: int) -> Callable[[str], str]:
