@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.db import connections
 from django.db.backends.sqlite3.operations import DatabaseOperations
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 ZONES = st.sampled_from([None, UTC, timezone(timedelta(hours=5, minutes=30))])
-TIMES = st.datetimes(timezones=ZONES).map(str)
+TIMES = st.datetimes(timezones=ZONES)
 
 
 def told(convert: Any, value: Any) -> Any:
@@ -23,16 +23,7 @@ def told(convert: Any, value: Any) -> Any:
     return "no time"
 
 
-@given(st.one_of(TIMES, st.datetimes(), st.none(), st.text(max_size=30)))
-@example("2026-11-29 11:28:23")
-@example("2026-11-29 11:28:23.1")
-@example("2026-11-29T11:28:23Z")
-@example("2026-11-29")
-@example("2026-11-29 ")
-@example("2026-11-29 11")
-@example("2026-11-29 11:28")
-@example("2026-02-30 11:28:23")
-@example("20261129T112823")
+@given(st.one_of(TIMES, TIMES.map(str), st.none(), st.text(max_size=30)))
 def test_a_time_is_read_as_django_reads_it(value: Any) -> None:
     ours = connections["default"].ops
     if not isinstance(ours, DatabaseOperations):
