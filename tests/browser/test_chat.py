@@ -104,7 +104,8 @@ def test_a_denied_command_fails_the_turn_and_it_can_be_run_again(page: Page, slu
     ).click()
 
     expect(page.get_by_text("You denied Bash")).to_be_visible()
-    page.get_by_role("button", name="Run again").click()
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    page.keyboard.press("x")
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_visible()
 
 
@@ -268,7 +269,11 @@ def test_fork_rename_and_archive_with_undo(page: Page, slug: str) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name=re.compile("Files here"))).to_be_visible()
 
-    more(page, "Fork")
+    box = page.get_by_role("textbox", name="Message")
+    box.press_sequentially("fxy")  # are letters in a box
+    expect(box).to_have_value("fxy")
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
     expect(page.locator("#here")).to_have_text("Fork of Files here")
     expect(page.get_by_text("1 tool call", exact=True)).to_be_visible()
 

@@ -234,7 +234,9 @@ def test_a_plan_is_approved_where_it_ends_and_goes_on_in_the_chosen_mode(
     plan = page.locator(".planned")
     expect(plan).to_contain_text("nothing was changed")
     plan.get_by_role("combobox").select_option("default")
-    plan.get_by_role("button", name="Go on with this plan").click()
+    expect(plan.get_by_role("button", name="Go on with this plan")).to_be_visible()
+    page.keyboard.press("Escape")  # out of the box
+    page.keyboard.press("y")
 
     expect(page.get_by_text("The plan is approved. Go on with it.")).to_be_visible()
     expect(plan).to_have_count(0)

@@ -49,7 +49,7 @@ export function items(chat, { renamed, after, gone }) {
   const busy = chat.running || chat.queued > 0;
   return [
     { label: "Rename", icon: "pencil", act: renamed, key: "r" },
-    { label: "Fork", icon: "fork", act: () => attempt(null, () => forkOf(chat)) },
+    { label: "Fork", icon: "fork", act: () => attempt(null, () => forkOf(chat)), key: "f" },
     {
       label: chat.archived ? "Unarchive" : "Archive",
       icon: "archive",

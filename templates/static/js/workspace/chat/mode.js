@@ -59,8 +59,14 @@ export function planned(most, goOn) {
       mode,
       h(
         "button",
-        { type: "button", class: "btn s primary", onclick: (event) => goOn(event, mode.value) },
-        "Go on with this plan",
+        {
+          type: "button",
+          class: "btn s primary",
+          onclick: (event) => goOn(event, mode.value),
+          "aria-keyshortcuts": "Y",
+        },
+        "Go on with this plan ",
+        h("span", { class: "kbd", "aria-hidden": "true" }, "Y"),
       ),
     ),
   );

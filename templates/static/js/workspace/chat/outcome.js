@@ -23,7 +23,8 @@ export function outcome(turn, acts) {
     again &&
       button("Run again", {
         icon: "restart",
-        kind: "s",
+        kind: "s again",
+        "aria-keyshortcuts": "X",
         onclick: (event) => attempt(event, () => acts.again(turn.id)),
       }),
     again &&

@@ -303,10 +303,13 @@ export class ChatPage {
     const turn = (event) => this.turn(event.key === "]" ? 1 : -1);
     key("r", "Rename this chat", rename, here);
     action("Rename this chat", rename, { icon: "pencil", key: "r", ...here });
-    action("Fork this chat", fork, { icon: "fork", ...here });
+    key("f", "Fork this chat", fork, here);
+    action("Fork this chat", fork, { icon: "fork", key: "f", ...here });
     key("a", "Allow what is asked, once", press(".ask .primary"), here);
     key("c", "Allow what is asked, in this chat", press(".ask .always"), here);
     key("d", "Deny what is asked", press(".ask .danger"), here);
+    key("x", "Run the last turn again, which did not end well", press(".outcome .again"), here);
+    key("y", "Go on with the plan", press(".planned .primary"), here);
     key("w", "Write a message", () => this.write.focus(), here);
     key("Ctrl+Enter", "Send what is written", undefined, here);
     key("s", "Stop the running turn", () => !this.stop.hidden && this.stop.click(), here);
