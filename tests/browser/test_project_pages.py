@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.service import Service, until
@@ -228,6 +228,38 @@ def test_what_is_typed_into_settings_and_not_saved_is_there_after_a_reload(
     expect(instructions).to_have_value("Write the tests first.")
     expect(page.get_by_text("Not saved yet")).to_be_hidden()
     assert "maxTurns: 60" in (shared_service.projects / "typed" / "project.yaml").read_text()
+
+
+@pytest.mark.slow
+def test_settings_typed_in_two_windows_and_changed_in_the_file_lose_no_text(
+    page: Page, context: BrowserContext, shared_service: Service
+) -> None:
+    shared_service.http.post("/api/projects", json={"name": "Clash"})
+    file = shared_service.projects / "clash" / "project.yaml"
+    file.write_text("name: Clash\ninstructions: as it was\n")
+    other = context.new_page()
+    for window in (other, page):
+        window.goto("/projects/clash/settings")
+        expect(window.get_by_label("Instructions", exact=True)).to_have_value("as it was")
+    for window, text in ((other, "theirs"), (page, "mine")):
+        window.get_by_label("Instructions", exact=True).fill(text)
+    context.new_page().goto("/projects/clash/settings")  # one that only looks takes nothing over
+    other.goto("about:blank")
+    other.close()
+    file.write_text("name: Clash\ninstructions: by an agent\n")
+    page.reload()
+
+    instructions = page.get_by_label("Instructions", exact=True)
+    left = page.get_by_role("group", name="Text of a window that was closed")
+    expect(instructions).to_have_value("mine")
+    expect(page.get_by_text("changed meanwhile to “by an agent”")).to_be_visible()
+    expect(left).to_contain_text("Instructions: theirs")
+    left.get_by_role("button", name="Put it here").click()
+    expect(instructions).to_have_value("theirs")
+    expect(left).to_contain_text("Instructions: mine")
+    page.get_by_role("button", name="Take that over").click()
+    expect(instructions).to_have_value("by an agent")
+    expect(page.get_by_text("Not saved yet")).to_be_hidden()
 
 
 @pytest.mark.slow

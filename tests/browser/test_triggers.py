@@ -6,7 +6,7 @@ import re
 
 import pytest
 import yaml
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.conftest import Held, Watch
 from tests.promises.rings import few
@@ -396,6 +396,58 @@ def test_what_is_typed_survives_a_reload_and_is_said_to_be_unsaved(triggers: Pag
     triggers.get_by_role("button", name="Undo").last.click()
 
     expect(prompt).to_have_value("half a thought")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["", "good"], ids=["new", "stored"])
+def test_what_a_closed_window_had_typed_is_offered_and_changes_places_with_what_is_here(
+    triggers: Page, context: BrowserContext, name: str
+) -> None:
+    other = context.new_page()
+    for window, text in ((other, "theirs"), (triggers, "mine")):
+        window.goto(f"/projects/hand-made/triggers?name={name}")
+        window.get_by_role("textbox", name="Prompt", exact=True).fill(text)
+        window.wait_for_function("text => JSON.stringify(localStorage).includes(text)", arg=text)
+    other.goto("about:blank")
+    other.close()
+    triggers.reload()
+
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    left = triggers.get_by_role("group", name="Text of a window that was closed")
+    for here, there in (("mine", "theirs"), ("theirs", "mine")):
+        expect(prompt).to_have_value(here)
+        expect(left).to_contain_text(there)
+        left.get_by_role("button", name="Put it here").click()
+    left.get_by_role("button", name="Forget it").click()
+    expect(left).to_have_count(0)
+    triggers.reload()
+    expect(prompt).to_have_value("mine")
+    expect(left).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_what_was_typed_before_the_entry_changed_or_went_says_so_and_is_not_lost(
+    triggers: Page, shared_service: Service
+) -> None:
+    path = shared_service.projects / "hand-made" / "project.yaml"
+    row(triggers, "good").click()
+    prompt = triggers.get_by_role("textbox", name="Prompt", exact=True)
+    prompt.fill("half a thought")
+    triggers.goto("about:blank")
+    path.write_text(path.read_text().replace("0 9 * * 1-5", "0 7 * * 1-5"))
+    triggers.goto("/projects/hand-made/triggers?name=good")
+
+    shown = triggers.get_by_label("The entry in the file")
+    expect(triggers.get_by_text("has changed since this was typed")).to_be_visible()
+    expect(shown).to_contain_text("0 7 * * 1-5")
+    expect(prompt).to_have_value("half a thought")
+    shared_service.http.delete("/api/projects/hand-made/triggers/good").raise_for_status()
+    triggers.reload()
+    expect(triggers.get_by_text("The trigger was deleted meanwhile")).to_be_visible()
+    expect(prompt).to_have_value("half a thought")
+    triggers.get_by_role("button", name=re.compile("^Save")).click()
+    expect(triggers.get_by_text("Saved. It is off")).to_be_visible()
+    assert stored(shared_service)["good"]["run"] == {"prompt": "half a thought"}
 
 
 def test_pausing_is_said_in_the_list_and_ends_with_undo(triggers: Page) -> None:

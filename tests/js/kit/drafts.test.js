@@ -159,6 +159,51 @@ test("what a closed window typed is not written over by one that never showed it
   assert.match(document.querySelector("[role=group]").textContent, /of A/);
 });
 
+test("a draft tells what the file said when it was begun, also once its window is closed", async () => {
+  const page = await load(store());
+  const box = (of, says) => {
+    document.body.innerHTML = "<div id=bars></div><form><textarea></textarea></form>";
+    return of.draft(document.querySelector("textarea"), "x", says);
+  };
+  assert.equal(box(page, "before").was, "before");
+  page.keepDraft("x", "typed", "before");
+  page.close();
+
+  const next = await load(store());
+  const { restored, was } = box(next, "another by now");
+
+  assert.deepEqual([restored, was, next.begunOn("x")], [true, "before", "before"]);
+  next.keepDraft("x", "");
+  assert.equal(box(next, "another by now").was, "another by now");
+});
+
+test("a form of several fields is put back whole, and what gives way to it is offered instead", async () => {
+  const a = await load(store());
+  const b = await load(store());
+  a.enter();
+  a.keepDraft("form", "of A", "begun by A");
+  b.enter();
+  b.keepDraft("form", "of B");
+  a.close();
+  b.enter();
+  document.body.innerHTML = "<div id=bars></div><form><p></p></form>";
+  const place = document.querySelector("p");
+  place.focus = () => {};
+  const put = [];
+  const take = (...given) => (put.push(given), put.length === 1 ? "of B" : "");
+
+  b.offerLeft(place, "form", take, (text) => `the words ${text}`);
+  document.querySelector("[role=group] button").click();
+
+  assert.deepEqual(put, [["of A", "begun by A"]]);
+  const [left, ...more] = document.querySelectorAll("[role=group]");
+  assert.match(left.textContent, /window that was closed: the words of B/);
+  assert.deepEqual(more, []);
+  left.querySelector("button").click();
+  assert.equal(put[1][0], "of B");
+  assert.equal(document.querySelector("[role=group]"), null);
+});
+
 test("a full browser says how long text is kept, and never offers an older one", async () => {
   const mine = store();
   const page = await load(mine);

@@ -39,12 +39,14 @@ addEventListener("storage", ({ key, oldValue, newValue }) => {
 });
 
 /**
- * Fill a text field with its draft and save what is typed. Returns {restored, again(), clear()}:
- * whether there was one, to fill the field anew, and to forget it once it is sent.
+ * Fill a text field with its draft and save what is typed. Returns {restored, was, again(), clear()}:
+ * whether there was one, what it was begun on, to fill the field anew, and to forget it once it is
+ * sent. `was`: what the field says that is filled from a file; another one is kept with what follows.
  * @param {HTMLInputElement | HTMLTextAreaElement} textarea
  * @param {string} name
+ * @param {string} [was]
  */
-export function draft(textarea, name) {
+export function draft(textarea, name, was) {
   const look = () => {
     shown.delete(name);
     return draftOf(name);
@@ -52,7 +54,7 @@ export function draft(textarea, name) {
   const kept = look();
   if (kept) textarea.value = kept;
   const save = () => {
-    if (due.delete(save)) keepDraft(name, textarea.value);
+    if (due.delete(save)) keepDraft(name, textarea.value, made.was);
   };
   const later = settle(REST, save);
   textarea.addEventListener("input", () => {
@@ -61,8 +63,9 @@ export function draft(textarea, name) {
   });
   textarea.addEventListener("blur", save);
   queueMicrotask(() => offer(textarea, name)); // it stands in its form by then
-  return {
+  const made = {
     restored: kept !== "",
+    was: begunOn(name) ?? was,
     again() {
       save();
       textarea.value = look();
@@ -72,6 +75,7 @@ export function draft(textarea, name) {
       keepDraft(name, "");
     },
   };
+  return made;
 }
 
 /**
@@ -86,6 +90,13 @@ export function draftOf(name) {
 }
 
 /**
+ * What the file said when the draft of that name was begun; undefined when nobody told.
+ * @param {string} name
+ * @returns {string | undefined}
+ */
+export const begunOn = (name) => read(PREFIX + name)?.was;
+
+/**
  * The names of all drafts that begin so: for text about what may stand elsewhere by now.
  * @param {string} prefix
  */
@@ -98,14 +109,15 @@ export function draftsUnder(prefix) {
 
 /**
  * Keep it as the draft of that name, "" to forget it. A full or refused store never stands in the
- * way of typing: the page says how long the text is kept then.
+ * way of typing: the page says how long the text is kept then. `was`: what it was begun on.
  * @param {string} name
  * @param {string} text
+ * @param {string} [was]
  */
-export function keepDraft(name, text) {
+export function keepDraft(name, text, was) {
   begin();
   const key = PREFIX + name;
-  const value = text && JSON.stringify({ text, at: Date.now() });
+  const value = text && JSON.stringify({ text, at: Date.now(), was });
   unkept.delete(key);
   if (!text) {
     put(own, key, "");
@@ -143,10 +155,12 @@ function leave(key) {
 
 /**
  * @param {string} key
- * @param {{text: string, at: number}} one
+ * @param {{text: string, at: number, was?: string}} one
  */
-function setAside(key, { text, at }) {
-  put(shared, `${LEFT}${key.slice(PREFIX.length)}:${at}`, JSON.stringify({ text, at }));
+function setAside(key, { text, at, was }) {
+  const aside = `${LEFT}${key.slice(PREFIX.length)}:${at}`;
+  put(shared, aside, JSON.stringify({ text, at, was }));
+  return { key: aside, text, was };
 }
 
 let begun = false;
@@ -176,13 +190,13 @@ function stay() {
 
 /**
  * @param {string} name
- * @returns {{key: string, text: string}[]}
+ * @returns {{key: string, text: string, was?: string}[]}
  */
 function leftOf(name) {
   const begin = `${LEFT}${name}:`;
   return keys(shared)
     .filter((key) => key.startsWith(begin) && /^\d+$/.test(key.slice(begin.length)))
-    .map((key) => ({ key, text: entry(shared, key)?.text ?? "" }));
+    .map((key) => ({ key, text: "", ...entry(shared, key) }));
 }
 
 /**
@@ -192,31 +206,52 @@ function leftOf(name) {
  */
 function offer(box, name) {
   if (!box.parentNode) return; // nobody sees it
-  for (const { key, text } of leftOf(name)) {
+  const gap = box.tagName === "TEXTAREA" ? "\n\n" : " ";
+  const take = (/** @type {string} */ text) => {
+    box.value = box.value.trim() ? `${box.value}${gap}${text}` : text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  offerLeft(box, name, take, (text) => text);
+}
+
+/**
+ * Behind `place` what was kept under that name in windows that are closed, for a form of several
+ * fields. `take(text, was)` puts it there and returns what had to give way, which is offered in its
+ * turn; `words(text)` says it in a line.
+ * @param {HTMLElement} place
+ * @param {string} name
+ * @param {(text: string, was?: string) => string | void} take
+ * @param {(text: string) => string} words
+ */
+export function offerLeft(place, name, take, words) {
+  /** @param {{key: string, text: string, was?: string}} one */
+  const show = ({ key, text, was }) => {
     const gone = () => {
       put(shared, key, "");
       node.remove();
-      box.focus();
+      place.focus();
     };
-    const take = () => {
-      const gap = box.tagName === "TEXTAREA" ? "\n\n" : " ";
-      box.value = box.value.trim() ? `${box.value}${gap}${text}` : text;
-      box.dispatchEvent(new Event("input", { bubbles: true }));
+    const swap = () => {
+      const before = take(text, was);
+      if (before) show(setAside(PREFIX + name, { text: before, at: Date.now(), was }));
       gone();
     };
+    const said = words(text);
     const node = h(
       "div",
       { class: "hint line wrap", role: "group", "aria-label": "Text of a window that was closed" },
       h(
         "span",
-        { class: "grow clamp wrap-anywhere", title: text },
-        `Typed in a window that was closed: ${text}`,
+        { class: "grow clamp wrap-anywhere", title: said },
+        `Typed in a window that was closed: ${said}`,
       ),
-      button("Put it here", { kind: "s", onclick: take }),
+      button("Put it here", { kind: "s", onclick: swap }),
       button("Forget it", { kind: "ghost s", onclick: gone }),
     );
-    box.after(node);
-  }
+    place.after(node);
+  };
+  begin();
+  leftOf(name).forEach(show);
 }
 
 /** @typedef {() => Storage} Store */
@@ -240,8 +275,8 @@ function entry(store, key) {
 function parsed(value) {
   if (!value) return null; // most boxes: an error would cost more than all else
   try {
-    const { text, at, left } = JSON.parse(value);
-    return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left } : null;
+    const { text, at, left, was } = JSON.parse(value);
+    return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left, was } : null;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@
 
 import { call, get, P, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
-import { draftOf, keepDraft } from "../kit/drafts.js";
+import { begunOn, draftOf, keepDraft, offerLeft } from "../kit/drafts.js";
 import { key } from "../kit/keys.js";
 import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
@@ -174,6 +174,18 @@ function draw(project) {
     select.prepend(h("option", { value: "", selected: own(project, name) === "" }, "inherit"));
     return select;
   };
+  const foot = h(
+    "div",
+    { class: "line wrap", tabindex: "-1" },
+    h(
+      "button",
+      { class: "btn primary" },
+      "Save",
+      h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
+    ),
+    unsaved,
+    h("span", { class: "says bad small", id: "why", role: "alert" }),
+  );
   const form = h(
     "form",
     {
@@ -243,20 +255,8 @@ function draw(project) {
       may("Time zone of schedules", "timezone", asWritten("timezone", text)),
     ),
     !project.repoBacked && field("Works in a folder of yours", folderOf(project), FOLDER_HINT),
-    h(
-      "div",
-      { class: "line wrap" },
-      h(
-        "button",
-        { class: "btn primary" },
-        "Save",
-        h("span", { class: "kbd phone-hide", "aria-hidden": "true" }, "Ctrl ↵"),
-      ),
-      unsaved,
-      h("span", { class: "says bad small", id: "why", role: "alert" }),
-    ),
+    foot,
   );
-  recall(form, project);
   const facts = [
     ["Folder", path(project.dir)],
     ["Works in", [path(project.workingDir), project.workingDirProblem && " (cannot be used)"]],
@@ -309,22 +309,27 @@ function draw(project) {
       ),
     ),
   );
+  recall(form, project);
+  const take = (text, was) => swap(form, project, text, was);
+  offerLeft(foot, DRAFT, take, (text) => inWords(form, JSON.parse(text)));
+}
+
+/** What a field shows of the file. */
+function before(project, name) {
+  if (name === "group") return areaOf(project);
+  return REQUIRED.has(name) ? String(project[name]) : own(project, name);
 }
 
 /** The fields whose text is another than what the file says. */
-function typedIn(form, project) {
-  const before = (name) => (REQUIRED.has(name) ? String(project[name]) : own(project, name));
-  return [...new FormData(form)].filter(
-    ([name, value]) => value !== (name === "group" ? areaOf(project) : before(name)),
-  );
-}
+const typedIn = (form, project) =>
+  [...new FormData(form)].filter(([name, value]) => value !== before(project, name));
 
 const discard = button("Discard changes", {
   kind: "ghost",
   onclick: () => {
-    const typed = draftOf(DRAFT);
+    const [typed, was] = [draftOf(DRAFT), begunOn(DRAFT)];
     const show = (text) => {
-      keepDraft(DRAFT, text);
+      keepDraft(DRAFT, text, was);
       draw(shownProject);
     };
     show("");
@@ -339,21 +344,73 @@ const unsaved = h(
   h("span", { class: "soft small", role: "status" }),
 );
 
-function remember(form, project, words = "Not saved yet") {
-  const typed = typedIn(form, project);
-  keepDraft(DRAFT, typed.length ? JSON.stringify(Object.fromEntries(typed)) : "");
-  unsaved.hidden = typed.length === 0;
+let begun = {}; // what the file said where something was typed: field → text
+
+function remember(form, project, sent = {}) {
+  const typed = typedIn(form, project).filter(([name, value]) => value !== sent[name]);
+  begun = Object.fromEntries(typed.map(([name]) => [name, begun[name] ?? before(project, name)]));
+  const [text, was] = [Object.fromEntries(typed), begun].map((one) => JSON.stringify(one));
+  keepDraft(DRAFT, typed.length ? text : "", was);
+  sayUnsaved(typed.length > 0, "Not saved yet");
+}
+
+function sayUnsaved(dirty, words) {
+  unsaved.hidden = !dirty;
   unsaved.lastChild.textContent = words;
 }
 
-/** Fill in again what was typed before a reload. */
+/** Fill in again what was typed before a reload; nothing is kept anew, it may be of another window. */
 function recall(form, project) {
-  const typed = JSON.parse(draftOf(DRAFT) || "{}");
+  begun = JSON.parse(begunOn(DRAFT) ?? "{}");
+  fillIn(form, JSON.parse(draftOf(DRAFT) || "{}"));
+  const typed = typedIn(form, project);
+  sayUnsaved(typed.length > 0, "Not saved yet; back from before the reload");
+  for (const [name] of typed) tellMeanwhile(form, project, name);
+}
+
+function fillIn(form, typed) {
   for (const [name, value] of Object.entries(typed)) {
     const control = form.elements.namedItem(name);
     if (control) control.value = value;
   }
-  remember(form, project, "Not saved yet; back from before the reload");
+}
+
+/** What a field says in the file by now, where that is another text than the typed one was begun on. */
+function tellMeanwhile(form, project, name) {
+  const now = before(project, name);
+  if ((begun[name] ?? now) === now) return;
+  const why = document.getElementById(`why-${name}`);
+  const take = () => {
+    delete begun[name];
+    why.hidden = true;
+    fillIn(form, { [name]: now });
+    remember(form, project);
+    form.elements.namedItem(name).focus();
+  };
+  const words = now ? `changed meanwhile to “${now}”` : "taken out of the file meanwhile";
+  fill(
+    why,
+    icon("alert"),
+    h("span", {}, `It was ${words}. To save replaces that with yours.`),
+    button("Take that over", { kind: "s", onclick: take }),
+  );
+  why.hidden = false;
+}
+
+const inWords = (form, typed) =>
+  Object.entries(typed)
+    .map(([name, value]) => `${form.querySelector(`[for=f-${name}]`)?.textContent}: ${value}`)
+    .join(", ");
+
+/** Of a window that was closed: its fields here, and back what was typed in the same ones. */
+function swap(form, project, text, was) {
+  const theirs = JSON.parse(text);
+  const mine = typedIn(form, project).filter(([name]) => name in theirs);
+  Object.assign(begun, JSON.parse(was ?? "{}"));
+  fillIn(form, theirs);
+  remember(form, project);
+  for (const name of Object.keys(theirs)) tellMeanwhile(form, project, name);
+  return mine.length ? JSON.stringify(Object.fromEntries(mine)) : "";
 }
 
 /** What the form says that the file does not: null takes a key out of the file. */
@@ -386,8 +443,8 @@ async function save(event, project) {
         project.inherited.includes(name) ? null : project[name],
       ]),
     );
-    keepDraft(DRAFT, ""); // the file may say it in other words
-    await write(changed);
+    const sent = Object.fromEntries(typedIn(form, project));
+    await write(changed, () => remember(form, project, sent)); // the file may say it otherwise
     toast("Saved.", { action: "Undo", act: () => attempt(null, () => write(back)) });
   } catch (error) {
     remember(form, project);
@@ -395,8 +452,9 @@ async function save(event, project) {
   }
 }
 
-async function write(changed) {
+async function write(changed, done = () => {}) {
   await call("PATCH", P(slug), changed, { etag });
+  done();
   await load();
 }
 

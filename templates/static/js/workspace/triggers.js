@@ -16,6 +16,7 @@ import { pause, switched } from "./pausing.js";
 import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overWords } from "./triggers/head.js";
+import { isKept } from "./triggers/keeping.js";
 import { overview } from "./triggers/overview.js";
 import { stateOf, triggerState } from "./words.js";
 
@@ -187,7 +188,7 @@ function show(name) {
     return;
   }
   const record = name === "" ? null : find(name);
-  if (name && !record) {
+  if (name && !record && !isKept(slug, name)) {
     fill(
       main,
       h("div", { class: "form" }, problem(`There is no trigger ${name} in this project.`)),

@@ -1,10 +1,8 @@
 // One trigger: its form, its next three times, its switch, its runs. Errors stand at their field.
 
-import { call, get, P, post, put, query, remove } from "../../kit/api.js";
-import { button, fill, h, icon, keep, settle } from "../../kit/dom.js";
+import { call, P, post, put, remove } from "../../kit/api.js";
+import { button, fill, h, icon, settle } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
-import { runRow } from "../parts.js";
-import { stateOf } from "../words.js";
 import {
   fields,
   placeOf,
@@ -16,6 +14,7 @@ import {
 } from "./form.js";
 import { head, inFile, notices } from "./head.js";
 import { kept } from "./keeping.js";
+import { recentRuns } from "./recent.js";
 import { nextTimes } from "./times.js";
 
 const NEW = {
@@ -26,6 +25,7 @@ const CHANGED =
   "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
 const TAKEN = "There is a trigger of this name by now: choose another name";
 const OTHER = "another"; // a tag that no entry has
+const OLDER = "The entry has changed since this was typed. Save to replace it with what is here.";
 const GONE = "The trigger was deleted meanwhile. Save again to make it anew.";
 
 /** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
@@ -35,6 +35,8 @@ export class Editor {
   saving = null;
   leaving = false;
   gone = false;
+  was = ""; // the form as it stood when what is typed was begun
+  now = null; // what is in the file instead of that
 
   constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
     this.main = main;
@@ -52,9 +54,9 @@ export class Editor {
     this.inputs = fields(this.catalogue);
     this.draft = kept(this.slug, this.name);
     this.headline = h("div");
-    this.over = h("div", { class: "stack" });
+    this.over = h("div", { class: "stack", tabindex: "-1" });
     this.times = h("div", { class: "stack tight", role: "status" });
-    this.recent = h("ul");
+    this.recent = this.stored && recentRuns(this.slug, this.name);
     this.note = h("span", { class: "says push small", role: "status" });
     this.acts = {
       back: this.back,
@@ -68,6 +70,7 @@ export class Editor {
     this.build();
     this.fillIn();
     this.live();
+    if (!this.facts?.legacy) this.draft.offer(this.over, (form, was) => this.swap(form, was));
     if (this.facts && !this.facts.legacy) this.tag();
     if (this.name === "") this.inputs.name.focus();
   }
@@ -86,7 +89,7 @@ export class Editor {
         ".field input, .field select, .field textarea, .seg input, .grants input",
       ))
         /** @type {HTMLInputElement} */ (control).disabled = true;
-    fill(this.main, this.form, this.stored && this.runs(), !this.facts?.legacy && this.bar());
+    fill(this.main, this.form, this.recent?.node, !this.facts?.legacy && this.bar());
   }
 
   bar() {
@@ -111,29 +114,36 @@ export class Editor {
     );
   }
 
-  runs() {
-    const all = `/projects/${this.slug}/runs?trigger=${encodeURIComponent(this.name)}`;
-    return h(
-      "aside",
-      { class: "recent", "aria-label": "Recent runs" },
-      h(
-        "div",
-        { class: "line" },
-        h("h2", {}, "Recent runs"),
-        h("a", { class: "push tiny link", href: all }, "All"),
-      ),
-      this.recent,
-    );
-  }
-
   /** What is stored, then what was typed before a reload. */
   fillIn() {
     writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
     this.inputs.name.readOnly = this.name !== "";
     this.clean = this.said();
-    const { form } = this.draft;
+    const { form, was } = this.draft;
+    this.was = was ?? this.clean;
     if (form && JSON.stringify(form) !== this.clean) writeForm(this.inputs, form);
     this.sayUnsaved(form !== null && this.dirty());
+    this.meanwhile();
+  }
+
+  /** What is typed may have been begun on another entry than there is by now. */
+  meanwhile() {
+    if (!this.dirty()) this.was = this.clean;
+    this.gone = this.name !== "" && !this.stored;
+    this.now = this.facts && this.was !== this.clean ? this.facts : null;
+    if (this.gone) this.sayBad(GONE);
+    else if (this.now) this.sayBad(OLDER);
+  }
+
+  /** Of a window that was closed: shown instead of what is typed here, which is returned. */
+  swap(form, was) {
+    const before = this.dirty() ? this.said() : "";
+    writeForm(this.inputs, form);
+    this.was = was ?? this.clean;
+    this.typed();
+    this.meanwhile();
+    this.tellOver();
+    return before;
   }
 
   /** The parts that follow what happens, without touching what is typed. */
@@ -144,9 +154,20 @@ export class Editor {
       this.headline
         .querySelector(focused.role === "switch" ? "[role=switch]" : ".btn.primary, .push .btn")
         ?.focus();
-    fill(this.over, notices(this.stored, this.acts));
+    this.tellOver();
     this.showTimes();
-    this.history();
+    this.recent?.load();
+  }
+
+  /** Over the form: what holds of the trigger, and its entry where another is in the file. */
+  tellOver() {
+    const take = () => {
+      writeForm(this.inputs, { name: this.name, ...this.now });
+      this.now = null;
+      this.typed();
+      this.tellOver();
+    };
+    fill(this.over, notices(this.stored, this.acts), this.now && inFile(this.now, take));
   }
 
   focus() {
@@ -164,7 +185,7 @@ export class Editor {
 
   typed() {
     this.preview();
-    if (this.dirty()) this.draft.keep(JSON.parse(this.said()));
+    if (this.dirty()) this.draft.keep(JSON.parse(this.said()), this.was);
     else this.draft.forget();
     this.sayUnsaved();
   }
@@ -204,6 +225,7 @@ export class Editor {
 
   async store() {
     const target = this.inputs.name.value.trim();
+    const sent = this.said();
     showErrors(this.inputs, []);
     if (this.facts && !this.etag && !this.gone) this.tag(); // no answer came
     await this.tagged;
@@ -212,7 +234,9 @@ export class Editor {
       const path = `${this.route}/${encodeURIComponent(target || " ")}`;
       const { data, etag } = await call("PUT", path, body, this.condition());
       if (target === this.name) Object.assign(this, { stored: data.trigger, etag });
-      this.draft.forget();
+      if (target === this.name && this.said() !== sent)
+        this.draft.keep(JSON.parse(this.said()), sent);
+      else this.draft.forget();
       this.clean = this.said();
       toast(data.created ? "Saved. It is off until you enable it." : "Saved.");
       await this.saved(target);
@@ -265,19 +289,17 @@ export class Editor {
     });
     this.etag = etag;
     if (!data) return;
-    const { trigger, run } = data.trigger;
-    const take = () => {
-      writeForm(this.inputs, { name: this.name, trigger, run });
-      this.typed();
-      fill(this.over, notices(this.stored, this.acts));
-    };
-    fill(this.over, inFile({ trigger, run }, take));
+    this.now = data.trigger;
+    this.tellOver();
   }
 
   revert() {
     const typed = JSON.parse(this.said());
     writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
+    if (this.now === this.facts) this.now = null;
+    this.was = this.clean;
     this.typed();
+    this.tellOver();
     showErrors(this.inputs, []);
     const back = () => {
       writeForm(this.inputs, typed);
@@ -306,7 +328,7 @@ export class Editor {
         action: "Open chat",
         act: () => location.assign(`/projects/${this.slug}/chats/${sessionId}`),
       });
-      await this.history();
+      await this.recent.load();
     });
   }
 
@@ -336,25 +358,6 @@ export class Editor {
       toast("Converted. Its times stay as they were.");
       await this.saved(this.name);
     });
-  }
-
-  async history() {
-    if (!this.stored) return;
-    const asked = query(P(this.slug, "runs"), { trigger: this.name, limit: 8 });
-    const { runs } = await get(asked).catch(() => ({ runs: null }));
-    if (!runs) return; // the connection bar says it
-    if (!runs.length) {
-      fill(this.recent, h("li", { class: "tiny quiet" }, "Its runs will be listed here."));
-      return;
-    }
-    const [last, ...before] = runs;
-    const told = last.status === "failed" && last.reason; // the banner says why
-    keep(
-      this.recent,
-      [told ? { ...last, reason: null } : last, ...before],
-      (one) => one.id,
-      (one) => runRow(one, { title: stateOf(one.status).word }),
-    );
   }
 
   /** The tag of the entry this form was filled from; of one that says something else none fits. */

@@ -172,7 +172,7 @@ export function pausedBanner({ by, since, status }, resume) {
 }
 
 /** What stands in the file now, and to take it into the form. */
-export const inFile = (entry, take) =>
+export const inFile = ({ trigger, run }, take) =>
   h(
     "div",
     { class: "banner warn" },
@@ -184,7 +184,7 @@ export const inFile = (entry, take) =>
       h(
         "pre",
         { class: "codeblock", tabindex: "0", "aria-label": "The entry in the file" },
-        JSON.stringify(entry, null, 2),
+        JSON.stringify({ trigger, run }, null, 2),
       ),
     ),
     button("Take that over", { onclick: take }),
