@@ -18,6 +18,7 @@ LOOK = "for WORKTREE: only while the file is as it was at this look"
 
 
 WAS = "the text as it was read: 409 `changed` when it is another by now"
+WERE = "of the fields above as they were read: 409 `changed` when one that is set is another by now"
 
 
 class Nothing(Shape):
@@ -84,6 +85,7 @@ class PrBody(Shape):
     branch = s.CharField(required=False, allow_null=True)
     github = s.JSONField(required=False, allow_null=True)
     status = s.ChoiceField(STORED, required=False, allow_null=True)
+    was = s.JSONField(required=False, allow_null=True, help_text=WERE)
 
 
 class TakeBody(Shape):

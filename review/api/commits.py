@@ -77,7 +77,9 @@ class CommitViewSet(ViewSet):
     @documented(details.Pr, body=bodies.PrBody, errors=(404, 409))
     def set_pr(self, request: Request, **place: Any) -> Response:
         """Change the PR record; null clears a field."""
-        return Response(changes.set_pr(patch=rest.body(request), **place))
+        patch = dict(rest.body(request))
+        was = patch.pop("was", None)
+        return Response(changes.set_pr(patch=patch, was=was, **place))
 
     @documented(taking.TakenOver, body=bodies.TakeBody, errors=(404, 409))
     def take(self, request: Request, **place: Any) -> Response:

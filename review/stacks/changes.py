@@ -261,8 +261,10 @@ def mark_viewed(
     return done if paths is None else {**done, "paths": paths}
 
 
-def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> details.Pr:
-    """Set the fields of `patch`; None clears one."""
+def set_pr(
+    project: str, repo: str, sha: str, patch: Mapping[str, Any], was: Any = None
+) -> details.Pr:
+    """Set the fields of `patch`; None clears one. Conflict when one is not as it `was`."""
     found, item = repos.look_up(project, repo, sha)
     changed = pr_files.set_pr(
         repos.target(found, item),
@@ -270,6 +272,7 @@ def set_pr(project: str, repo: str, sha: str, patch: Mapping[str, Any]) -> detai
         landed_sha=item.landed.sha if item.landed else None,
         pr=item.pr,
         source_sha=item.pr_source,
+        was=was,
     )
     if changed:
         events.pr(project, repo, item.commit.sha)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.browser.commits import LINES, Commit, changed, made, text
 from tests.browser.conftest import Watch
@@ -156,6 +156,68 @@ def test_a_review_and_a_record_that_were_not_sent_are_there_after_an_amend(
         page.get_by_role("button", name="PR details").click()
         expect(title).to_have_value("A better title")
         page.keyboard.press("Escape")
+
+
+@pytest.mark.slow
+def test_a_record_that_another_window_changed_is_shown_beside_what_is_typed_and_lost_by_neither(
+    page: Page, commit: Commit, watch: Watch
+) -> None:
+    watch.meant.append("409")
+    before = commit.get("/pr")
+    asked: list[str] = []
+
+    def late(route: Route) -> None:
+        """The page hears of nothing before it saves."""
+        asked.append(route.request.method)
+        if "PUT" not in asked:
+            route.fulfill(json=before)
+        else:
+            route.continue_()
+
+    page.route("**/pr", late)
+    record = page.get_by_role("dialog", name="PR details")
+    title = record.get_by_label("Title", exact=True)
+    told = record.get_by_text("Changed elsewhere to “Theirs”.")
+    page.goto(commit.address)
+    page.get_by_role("button", name="PR details").click()
+    title.fill("Mine")
+    commit.put("/pr", {"title": "Theirs"})
+    record.get_by_role("button", name="Save").click()
+
+    expect(record.get_by_text("was changed meanwhile, perhaps in another window")).to_be_visible()
+    expect(told).to_be_visible()
+    expect(title).to_have_value("Mine")
+    assert commit.get("/pr")["title"] == "Theirs"
+    page.reload()
+    page.get_by_role("button", name="PR details").click()
+    expect(told).to_be_visible()
+    expect(title).to_have_value("Mine")
+    record.get_by_role("button", name="Take that over").click()
+    expect(title).to_have_value("Theirs")
+    expect(told).to_be_hidden()
+    page.get_by_role("button", name="Undo").click()
+    expect(title).to_have_value("Mine")
+    record.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    assert commit.get("/pr")["title"] == "Mine"
+
+
+@pytest.mark.slow
+def test_a_comment_that_changed_after_one_began_to_edit_it_is_told_after_a_reload_too(
+    page: Page, commit: Commit
+) -> None:
+    thread = commit.thread("As it was", path="a.py", line=3)
+    page.goto(commit.address)
+    page.get_by_role("button", name="Edit your comment").click()
+    box = page.get_by_label("Edit your comment").and_(page.get_by_role("textbox"))
+    box.fill("Mine")
+    page.goto("about:blank")
+    text = commit.file.read_text()
+    commit.file.write_text(text.replace("As it was", "As another window has it"))
+    page.goto(f"{commit.address}#thread-{thread}")
+
+    expect(page.get_by_text("Changed meanwhile to: “As another window has it”")).to_be_visible()
+    expect(box).to_have_value("Mine")
 
 
 @pytest.mark.slow

@@ -154,8 +154,15 @@ def test_a_text_that_changes_while_someone_types_is_told_and_not_replaced(
 
     expect(page.get_by_text("The text in the file has changed since.")).to_be_visible()
     expect(box).to_have_value("Mine.")
+    expect(page.get_by_text("It says: “Theirs.”")).to_be_visible()
+    page.goto("about:blank")
+    page.goto(pay.page)
+    expect(page.get_by_text("It says: “Theirs.”")).to_be_visible()  # also after a reload
+    expect(box).to_have_value("Mine.")
     page.get_by_role("button", name="Take theirs").click()
     expect(box).to_have_value("Theirs.")
+    page.get_by_role("button", name="Undo").click()
+    expect(box).to_have_value("Mine.")
 
 
 def test_changes_arrive_in_place_and_the_focus_stays(page: Page, pay: Stacked) -> None:

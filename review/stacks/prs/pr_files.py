@@ -153,15 +153,16 @@ def set_pr(
     landed_sha: str | None,
     pr: PrFile,
     source_sha: str | None,
+    was: Any = None,
 ) -> bool:
     """Set the fields of `patch`; whether anything changed.
 
     `pr` is the record shown and `source_sha` the sha whose file holds it. Invalid for a bad field,
-    Conflict while the file is no valid YAML.
+    Conflict while the file is no valid YAML, or when a field that is set is not as it `was`.
     """
     changes = _with_rules(rules.checked(patch), landed_sha)
     own = read(target.slug, target.repo, target.commit.sha)
-    change = _Change(target, changes, pr, source_sha, own)
+    change = _Change(target, changes, pr, source_sha, own, rules.read_before(was, patch))
     files.change(parts(target), change.edit, backup=change.may_lose)
     return change.changed
 
@@ -211,6 +212,7 @@ class _Change:
     pr: PrFile
     source_sha: str | None
     own: PrFile | None
+    was: Mapping[str, Any]
     changed: bool = False
 
     @property
@@ -223,6 +225,7 @@ class _Change:
         tree, own = self._read(data)
         take = data is None or (self._foreign and self._unchanged(own))
         before = self.pr if take else own
+        self._refuse_changed(before)
         after = replace(before, **self.changes)
         self.changed = after != before
         if not self.changed:
@@ -235,6 +238,23 @@ class _Change:
         for name in FIELDS if take else tuple(self.changes):
             document.put(tree, name, getattr(after, name))
         return document.signed(document.text(data, tree), tree, self.target)
+
+    def _refuse_changed(self, now: PrFile) -> None:
+        """Nothing is replaced by another value that its writer has not seen."""
+        for name, was in self.was.items():
+            seen, wanted = (self._shown(name, value) for value in (was, self.changes[name]))
+            if self._shown(name, getattr(now, name)) not in (seen, wanted):
+                raise Conflict(
+                    f'"{name}" was changed meanwhile, perhaps in another window.', code="changed"
+                )
+
+    def _shown(self, name: str, value: Any) -> Any:
+        """The commit's own text reads as one that is written down with the same words."""
+        commit = self.target.commit
+        if name in {"title", "body"}:
+            own = commit.subject if name == "title" else commit.body
+            return (own if value is None else value).replace("\r\n", "\n").strip()
+        return status.github(value) if name == "github" else value
 
     @property
     def _foreign(self) -> bool:

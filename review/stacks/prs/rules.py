@@ -35,6 +35,19 @@ def checked(patch: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def read_before(was: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the fields of a PUT, those whose value is named that was read; None is the commit's own,
+    or none. Invalid for what is no such value.
+    """
+    if not isinstance(was, Mapping | None):
+        raise Invalid('"was" must be an object')
+    known = {name: was[name] for name in patch if was and name in was and name in SETTERS}
+    for name, value in known.items():
+        if name != "github" and value is not None:
+            known[name] = _text(f"was.{name}", value)
+    return known | ({"github": github_of(known["github"])} if "github" in known else {})
+
+
 def branch_name(text: str) -> str | None:
     """A valid branch name without `refs/heads/`, or None (git-check-ref-format)."""
     name = text.strip().removeprefix("refs/heads/")

@@ -182,6 +182,7 @@ def test_the_pr_record_is_set_field_by_field_and_cleared_by_null(api: Api, pay: 
         ({"status": "merged"}, '"status" must be "draft", "ready" or null'),
         ({"branch": "a..b"}, '"branch" is not a valid branch name: a..b'),
         ({"github": "x"}, '"github" must be a number, a URL ending /pull/N or an object'),
+        ({"title": "x", "was": "y"}, '"was" must be an object'),
     ],
 )
 def test_a_bad_pr_record_is_refused(api: Api, pay: Project, body, text: str):
@@ -191,6 +192,19 @@ def test_a_bad_pr_record_is_refused(api: Api, pay: Project, body, text: str):
 
     assert (answer.status_code, answer.json()) == (400, {"error": text, "code": "invalid"})
     assert pay.tree() == before
+
+
+def test_a_pr_record_that_another_window_changed_is_not_replaced_unseen(api: Api, pay: Project):
+    read = api.get(pay.c(0, "/pr")).json()
+    api.put(pay.c(0, "/pr"), {"title": "Theirs", "was": {"title": read["title"]}})
+    there = api.get(pay.c(0, "/pr")).json()
+
+    late = api.put(pay.c(0, "/pr"), {"title": "Mine", "body": "Mine", "was": read})
+
+    assert (late.status_code, late.json()["code"]) == (409, "changed")
+    assert api.get(pay.c(0, "/pr")).json() == there
+    mine = api.put(pay.c(0, "/pr"), {"title": "Mine", "was": {"title": "Theirs"}})
+    assert mine.json()["title"] == "Mine"
 
 
 def test_what_changed_since_the_commit_it_stands_for(api: Api, pay: Project):

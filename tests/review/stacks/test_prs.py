@@ -25,7 +25,7 @@ def sha(world: World) -> str:
     return world.repo.commit({"a.py": "one\n"}, "Add a", body="Because.")
 
 
-def put(world: World, sha: str, landed: str | None = None, **patch: Any) -> bool:
+def put(world: World, sha: str, landed: str | None = None, was: Any = None, **patch: Any) -> bool:
     """A PUT on a commit that has its own record, or none."""
     own = pr_files.read("pay", "api", sha)
     return pr_files.set_pr(
@@ -34,7 +34,47 @@ def put(world: World, sha: str, landed: str | None = None, **patch: Any) -> bool
         landed_sha=landed,
         pr=own or PrFile(),
         source_sha=sha if own else None,
+        was=was,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "theirs", "mine"),
+    [
+        ("title", "Add a", "Theirs", "Mine"),
+        ("title", None, "Theirs", None),
+        ("body", "Because.", "Theirs", ""),
+        ("branch", None, "theirs", "mine"),
+        ("github", None, 7, "https://example.org/x/pull/8"),
+        ("status", None, "ready", "draft"),
+    ],
+)
+def test_a_field_that_another_window_changed_is_not_replaced_unseen(
+    world: World, sha: str, name: str, read: Any, theirs: Any, mine: Any
+):
+    assert put(world, sha, **{name: theirs}, was={name: read})
+    before = stored(sha)
+
+    with pytest.raises(Conflict, match=f'"{name}" was changed meanwhile') as refused:
+        put(world, sha, **{name: mine}, was={name: read})
+
+    assert refused.value.code == "changed"
+    assert stored(sha) == before
+    assert not put(world, sha, **{name: theirs}, was={name: read}), "it says that already"
+    assert put(world, sha, **{name: mine}, was={name: shown(world, sha)[name]})
+
+
+def test_what_was_read_of_a_field_that_is_not_set_is_nobodys_business(world: World, sha: str):
+    put(world, sha, title="Theirs")
+
+    assert put(world, sha, body="Mine", was={"title": "Add a", "body": "Because.", "file": "x"})
+    assert (stored(sha).title, stored(sha).body) == ("Theirs", "Mine")
+
+
+@pytest.mark.parametrize("was", ["Add a", {"title": 5}, {"status": ["ready"]}])
+def test_what_was_read_is_an_object_of_fields(world: World, sha: str, was: Any):
+    with pytest.raises(Invalid, match=r"was"):
+        put(world, sha, title="Mine", status="ready", was=was)
 
 
 def stored(sha: str) -> PrFile:

@@ -2,7 +2,7 @@
 // after an amend, or a rebase.
 
 import { get } from "../kit/api.js";
-import { draft, draftOf, draftsUnder, keepDraft } from "../kit/drafts.js";
+import { begunOn, draft, draftOf, draftsUnder, keepDraft } from "../kit/drafts.js";
 import { route } from "./route.js";
 import { onOther, state } from "./state.js";
 
@@ -40,25 +40,31 @@ export async function isHere(meta, review = state.review) {
   return gone && (meta.subject === commit?.subject || (Boolean(meta.authored) && written));
 }
 
-/** The draft of a field about the whole commit, as draft() makes it: with what was typed before. */
-export function draftAbout(field, kind) {
+/**
+ * The draft of a field about the whole commit, as draft() makes it: with what was typed before.
+ * `found()` once that came later.
+ * @type {(field: any, kind: string, was?: string, found?: () => void) => ReturnType<typeof draft>}
+ */
+export function draftAbout(field, kind, was, found = () => {}) {
   const name = `${kind} ${JSON.stringify(whose())}`;
-  const made = draft(field, name);
-  if (!made.restored) follow(field, `${kind} `, name);
+  const made = draft(field, name, was);
+  if (!made.restored) follow(field, `${kind} `, name, made).then((came) => came && found());
   return made;
 }
 
-async function follow(field, kind, name) {
+async function follow(field, kind, name, made) {
   const { life } = state;
   const shown = field.value;
   for (const old of draftsUnder(`${kind}{`)) {
     const meta = told(old, kind);
     const here = meta && old !== name && (await isHere(meta).catch(() => false));
-    if (life.aborted || field.value !== shown) return;
+    if (life.aborted || field.value !== shown) return false;
     if (!here) continue;
+    made.was = begunOn(old) ?? made.was;
     field.value = draftOf(old);
-    keepDraft(name, field.value);
+    keepDraft(name, field.value, made.was);
     keepDraft(old, "");
-    return;
+    return true;
   }
+  return false;
 }

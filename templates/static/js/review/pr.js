@@ -87,9 +87,15 @@ class Panel {
     this.node.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.save(event);
     });
+    for (const [name, field] of Object.entries(this.fields)) {
+      const was = SHOWN[name](record);
+      this.fillIn(name, was);
+      field.kept =
+        field.type === "text"
+          ? draftAbout(field.input, `pr ${name}`, was, () => this.tell(name))
+          : { was, clear() {} };
+    }
     this.arrive(record);
-    for (const [name, field] of Object.entries(this.fields))
-      if (field.type === "text") field.kept = draftAbout(field.input, `pr ${name}`);
   }
 
   text(name, label, input) {
@@ -114,7 +120,7 @@ class Panel {
           type: "radio",
           name: "status",
           value,
-          onchange: () => (source.textContent = MEANING[value]),
+          onchange: () => this.tell("status"),
         }),
         word,
       ),
@@ -145,37 +151,64 @@ class Panel {
 
   /** What the service says now; what is being typed stays, and says so. */
   arrive(record) {
-    const before = this.record;
     this.record = record;
-    for (const name of Object.keys(this.fields)) {
-      const shown = SHOWN[name](record);
-      const typed = before && this.value(name) !== SHOWN[name](before);
-      if (!typed) this.fillIn(name, shown);
-      this.tell(name, typed && SHOWN[name](before) !== shown && shown !== this.value(name));
+    for (const [name, { kept }] of Object.entries(this.fields)) {
+      if (this.value(name) === kept.was) this.fillIn(name, (kept.was = SHOWN[name](record)));
+      this.tell(name);
     }
     fill(this.top, record.parse_error && this.broken(record));
     fill(this.facts, this.about(record));
   }
 
-  tell(name, elsewhere) {
-    const { source } = this.fields[name];
-    if (name === "status") {
-      source.textContent = MEANING[this.value(name)];
-      return;
-    }
+  tell(name) {
     const said = this.source(name);
     fill(
-      source,
+      this.fields[name].source,
       said.words,
       said.link,
-      elsewhere && h("span", {}, `Changed elsewhere to “${SHOWN[name](this.record)}”.`),
+      this.elsewhere(name),
       said.back &&
         button(said.back, { kind: "ghost s", onclick: (event) => this.revert(event, name) }),
     );
   }
 
+  /** What the record says by now where something else is typed, and was begun on another text. */
+  elsewhere(name) {
+    const now = SHOWN[name](this.record);
+    const typed = this.value(name);
+    if (now === this.fields[name].kept.was || now === typed) return null;
+    const take = () => {
+      this.taken(name, now);
+      toast("What you typed is replaced.", { action: "Undo", act: () => this.type(name, typed) });
+    };
+    const said = name === "status" ? STATUSES[now] : now;
+    const words = said ? `Changed elsewhere to “${said}”.` : "Taken out elsewhere.";
+    return [
+      h("span", { class: "wrap-anywhere" }, `${words} To save replaces that with yours.`),
+      button("Take that over", { kind: "s", onclick: take }),
+    ];
+  }
+
+  /** The field says what the record says. */
+  taken(name, now) {
+    const { kept } = this.fields[name];
+    this.fillIn(name, now);
+    kept.clear();
+    kept.was = now;
+    this.clear(name);
+    this.tell(name);
+  }
+
+  /** As if it was typed. */
+  type(name, value) {
+    this.fillIn(name, value);
+    this.fields[name].input?.dispatchEvent(new Event("input"));
+    this.tell(name);
+  }
+
   source(name) {
     const { record } = this;
+    if (name === "status") return { words: MEANING[this.value(name)] };
     if (name === "title" || name === "body") {
       const own = record[`${name}_source`] === "override";
       return own
@@ -237,39 +270,49 @@ class Panel {
     await this.send(changes, "Saved.");
   }
 
+  /** Give it back to the commit; what was typed and not saved comes back with Undo. */
   async revert(event, name) {
     event.preventDefault();
-    this.fillIn(name, SHOWN[name](this.record));
-    await this.send({ [name]: null }, `Given back.`);
+    const typed = this.value(name);
+    const unsaved = typed !== SHOWN[name](this.record);
+    await this.send({ [name]: null }, `Given back.`, () => unsaved && this.type(name, typed));
   }
 
-  async send(changes, said) {
+  /** Only over what is shown here; `undone()` once it was taken back. */
+  async send(changes, said, undone = () => {}) {
     const before = stored(this.record);
+    const names = Object.keys(changes);
+    const those = (of) => Object.fromEntries(names.map((name) => [name, of(name)]));
+    const sent = those((name) => this.value(name));
     this.clear();
     this.node.setAttribute("aria-busy", "true");
     try {
-      this.settle(await put(this.route, changes), changes);
+      const was = those((name) => before[name]);
+      this.settle(await put(this.route, { ...changes, was }), sent);
     } catch (error) {
+      if (error.code === "changed") await refreshPr().catch(() => {}); // the field says to what
       this.fail(error);
       return;
     } finally {
       this.node.removeAttribute("aria-busy");
     }
-    const old = Object.fromEntries(Object.keys(changes).map((name) => [name, before[name]]));
-    toast(said, { action: "Undo", act: () => this.undo(old) });
+    const was = those((name) => stored(this.record)[name]);
+    const act = () =>
+      attempt(null, async () => {
+        const shown = those((name) => SHOWN[name](this.record));
+        this.settle(await put(this.route, { ...those((name) => before[name]), was }), shown);
+        undone();
+      });
+    toast(said, { action: "Undo", act });
   }
 
-  settle(record, changes) {
-    for (const name of Object.keys(changes)) {
-      this.fillIn(name, SHOWN[name](this.record));
-      this.fields[name].kept?.clear();
-    }
+  /** `sent`: what the fields said that were saved; what was typed since stays. */
+  settle(record, sent) {
+    this.record = record;
+    for (const [name, value] of Object.entries(sent))
+      if (this.value(name) === value) this.taken(name, SHOWN[name](record));
+      else this.fields[name].kept.was = SHOWN[name](record);
     this.arrive(record);
-  }
-
-  async undo(old) {
-    const record = await attempt(null, () => put(this.route, old));
-    if (record) this.settle(record, old);
   }
 
   /** A sentence that begins with the name of a field stands at that field. */

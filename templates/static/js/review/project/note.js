@@ -64,14 +64,14 @@ export class Note {
   open(focus = true) {
     if (this.form) return;
     this.seen = this.latest;
-    this.was = this.text;
     this.area = h("textarea", {
       class: "input",
       rows: 5,
       "aria-label": `Text of the ${this.what}`,
     });
     this.area.value = this.text;
-    this.draft = draft(this.area, this.draftName);
+    this.draft = draft(this.area, this.draftName, this.text);
+    this.was = this.draft.was;
     this.says = h("div", { role: "alert" });
     this.glance = h("div", { class: "prose preview", hidden: true });
     this.form = h(
@@ -87,6 +87,7 @@ export class Note {
     this.form.addEventListener("keydown", (event) => this.onKey(event));
     this.view.hidden = true;
     this.node.append(this.form);
+    if (this.draft.restored && this.was !== this.text) this.tellChange();
     if (focus) this.area.focus();
   }
 
@@ -179,12 +180,15 @@ export class Note {
     const take = button("Take theirs", {
       kind: "s",
       onclick: () => {
+        const mine = this.area.value;
         this.area.value = this.text;
         this.draft.clear();
         fill(this.says);
+        toast("Your text was dropped", { action: "Undo", act: () => this.type(mine) });
       },
     });
-    const words = "The text in the file has changed since. Saving replaces it with yours.";
+    const now = this.text ? ` It says: “${this.text}”` : " It is empty.";
+    const words = `The text in the file has changed since. Saving replaces it with yours.${now}`;
     fill(this.says, h("div", { class: "banner warn" }, icon("alert"), h("div", {}, words), take));
   }
 
@@ -203,11 +207,13 @@ export class Note {
     this.draft.clear();
     this.close();
     if (text === this.text) return;
-    const act = () => {
-      this.open();
-      this.area.value = text;
-      this.area.dispatchEvent(new Event("input"));
-    };
-    toast("Your text was dropped", { action: "Undo", act });
+    toast("Your text was dropped", { action: "Undo", act: () => this.type(text) });
+  }
+
+  /** As if it was typed. */
+  type(text) {
+    this.open();
+    this.area.value = text;
+    this.area.dispatchEvent(new Event("input"));
   }
 }

@@ -109,7 +109,7 @@ function editor(thread, comment) {
         await edit(thread, comment.id, text, box.first);
       } catch (error) {
         open.set(comment.id, box);
-        keepDraft(draftName(thread, comment.id), text);
+        keepDraft(draftName(thread, comment.id), text, box.first);
         if (error.code === "changed") await load().catch(() => {}); // the box tells to what
         throw error;
       }

@@ -32,7 +32,6 @@ export class Composer {
     this.leave = leave;
     this.small = small;
     this.verb = verb;
-    this.first = text;
     this.box = h("textarea", {
       class: "input",
       rows: small ? 1 : 3,
@@ -40,7 +39,8 @@ export class Composer {
       "aria-label": label,
       value: text,
     });
-    this.kept = draft(this.box, name);
+    this.kept = draft(this.box, name, text);
+    this.first = this.kept.was; // of an earlier visit, the text may have been another
     this.note = h("p", { class: "tiny quiet", hidden: !note }, note ?? "");
     this.trouble = h("div", { class: "trouble", role: "alert" });
     this.status = h("span", { class: "tiny quiet", role: "status" });
@@ -131,7 +131,7 @@ export class Composer {
   /** What is edited here says something else by now: to save replaces that. */
   meanwhile(text) {
     if (text === this.first) return;
-    if (this.text === this.first) this.box.value = text;
+    if (this.text === this.first) this.box.value = this.kept.was = text;
     else {
       this.note.hidden = false;
       this.note.textContent = `Changed meanwhile to: “${text}”. To save replaces that with yours.`;
