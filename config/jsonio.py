@@ -41,11 +41,15 @@ def dumps(value: Any, *, indent: bool = False) -> bytes:
 
 
 def column(value: Any, encoder: type[json.JSONEncoder] | None = None) -> str:
-    """A value as a JSON column keeps it: what Django's own way keeps, in a tenth of its time."""
+    """A value as a JSON column keeps it: what Django's own way keeps, in a tenth of its time. What
+    no database takes for JSON, or nobody can write, is kept as `dumps` tells it."""
     if encoder is None:
         with suppress(TypeError):  # a number of any size, half a character, a time
             return orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
-    return json.dumps(value, cls=encoder)
+    try:
+        return json.dumps(value, cls=encoder, allow_nan=False)
+    except (ValueError, RecursionError):
+        return json.dumps(_plain(value), cls=encoder)
 
 
 def loads(data: bytes, *, depth: int = DEPTH) -> Any:

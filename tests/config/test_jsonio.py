@@ -111,6 +111,25 @@ def test_whatever_is_written_to_a_column_comes_back(value: Any):
     assert json.loads(jsonio.column(value)) == value
 
 
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ([float("inf"), 1 << 80], [None, 1 << 80]),
+        ({"half \ud83d": float("nan")}, {"half \ufffd": None}),
+    ],
+)
+def test_a_column_holds_no_number_that_databases_refuse(value: Any, kept: Any):
+    assert json.loads(jsonio.column(value)) == kept
+
+
+def test_a_column_takes_what_is_nested_deeper_than_it_can_be_written():
+    deep: Any = []
+    for _ in range(2000):
+        deep = [deep]
+
+    assert "nested deeper" in jsonio.column(deep)
+
+
 def test_a_column_takes_no_time_for_text():
     with pytest.raises(TypeError):
         jsonio.column({"at": datetime(2026, 1, 5, tzinfo=UTC)})

@@ -156,6 +156,20 @@ def test_no_line_that_is_json_hides_what_stands_around_it(world: World, caplog):
     assert [hit.shown["content"] for hit in hits] == ["last needle", "first needle"]
 
 
+@pytest.mark.parametrize(
+    "value", ["[1e400, 1000000000000000000000]", "[" * 1010 + "]" * 1010], ids=["infinite", "deep"]
+)
+def test_no_value_that_a_database_refuses_hides_other_chats(world: World, value: str):
+    chat, other = world.chat().chat.id, world.chat().chat.id
+    told = json.dumps(ENVELOPE | {"id": "x", "type": "turn_start", "instructions": "here"})
+    world.transcript(chat).write_text(f"{told}\n".replace('"here"', value))
+    world.finish(chat, "needle")
+
+    rows = index.entries(world.project)
+
+    assert {row.id: row.title for row in rows} == {chat: "needle", other: ""}
+
+
 def test_a_line_whose_text_ends_in_half_a_character_is_read(world: World):
     chat = world.chat().chat.id
     with world.transcript(chat).open("ab") as file:
