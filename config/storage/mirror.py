@@ -175,7 +175,8 @@ class Mirror(Generic[M]):
         stat = files.stat_of(path)
         known = self._known.get(key)
         known = known if known is not None and known.path == path else None
-        if known is not None and known.stat == stat and (known.settled or _racy(known.stat)):
+        same = known is not None and known.stat == stat and _had(known)
+        if known is not None and same and (known.settled or _racy(known.stat)):
             return known
         found = self._read(key, path, stat, known) if stat else None
         if found is not None and _half(found) and not (known and _half(known)):
@@ -251,7 +252,8 @@ class Mirror(Generic[M]):
             data = known.data
         else:
             data = self._last_good(read)
-        return replace(read, data=data, error=error, error_line=line)
+        found = replace(read, data=data, error=error, error_line=line)
+        return known if known is not None and known == found else found
 
     def _last_good(self, read: Mirrored) -> dict[str, Any]:
         rows = self._rows().filter(pk=read.key, path=str(read.path))
@@ -337,6 +339,11 @@ def _lags(found: Iterable[Mirrored], error: OperationalError) -> None:
 def _key(found: Mirrored) -> str:
     """The order in which all writers take their rows, so that none waits for another in a ring."""
     return found.key
+
+
+def _had(found: Mirrored) -> bool:
+    """Whether its bytes could be had: what kept them may go without a trace in the stat."""
+    return bool(found.etag)
 
 
 def _half(found: Mirrored) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from config.storage import files, homes, yamlio
+from config.storage import files, homes, opening, yamlio
 from config.storage.mirror import Change, Mirror
 from workspace.models import Project
 
@@ -107,6 +108,40 @@ def test_a_file_that_is_no_mapping_or_no_file_is_broken(mirror: Mirror[Project],
         "b": "cannot be read: not a regular file",
         "c": "cannot be read: larger than 1048576 bytes",
     }
+
+
+def test_a_file_in_place_of_the_link_that_led_out_to_it_is_read(
+    mirror: Mirror[Project], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    outside, path = tmp_path_factory.mktemp("outside") / "a.yaml", tmp_path / "a.yaml"
+    outside.write_bytes(b"name: one\n")
+    path.symlink_to(outside)
+    assert mirror.refresh("a") == Change("broken", "a")
+
+    outside.replace(path)  # inode, size and time stay
+
+    assert mirror.refresh("a") == Change("changed", "a")
+    assert (found := mirror.get("a")) is not None
+    assert (found.error, found.data) == ("", {"name": "one"})
+
+
+def test_a_file_that_could_not_be_read_for_a_moment_is_read_in_the_next(
+    mirror: Mirror[Project], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "a.yaml").write_bytes(b"name: one\n")
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as full:
+        full.setattr(opening, "regular", refused)
+        assert mirror.scan() == [Change("broken", "a")]
+        kept = mirror.get("a")
+        assert mirror.get("a") is kept
+
+    assert mirror.scan() == [Change("changed", "a")]
+    assert (found := mirror.get("a")) is not None
+    assert (found.error, found.data) == ("", {"name": "one"})
 
 
 def test_an_unchanged_file_is_not_parsed_again(
