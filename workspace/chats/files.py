@@ -57,6 +57,7 @@ class ChatRecord:
     read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
+    unread: bool = False  # the error is of the disk, and may go without a trace in the file
 
     def replaced(self, **changes: Any) -> ChatRecord:
         return replace(self, **changes)
@@ -127,7 +128,7 @@ def found(project: Project, session_id: str, path: Path) -> ChatRecord | None:
         return None
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
-        return ChatRecord(session_id, project.slug, created="", error=why)
+        return ChatRecord(session_id, project.slug, created="", error=why, unread=True)
     return parse(project.slug, session_id, snapshot.data) if snapshot else None
 
 

@@ -13,21 +13,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
-from workspace.chats import files, hosts, spent, titles, transcript
-from workspace.chats.turns.endings import STATES, sentence
+from workspace.chats import counts, files, titles
+from workspace.chats.counts import moment
 from workspace.models import Chat
 from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
-PREVIEW_MAX = 160
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
-MESSAGES = ("user", "assistant", "tool_result", "notice")
 INHERITED = (  # by a fork; what its source spent is not among them
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
     "last_turn", "context", "hosts", "instructions",
@@ -35,7 +33,6 @@ INHERITED = (  # by a fork; what its source spent is not among them
 
 Stamp = tuple[int, int, int]  # mtime_ns, size, inode
 ABSENT: Stamp = (0, 0, 0)
-EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(slots=True)
@@ -131,8 +128,8 @@ def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
     of_fork, of_source = (_stamp(f"{chats}/{one}.jsonl") for one in (fork_id, source.id))
     with folder.lock:
         if source.transcript_stat == _text(of_source) and source.offset == of_fork[1] > 0:
-            counts = {column: getattr(source, column) for column in INHERITED}
-            folder.copies[fork_id] = counts | {"transcript_stat": _text(of_fork)}
+            copied = {column: getattr(source, column) for column in INHERITED}
+            folder.copies[fork_id] = copied | {"transcript_stat": _text(of_fork)}
     try:
         yield
     except BaseException:
@@ -153,9 +150,14 @@ def _look(project: Project, folder: _Folder) -> None:
     """Compare stats, cheapest first: folder and transcripts always, records when it matters."""
     try:
         fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         _forget(folder, set(folder.entries))
         folder.stamp = (0, 0)  # it may come back as it was
+        return
+    except OSError as error:  # no more files, no right: whatever it is, no chat went by it
+        log.warning("chats of %s are as last seen: %s", project.slug, error)
+        if not folder.entries:
+            _load(project, folder)
         return
     try:
         found = os.fstat(fd)
@@ -189,8 +191,8 @@ def _grown(folder: _Folder, fd: int) -> list[tuple[str, Stamp]]:
     for session_id, entry in folder.entries.items():
         try:
             found = stat(f"{session_id}.jsonl", dir_fd=fd)
-        except OSError:
-            fresh = ABSENT
+        except OSError as error:
+            fresh = _unseen(error)
         else:
             fresh = (found.st_mtime_ns, found.st_size, found.st_ino)
         if fresh != entry.transcript:
@@ -212,9 +214,15 @@ def _load(project: Project, folder: _Folder) -> None:
 def _stamp(path: str, fd: int | None = None) -> Stamp:
     try:
         found = os.stat(path, dir_fd=fd)
-    except OSError:
-        return ABSENT
+    except OSError as error:
+        return _unseen(error)
     return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _unseen(error: OSError) -> Stamp:
+    """Of a file that is not there; one that the disk does not tell of is there."""
+    absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+    return ABSENT if absent else (0, 0, -(error.errno or 0))
 
 
 def _text(stamp: Stamp) -> str:
@@ -229,21 +237,22 @@ def _parsed(text: str) -> Stamp:
 def _refresh(
     project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
 ) -> Chat:
-    """The row of one chat, made to match what the two stamps say."""
-    entry = folder.entries.get(session_id)
-    if entry is None:
-        counts = folder.copies.pop(session_id, None)
-        row = _remembered(project, session_id) if counts is None else _new(project, session_id)
-        for column, value in (counts or {}).items():
-            setattr(row, column, value)
-        entry = _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
-    row, store = entry.row, False
+    """The row of one chat, made to match what the two stamps say. A file that cannot be read now
+    has none, so that it is tried at each look: what kept it may go without a trace in it."""
+    entry = folder.entries.get(session_id) or _met(project, folder, session_id)
+    row, before, ended = entry.row, (entry.row.record_stat, entry.row.error), False
     if entry.record != record or row._state.adding:
-        _read_record(project, row)
-        row.record_stat, store = _text(record), True
+        record = record if _read_record(project, row) else ABSENT
     if entry.transcript != lines:
-        store |= _read_transcript(project, row, replaced=entry.transcript[2] != lines[2])
-        row.transcript_stat = _text(lines)
+        path = project.chats_dir / f"{row.id}.jsonl"
+        try:
+            ended = counts.read(row, path, replaced=entry.transcript[2] != lines[2])
+            row.transcript_stat = _text(lines)
+        except OSError as error:
+            row.error = f"its transcript cannot be read: {error.strerror}"
+            record, lines = ABSENT, entry.transcript
+    row.record_stat = _text(record)
+    store = ended or row._state.adding or before != (row.record_stat, row.error)
     if folder.entries.get(session_id) != (fresh := _Entry(row, record, lines)):
         folder.entries[session_id] = fresh
         folder.newest.clear()
@@ -254,6 +263,15 @@ def _refresh(
     if store:
         _store(row)
     return row
+
+
+def _met(project: Project, folder: _Folder, session_id: str) -> _Entry:
+    """What is known of a chat that this process has not seen."""
+    inherited = folder.copies.pop(session_id, None)
+    row = _remembered(project, session_id) if inherited is None else _new(project, session_id)
+    for column, value in (inherited or {}).items():
+        setattr(row, column, value)
+    return _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
 
 
 def _remembered(project: Project, session_id: str) -> Chat:
@@ -296,13 +314,15 @@ def _lags(chats: str, error: OperationalError) -> None:
     log.warning("index rows of chats lag", extra={"chats": chats[:200], "why": str(error)})
 
 
-def _read_record(project: Project, row: Chat) -> None:
-    """Columns of the record; a record that does not parse keeps the last good ones."""
+def _read_record(project: Project, row: Chat) -> bool:
+    """Columns of the record; a record that does not parse keeps the last good ones. Whether its
+    bytes could be had."""
     path = project.chats_dir / f"{row.id}.yaml"
-    record = files.found(project, row.id, path) or files.parse(project.slug, row.id, b"")
+    found = files.found(project, row.id, path)
+    record, had = found or files.parse(project.slug, row.id, b""), bool(found and not found.unread)
     row.error = record.error
     if record.error and not row._state.adding:
-        return
+        return had
     row.record = record.wire()
     row.archived = record.archived
     row.origin = record.origin
@@ -311,86 +331,10 @@ def _read_record(project: Project, row: Chat) -> None:
     row.created = moment(record.created)
     if not row.messages:
         row.updated = row.created
-
-
-def _read_transcript(project: Project, row: Chat, *, replaced: bool) -> bool:
-    """Read what grew; whether a turn ended there, which is when the row is worth storing."""
-    path = project.chats_dir / f"{row.id}.jsonl"
-    try:
-        size = path.stat().st_size
-    except OSError:
-        size = 0
-    if replaced or size < row.offset:
-        row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
-        row.title = row.preview = ""
-        row.last_turn = row.usage = row.cost = None
-        row.context = row.hosts = row.instructions = None
-    scan = transcript.Scan(str(path), row.offset)
-    ended, inherited = False, files.inherited_to(row.record)
-    for offset, record in scan:
-        _count(row, record)
-        if record["type"] == "turn_end" and offset > inherited:
-            row.usage = spent.added(row.usage, record.get("usage"))
-            row.cost = spent.summed(row.cost, spent.cost(record))
-        ended |= record["type"] == "turn_end"
-        if _concerns_reader(record):
-            row.arrived = offset
-    row.offset = scan.end
-    row.damaged += scan.damaged
-    return ended
-
-
-def _count(row: Chat, record: dict[str, Any]) -> None:
-    kind = record["type"]
-    if kind in MESSAGES:
-        row.messages += 1
-        row.updated = moment(str(record.get("ts")), row.updated)
-    if kind in ("user", "assistant"):
-        row.preview = _one_line(str(record.get("text") or ""), PREVIEW_MAX) or row.preview
-    if kind == "user" and not row.title:
-        row.title = titles.title(str(record.get("text") or ""))
-    if kind == "turn_start" and isinstance(record.get("instructions"), list):
-        row.instructions = record["instructions"]
-    failed = kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"
-    if kind in ("user", "assistant", "tool_result") or failed:
-        row.entries += 1
-    if kind == "turn_end":
-        row.last_turn = {
-            "status": {"done": "completed"}.get(
-                state := STATES.get(str(record.get("status")), "failed"), state
-            ),
-            "reason": sentence(record) or None,
-            "finishedAt": record.get("ts"),
-            "model": spent.model(record),
-        }
-        row.context = record["context"] if spent.context(record) else row.context
-    if kind in ("turn_end", "turn_wait"):
-        row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
-
-
-def _concerns_reader(record: dict[str, Any]) -> bool:
-    """Whether a person who was here before would look again: a turn ended, or others wrote."""
-    sender = record.get("sender")
-    own = isinstance(sender, dict) and sender.get("kind") == "user"
-    return record["type"] == "turn_end" or (record["type"] == "user" and not own)
+    return had
 
 
 def _name(project: Project, row: Chat) -> None:
     """Custom name, else the automatic one, else the head of the id."""
     fired = row.trigger and titles.fired_name(project, row.trigger, row.created)
     row.name = row.record.get("name") or fired or row.title or row.id[:8]
-
-
-def _one_line(text: str, most: int) -> str:
-    line = " ".join(text[: most * 4].split())
-    return line if len(line) <= most else f"{line[:most]}…"
-
-
-def moment(text: str, otherwise: datetime | None = None) -> datetime:
-    """A stored timestamp, to the millisecond; what is none counts as the other, or the epoch."""
-    try:
-        found = datetime.fromisoformat(text)
-        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-        return found.replace(microsecond=found.microsecond // 1000 * 1000)
-    except (TypeError, ValueError, OverflowError):
-        return otherwise or EPOCH

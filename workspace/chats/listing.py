@@ -11,7 +11,7 @@ from typing import Literal
 
 from config.errors import Invalid, Problem
 from config.logs import timestamp
-from workspace.chats import index
+from workspace.chats import counts, index
 from workspace.models import Chat
 from workspace.projects.project import Project
 
@@ -72,7 +72,7 @@ def _cursor(row: Chat) -> str:
 def _after(rows: list[Chat], before: str) -> list[Chat]:
     """What is older than the cursor: a chat that moved up meanwhile is on no page twice."""
     moment, _, session_id = before.partition("_")
-    place = (index.moment(moment), session_id)
-    if not session_id or place[0] == index.EPOCH:
+    place = (counts.moment(moment), session_id)
+    if not session_id or place[0] == counts.EPOCH:
         raise Invalid([Problem("before", "must be the `next` of the page before")])
     return [row for row in rows if index.age(row) < place]

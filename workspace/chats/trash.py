@@ -20,7 +20,7 @@ from config.errors import Conflict, NotFound, printable
 from config.storage import files as kernel_files
 from config.storage import locks, paths
 from workspace import ids
-from workspace.chats import files, index, titles, transcript
+from workspace.chats import counts, files, index, titles, transcript
 from workspace.chats.turns import queue
 from workspace.chats.turns.states import ACTIVE, BUSY
 from workspace.models import Chat, Turn
@@ -181,7 +181,7 @@ def _read(project: Project, entry: Path) -> Deleted:
 
 def _automatic(project: Project, record: files.ChatRecord, path: Path) -> str:
     if record.trigger:
-        return titles.fired_name(project, record.trigger, index.moment(record.created))
+        return titles.fired_name(project, record.trigger, counts.moment(record.created))
     return _first_prompt(path)
 
 

@@ -19,7 +19,7 @@ from config.waits import Bound
 from config.web.events import Client, broadcaster
 from config.web.http import threads
 from workspace.access.principals import Principal
-from workspace.chats import index, said
+from workspace.chats import counts, index, said
 from workspace.chats.turns.states import ACTIVE
 from workspace.mcp import chats
 from workspace.models import Turn
@@ -78,14 +78,14 @@ def for_list(
 
     def newer() -> bool:
         rows = chats.find(principal, **which | {"limit": 1}).page.rows
-        return bool(rows) and index.moment(timestamp(rows[0].updated)) > since
+        return bool(rows) and counts.moment(timestamp(rows[0].updated)) > since
 
     async def other() -> None:
         first = await threads.brief(states)
         await _until(lambda: states() != first, b"event: chat", wait_seconds)
 
-    since = index.moment(after)
-    if after and since == index.EPOCH:
+    since = counts.moment(after)
+    if after and since == counts.EPOCH:
         raise Invalid("`after` must be an updatedAt of an earlier answer.")
     if not wait_seconds:
         return None

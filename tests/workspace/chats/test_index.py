@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from config.errors import NotFound
+from config.storage import opening
 from tests.workspace.chats.world import World
-from workspace.chats import files, index, transcript
+from workspace.chats import counts, files, index, transcript
 from workspace.models import Chat
 
 
@@ -27,7 +34,7 @@ def test_a_finished_turn_shows_in_counts_times_and_preview(world: World):
     assert row.last_turn is not None
     assert row.last_turn["status"] == "completed"
     last = world.records(chat, "assistant")[-1]["ts"]
-    assert row.updated == index.moment(last)
+    assert row.updated == counts.moment(last)
 
 
 def test_a_failed_turn_counts_as_an_entry_of_read_chat(world: World):
@@ -126,6 +133,87 @@ def test_a_transcript_put_back_from_elsewhere_is_read_from_its_start(world: Worl
     fresh.replace(path)
 
     assert index.get(world.project, chat).messages == 1
+
+
+@contextmanager
+def kept_from_us(monkeypatch: pytest.MonkeyPatch, name: str) -> Iterator[None]:
+    """No file of this name can be opened, which leaves no trace in it."""
+    regular = opening.regular
+
+    def refused(path: Any, **how: Any) -> int:
+        if str(path).endswith(name):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return regular(path, **how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "regular", refused)
+        yield
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_transcript_that_cannot_be_read_hides_no_chat_and_forgets_nothing(
+    world: World, monkeypatch, replaced: bool
+):
+    chat, other = world.chat().chat.id, world.chat().chat.id
+    world.finish(chat, "One")
+    index.entries(world.project)
+    path = world.transcript(chat)
+    if replaced:
+        copy = path.with_suffix(".copy")
+        shutil.copy(path, copy)
+        copy.replace(path)
+    world.finish(chat, "Two")
+
+    with kept_from_us(monkeypatch, f"{chat}.jsonl"):
+        for _ in range(2):
+            seen = {row.id: row for row in index.entries(world.project)}
+            assert index.get(world.project, chat) is seen[chat]
+            assert seen.keys() == {chat, other}
+            assert (seen[chat].title, seen[chat].messages) == ("One", 1)
+            assert seen[chat].error == "its transcript cannot be read: Permission denied"
+    row = index.get(world.project, chat)
+
+    assert (row.error, row.messages) == ("", 2)
+    assert Chat.objects.get(id=chat).error == ""
+
+
+def test_a_record_that_could_not_be_read_is_read_as_soon_as_it_can_be(world: World, monkeypatch):
+    chat = world.chat(name="One").chat.id
+    files.update(world.project, chat, name="Two")
+
+    with kept_from_us(monkeypatch, f"{chat}.yaml"):
+        row = index.get(world.project, chat)
+        assert (row.error, row.name) == ("cannot be read: Permission denied", "One")
+        forget()
+    row = index.get(world.project, chat)
+
+    assert (row.error, row.name) == ("", "Two")
+
+
+def test_a_folder_that_cannot_be_opened_costs_no_chat(world: World):
+    chat = world.chat("Hello").chat.id
+    world.finish(chat, "Hello")
+    index.entries(world.project)
+
+    with no_more_open_files():
+        seen = index.entries(world.project)
+        forget()
+        seen_afresh = index.entries(world.project)
+
+    assert [row.title for row in (*seen, *seen_afresh)] == ["Hello", "Hello"]
+    assert Chat.objects.count() == 1
+
+
+@contextmanager
+def no_more_open_files() -> Iterator[None]:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.open("/dev/null", os.O_RDONLY)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_a_record_that_does_not_parse_keeps_what_was_last_read_well(world: World):

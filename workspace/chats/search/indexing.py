@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 
 from config import jsonio
 from config.errors import NotFound
-from workspace.chats import files, index, transcript
+from workspace.chats import counts, files, index, transcript
 from workspace.chats.messages import TranscriptLine, Viewer
 from workspace.chats.search.folding import fold
 from workspace.models import Chat, Passage, Searched
@@ -154,7 +154,7 @@ def _passages(row: Chat, scan: transcript.Scan, viewer: Viewer) -> list[Passage]
 def _number(chat: str, shown: TranscriptLine) -> int:
     """By time; within one millisecond by place. Of two chats, one message in two million that fall
     into the same millisecond get the same number, and the second cannot be found."""
-    at = index.moment(str(shown.get("timestamp")))
+    at = counts.moment(str(shown.get("timestamp")))
     ms = min(max(int(at.timestamp() * 1000), 0), LATEST_MS)
     place = zlib.crc32(chat.encode()) + int(shown["offset"])
     return (ms << PLACE_BITS) | (place & ((1 << PLACE_BITS) - 1))
