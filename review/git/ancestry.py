@@ -12,17 +12,17 @@ from review.git.repository import Repository
 
 HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 
-_contained: caches.Memory[tuple[Path, frozenset[str], tuple[str, ...]], frozenset[str]]
+_contained: caches.Memory[tuple[Path, str, frozenset[str], tuple[str, ...]], frozenset[str]]
 _contained = caches.Memory(256)
 _resolved: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
-_bases: caches.Memory[tuple[Path, frozenset[str]], str] = caches.Memory(256)
+_bases: caches.Memory[tuple[Path, str, frozenset[str]], str] = caches.Memory(256)
 
 
 def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]) -> frozenset[str]:
     """Those of these commits that are reachable from one of `tips`. All of them must exist."""
     if not shas or not tips:
         return frozenset()
-    key = (repository.common_dir, frozenset(shas), tuple(tips))
+    key = (repository.common_dir, repository.shallow, frozenset(shas), tuple(tips))
     known = _contained.get(key)
     if known is not None:
         return known
@@ -58,15 +58,15 @@ def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
     """The best commit that all of these descend from. None where one of them is gone, or their
     histories never meet.
     """
-    key = (repository.common_dir, frozenset(shas))
+    key = (repository.common_dir, repository.shallow, frozenset(shas))
     known = _bases.get(key)
     if known is None:
         try:
-            told = repository.run("merge-base", "--octopus", *sorted(set(shas)))
+            told = repository.run("merge-base", "--octopus", *sorted(set(shas)), accepted=(0, 1))
         except GitError as error:
             if error.kind == "timeout":
                 raise
-            told = b""
+            return None  # which a fetch may bring back
         known = _bases.put(key, told.decode().strip())
     return known or None
 

@@ -52,7 +52,8 @@ class Commit:
 
     Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line. Where
     they were not asked for or objects are missing, it is not `counted`: the counts of all files
-    are None then, or the files are left out.
+    are None then, or the files are left out. At the `edge` of a shallow clone it has no parents
+    here, and only seems to add every file.
     """
 
     sha: str
@@ -66,6 +67,7 @@ class Commit:
     change_id: str | None
     files: tuple[Changed, ...] = ()
     counted: bool = True
+    edge: bool = False
 
     @property
     def parent(self) -> str | None:

@@ -74,6 +74,7 @@ def commit(text: bytes, files: tuple[Changed, ...] = (), *, counted: bool = True
         change_id=_trailer(body) or header_id or None,
         files=files,
         counted=counted,
+        edge=not parents and b"parent" in found,
     )
 
 

@@ -18,7 +18,6 @@ from config.git.command import GitError
 from config.git.pool import Pool, aside
 from review import caches
 from review.git import objects, output, used
-from review.git.log.history import boundary
 from review.git.ranges import Range
 from review.git.repository import Repository
 from review.models import PatchRow
@@ -26,6 +25,7 @@ from review.models import PatchRow
 log = logging.getLogger(__name__)
 
 CHUNK = 500  # shas of one query
+SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
 MOST_LINES = 50_000  # a commit with more changed lines is not matched by them
 PATCH = (
     "log", "--no-walk=unsorted", "--stdin", "--pretty=raw", "-p", "-M", "-l1000", "--full-index",
@@ -68,18 +68,30 @@ def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str,
     if walled.standing():  # rows are of whatever repository
         missing = objects.missing(repository, wanted)
         wanted = [sha for sha in wanted if sha not in missing]
-    edge = boundary(repository)  # what they seem to add depends on the depth of the clone
+    edge = _edge(repository)  # what they seem to add depends on the depth of the clone
     found = _rows([sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
     told = aside(_here, repository, asked) if asked else None
 
     def awaited() -> dict[str, Patch]:
         news = told.result() if told else []
-        _put([patch for patch in news if patch.sha not in edge])
+        shallow = edge | _edge(repository)  # also of a clone that became deeper meanwhile
+        _put([patch for patch in news if patch.sha not in shallow])
         made = found | {patch.sha: patch for patch in news}
         return {sha: made[sha] for sha in wanted if sha in made}
 
     return awaited
+
+
+def _edge(repository: Repository) -> frozenset[str]:
+    """Commits whose parents a shallow clone does not have: they look as if they added all."""
+    if not repository.shallow:
+        return frozenset()
+    try:
+        told = walled.contents(repository.common_dir / "shallow", limit=SHALLOW)
+    except OSError:
+        return frozenset()
+    return frozenset(told.decode("ascii", "replace").split())
 
 
 def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
@@ -96,7 +108,7 @@ def landed(repository: Repository, span: Range) -> dict[str, str]:
     One `rev-list --cherry-mark` per tip of trunk, remembered. A history too long to compare in
     time tells of none.
     """
-    key = (repository.common_dir, span.base_sha, span.head_sha, span.trunk_shas)
+    key = (repository.common_dir, repository.shallow, span.base_sha, span.head_sha, span.trunk_shas)
     known = _landed.get(key)
     if known is None:
         known = {}

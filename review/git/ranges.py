@@ -108,14 +108,8 @@ def merge_base(repository: Repository, one: str, other: str) -> str | None:
     key = ("merge-base", repository.common_dir, repository.shallow, one, other)
     known = _immutable.get(key)
     if known is None:
-        try:
-            told = repository.run("merge-base", "--end-of-options", one, other)
-            known = told.decode().split()[0]
-        except GitError as error:
-            if error.kind == "timeout" or "exit code 1" not in error.text:
-                raise
-            known = ""
-        _immutable.put(key, known)
+        told = repository.run("merge-base", "--end-of-options", one, other, accepted=(0, 1))
+        known = _immutable.put(key, told.decode().partition("\n")[0])
     return known or None
 
 

@@ -42,13 +42,14 @@ QUESTIONS = (
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A work tree or a bare repository. `git_dir` is that of a linked worktree, if it is one. One
-    that is `ours` has the objects of looks at a work tree."""
+    that is `ours` has the objects of looks at a work tree. `shallow` stands for the edge of a
+    shallow clone, "" where there is none: what is known of one depth says nothing of another."""
 
     path: Path
     git_dir: Path
     common_dir: Path
     sha256: bool
-    shallow: bool
+    shallow: str
     partial: bool
     ours: bool = False
 
@@ -164,7 +165,7 @@ def _plain(path: Path) -> Repository | None:
         return None
     real = Path(os.path.realpath(git_dir))
     partial = _is_partial(git_dir)
-    return Repository(path, real, real, sha256=False, shallow=False, partial=partial)
+    return Repository(path, real, real, sha256=False, shallow="", partial=partial)
 
 
 def refuse_odd(files: Iterable[Path | str]) -> None:
@@ -206,7 +207,7 @@ def _ask(path: Path) -> Repository:
         git_dir=Path(git_dir),
         common_dir=Path(common_dir),
         sha256=object_format == "sha256",
-        shallow=shallow == "true",
+        shallow=_content(f"{common_dir}/shallow") if shallow == "true" else "",
         partial=_is_partial(Path(common_dir)),
     )
 

@@ -16,7 +16,6 @@ from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
-SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
 WALK = ("log", "--pretty=raw", "--parents", "-z", "--no-color", "--topo-order", "--reverse")
 FILES = (
     "--raw", "--no-abbrev", "-M", "-l1000", "--diff-merges=first-parent", "--no-ext-diff",
@@ -96,7 +95,7 @@ def listed(
             if error.kind == "timeout":
                 raise
             news = partial.commits(repository, WALK, FILES, ["--no-walk=unsorted", *missing])[0]
-        rows.put(news, but=boundary(repository))
+        rows.put(news)
         found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
     return found
 
@@ -147,7 +146,7 @@ def _read(
             raise
         return partial.commits(repository, WALK, FILES, walk)
     found = list(output.commits(data))
-    rows.put(found, but=boundary(repository))
+    rows.put(found)
     return found, []
 
 
@@ -166,7 +165,7 @@ def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> l
     missing = [key.partition(":")[0] for key in keys if key not in known]
     if missing:
         news = _of_shas(repository, missing, counts=counts)
-        rows.put(news, but=boundary(repository))
+        rows.put(news)
         known |= {f"{commit.sha}:{commit.parent or ''}": commit for commit in news}
     return [known[key] for key in keys]
 
@@ -179,22 +178,10 @@ def _of_shas(repository: Repository, shas: Sequence[str], *, counts: bool = True
     return list(output.commits(data))
 
 
-def boundary(repository: Repository) -> frozenset[str]:
-    """Commits whose parents a shallow clone does not have: they look as if they added all."""
-    if not repository.shallow:
-        return frozenset()
-    try:
-        told = walled.contents(repository.common_dir / "shallow", limit=SHALLOW)
-    except OSError:
-        return frozenset()
-    return frozenset(told.decode("ascii", "replace").split())
-
-
 def _warnings(repository: Repository, found: Sequence[Commit], missing: Iterable[str]) -> list[str]:
     warnings = []
     if repository.shallow:
-        edge = boundary(repository)
-        cut = [commit.sha[:7] for commit in found if commit.sha in edge]
+        cut = [commit.sha[:7] for commit in found if commit.edge]
         seems = f"; {', '.join(cut[:5])} only seems to add every file" if cut else ""
         warnings.append(f"The clone is shallow: it has no older commits{seems}")
     if lacking := list(missing):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
@@ -45,12 +45,13 @@ def get_many(keys: Sequence[str]) -> dict[str, Commit]:
     return found
 
 
-def put(commits: Iterable[Commit], *, but: Collection[str] = ()) -> None:
-    """Keep what was counted, except `but`. A full or read-only disk costs time later, no more."""
+def put(commits: Iterable[Commit]) -> None:
+    """Keep what was counted, but at no edge: what it seems to add depends on the depth of the
+    clone. A full or read-only disk costs time later, no more."""
     news = [
         CommitRow(key=f"{commit.sha}:{commit.parent or ''}", data=_data(commit), used=used.today())
         for commit in commits
-        if commit.counted and commit.sha not in but
+        if commit.counted and not commit.edge
     ]
     try:
         CommitRow._default_manager.bulk_create(

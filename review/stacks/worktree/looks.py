@@ -270,7 +270,7 @@ def look_at(path: Path) -> Look:
         # of one branch at one commit: a look at another one is another look
         sha = snapshot.commit(view, tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents)
     mine = Repository(
-        view.root, view.dir, view.dir, view.sha256, shallow=False, partial=theirs.partial, ours=True
+        view.root, view.dir, view.dir, view.sha256, shallow="", partial=theirs.partial, ours=True
     )
     made = history.commit(mine, sha)
     differing = tuple(_differing(made, taken.left, left_alone))

@@ -27,7 +27,7 @@ def test_a_work_tree_opens(repo: Repo):
     opened = open_repository(repo.path)
 
     assert (opened.git_dir, opened.common_dir) == (repo.path / ".git", repo.path / ".git")
-    assert (opened.sha256, opened.shallow, opened.partial) == (False, False, False)
+    assert (opened.sha256, opened.shallow, opened.partial) == (False, "", False)
 
 
 def test_a_linked_worktree_has_the_common_objects_and_its_own_head(repo: Repo, tmp_path: Path):
