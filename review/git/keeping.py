@@ -8,9 +8,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from config.git import command
 from config.git.command import GitError
+from config.storage import files
 from review import caches
 from review.git import output
 from review.git.refs import OURS
@@ -19,7 +21,8 @@ from review.git.repository import Repository
 log = logging.getLogger(__name__)
 
 KEPT = f"{OURS}/reviewed"
-_held: caches.Memory[tuple[object, str], bool] = caches.Memory(20_000)
+# Those that packed-refs of this stat holds; a ref with a file of its own is looked for.
+_packed: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
 
 
 def hold(repository: Repository, shas: Iterable[str]) -> None:
@@ -28,7 +31,7 @@ def hold(repository: Repository, shas: Iterable[str]) -> None:
     A repository that cannot be written to stays as it is: what was said is in its file anyway.
     """
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
-    news = [sha for sha in wanted if not _is_held(repository, sha)]
+    news = _not_held(repository, wanted)
     if not news:
         return
     try:
@@ -44,14 +47,28 @@ def hold(repository: Repository, shas: Iterable[str]) -> None:
             "reviewed commits are not held", extra={"path": repository.path, "why": str(error)}
         )
         return
-    for sha in here:
-        _held.put((repository.common_dir, sha), True)
+    packed = _stat(repository)
+    for sha in _without_file(repository, here):
+        _packed.put((repository.common_dir, sha), packed)
 
 
-def _is_held(repository: Repository, sha: str) -> bool:
-    key = (repository.common_dir, sha)
-    loose = repository.common_dir / KEPT / sha
-    return bool(_held.get(key)) or (os.path.lexists(loose) and _held.put(key, True))
+def _not_held(repository: Repository, shas: list[str]) -> list[str]:
+    """As the files are now: a new clone at the same place has none of their refs."""
+    packed = _stat(repository)
+    return [
+        sha
+        for sha in _without_file(repository, shas)
+        if _packed.get((repository.common_dir, sha)) != packed
+    ]
+
+
+def _without_file(repository: Repository, shas: Iterable[str]) -> list[str]:
+    folder = f"{repository.common_dir}/{KEPT}"
+    return [sha for sha in shas if not os.path.lexists(f"{folder}/{sha}")]
+
+
+def _stat(repository: Repository) -> str:
+    return files.stat_of(repository.common_dir / "packed-refs") or ""
 
 
 def _write(repository: Repository, shas: list[str]) -> None:
