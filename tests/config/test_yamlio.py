@@ -361,6 +361,12 @@ def test_what_is_written_with_others_or_elsewhere_is_refused(data: bytes, path: 
     assert caught.value.line == line
 
 
+@pytest.mark.parametrize(("data", "path"), [(b"? a\n: 1\n", ("a",)), (b"# x\r- a\n- b\n", (0,))])
+def test_an_entry_that_begins_in_no_line_of_its_own_is_not_removed(data: bytes, path: Any):
+    with pytest.raises(NotSpliceable, match="written in a way that cannot be edited"):
+        remove_entry(data, path)
+
+
 def test_a_key_given_twice_refuses_every_write():
     with pytest.raises(YamlError):
         set_entry(b"a: 1\na: 2\n", ("b",), 1)

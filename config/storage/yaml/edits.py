@@ -101,8 +101,7 @@ class Edits:
         elif kept or self.layout.opens_line(node.pairs[0][0].start):
             self._block_map(node, value, kept, added)
         else:
-            assert slot is not None  # a block mapping inside a line begins behind a dash
-            self._whole(slot, node, value)
+            self._whole(self._behind(slot, node), node, value)
 
     def _block_map(
         self, node: Node, value: dict[str, Any], kept: list[Pair], added: dict[str, Any]
@@ -166,8 +165,7 @@ class Edits:
         dashes = self.layout.dashes(node)
         column = self.layout.column(dashes[0])
         if not self.layout.opens_line(dashes[0]) and front + both == 0:
-            assert slot is not None  # a block sequence never stands inside a flow collection
-            self._whole(slot, node, value)
+            self._whole(self._behind(slot, node), node, value)
             return
         for index, new in enumerate(wanted[:both], start=front):
             self.put(Slot(dashes[index] + 1, column, dash=True), old[index], new)
@@ -252,6 +250,13 @@ class Edits:
         self._edit(start, end, head)
         at = self.layout.line_end(end)
         self._edit(at, max(at, below), "".join(self.newline + line for line in body))
+
+    def _behind(self, slot: Slot | None, node: Node) -> Slot:
+        """Where a block collection that shares its line begins: behind a dash. That of the file
+        itself has a question mark before it, or a line that ends as in no file of ours."""
+        if slot is None:
+            raise self.layout.refuse("this is written in a way that cannot be edited", node)
+        return slot
 
     def _empty_line(self, slot: Slot, node: Node) -> bool:
         """Whether this is a {} on a line below its key, maybe with comments between the two."""
