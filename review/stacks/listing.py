@@ -161,7 +161,7 @@ def _summary(project: Project, entry: RepoEntry) -> Summary:
     known = _known.get(key)
     if known is not None and known[0] == repos.stamp(project, entry):
         return known[1]
-    found = repos.load(project, entry)
+    found = repos.listed(project, entry)
     made = _made(found)
     _known.put(key, (found.stamp, made))
     _keep(key, found, made)

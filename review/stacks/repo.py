@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 from config.errors import Invalid, NotFound, printable
 from config.git.command import GitError
@@ -22,29 +23,57 @@ from review.git.log import history
 from review.git.repository import Repository
 from review.projects import Project, RepoEntry
 from review.stacks import agents, items, unread
-from review.stacks.values import Item, Repo
+from review.stacks.values import Failure, Item, Repo
 from review.threads.target import Target
 
+Key = tuple[str, str]
 HEX = re.compile("[0-9a-f]{4,64}")
 PASSING = ("timeout", "failed", "unreadable")  # what may be over at the next try
+REST = 10  # times as long as a failure took, a list does without another try
 
-_repos: caches.Memory[tuple[str, str], Repo] = caches.Memory(256)
-_locks = [threading.Lock() for _ in range(16)]
+_repos: caches.Memory[Key, Repo] = caches.Memory(256)
+_locks: WeakValueDictionary[Key, threading.Lock] = WeakValueDictionary()
+_making = threading.Lock()
 
 
 def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
     """The repo as it is now. A repo that cannot be read is returned with its errors.
 
     Without `counts` the commits may lack their line counts, which spares a diff of every file.
+    Who waited while another tried takes what came of it, also a failure.
     """
+    asked = time.monotonic()
     opened, mark = _opened(project, entry)
     key = _key(project, entry)
-    with _locks[hash(key) % len(_locks)]:
+    with _lock(key):
         known = _repos.get(key)
-        if known is not None and known.stamp == mark and (known.counted or not counts):
-            return known if known.project is project else replace(known, project=project)
-        made = _made(project, entry, opened, mark, counts)
-        return made if made is None else _repos.put(key, made)
+        if known is not None and (
+            (known.stamp == mark and (known.counted or not counts))
+            or (known.failed and known.failed.at > asked)
+        ):
+            return _of(project, known)
+        return _repos.put(key, _made(project, entry, opened, mark, counts))
+
+
+def listed(project: Project, entry: RepoEntry) -> Repo:
+    """As `load`, for a list, which waits for each: one that failed after long is not tried again
+    soon, unless it changed. Who asks for it alone tries it, and a list has what came of that."""
+    known = _repos.get(_key(project, entry))
+    failed = known.failed if known else None
+    rests = failed and time.monotonic() - failed.at < REST * failed.took
+    if known and failed and rests and failed.stamp == _opened(project, entry)[1]:
+        return _of(project, known)
+    return load(project, entry)
+
+
+def _lock(key: Key) -> threading.Lock:
+    """Of this repo alone: one whose git hangs holds up no other."""
+    with _making:
+        return _locks.setdefault(key, threading.Lock())
+
+
+def _of(project: Project, known: Repo) -> Repo:
+    return known if known.project is project else replace(known, project=project)
 
 
 def remembered(project: Project, entry: RepoEntry) -> Repo | None:
@@ -162,7 +191,7 @@ def target(repo: Repo, item: Item) -> Target:
     )
 
 
-def _key(project: Project, entry: RepoEntry) -> tuple[str, str]:
+def _key(project: Project, entry: RepoEntry) -> Key:
     return project.slug, f"{entry.name} {entry.index}" if entry.errors else entry.name
 
 
@@ -186,7 +215,7 @@ def _made(
     mark: str,
     counts: bool,
 ) -> Repo:
-    empty = Repo(project, entry, mark, counted=counts)
+    empty, begun = Repo(project, entry, mark, counted=counts), time.monotonic()
     if entry.errors:
         return replace(empty, errors=entry.errors)
     if isinstance(opened, GitError):
@@ -200,9 +229,11 @@ def _made(
             ancestry.forget()  # a commit that was here may have been pruned since
             return _filled(empty, opened)
     except GitError as error:
-        # a passing failure is not to be remembered: its stamp matches none
-        failed = mark if error.kind not in PASSING else ""
-        return _unreadable(replace(empty, stamp=failed, repository=opened), error)
+        found = _unreadable(replace(empty, repository=opened), error)
+        if error.kind not in PASSING:
+            return found
+        now = time.monotonic()  # it is not to be remembered: its stamp matches none
+        return replace(found, stamp="", failed=Failure(mark, now, now - begun))
 
 
 def _unreadable(empty: Repo, error: GitError) -> Repo:

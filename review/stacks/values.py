@@ -100,11 +100,21 @@ class Orphan:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """One that may be over at the next try: of what state of the repo, when by the clock of this
+    process, and after how many seconds."""
+
+    stamp: str
+    at: float
+    took: float
+
+
+@dataclass(frozen=True, slots=True)
 class Repo:
     """One repo of a project as it is now. With `errors` there are no items and no stacks.
 
-    `stamp` changes with anything it was made from; `counted` says whether the commits carry
-    their line counts.
+    `stamp` changes with anything it was made from, and is "" of one that `failed` for now;
+    `counted` says whether the commits carry their line counts.
     """
 
     project: Project
@@ -120,6 +130,7 @@ class Repo:
     stacks: tuple[Stack, ...] = ()
     orphans: tuple[Orphan, ...] = ()
     by_sha: Mapping[str, Item] = field(default_factory=dict)
+    failed: Failure | None = None
 
     @property
     def missing(self) -> bool:
