@@ -354,7 +354,7 @@ BESIDE = {"SVC_DATA_DIR", "SVC_CONFIG", "SVC_MANAGEMENT_TRUSTED_PROXIES"}
 def load(environ: Mapping[str, str]) -> Options:
     """Read everything once. Raises OptionError with the one line of a refused start."""
     given = {name: value for name, value in environ.items() if value.strip()}
-    data_dir = readers.folder("SVC_DATA_DIR", given.get("SVC_DATA_DIR", "~/.svc"))
+    data_dir = readers.folder("SVC_DATA_DIR", given.get("SVC_DATA_DIR", written.DATA_DIR))
     config_file = readers.folder(
         "SVC_CONFIG", given.get("SVC_CONFIG", str(data_dir / "svc.config.yaml"))
     )

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from config import __version__, options, readers, secret, stores
+from config import __version__, options, readers, secret, stores, written
 from config.storage import homes
 
 
@@ -20,6 +20,7 @@ class Unsaid(str):
 
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+written.adopt(os.environ)
 SVC = options.load(os.environ)
 DATA_DIR = readers.made("SVC_DATA_DIR", SVC.data_dir)
 for folder in ("state/locks", "cache/static", "logs", "run"):

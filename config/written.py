@@ -1,13 +1,14 @@
-"""What svc.config.yaml says: nothing where there is none, and a refused start where it cannot be
-read, since it may hold the walls. A key or a variable that is not known is a warning with the
-nearest known one.
+"""What svc.config.yaml and service.env say: nothing where there is none, and a refused start where
+one cannot be read, since it may hold the walls. A key or a variable that is not known is a warning
+with the nearest known one.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, MutableMapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,33 @@ OTHERS = {
     "SVC_IMAGE_EXTRAS", "SVC_POSTGRES_PASSWORD",
 }  # fmt: skip
 OF_OTHERS = ("SVC_STEP_", "SVC_TEST_")
+DATA_DIR, SERVICE_ENV = "~/.svc", "service.env"
+LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=\s*(.*?)\s*", re.ASCII)
+QUOTED = re.compile(r"^(['\"])(.*)\1$")
+
+
+def adopt(environ: MutableMapping[str, str]) -> None:
+    """Put the variables of service.env beside those that are there.
+
+    The job of install-service starts with them (config/process/units.py). A backup, a doctor or a
+    test of a channel that is called in a shell would else look at another database, and know none
+    of the tokens and keys of the service.
+    """
+    place = environ.get("SVC_DATA_DIR", "").strip() or DATA_DIR
+    for name, value in variables_of(readers.folder("SVC_DATA_DIR", place) / SERVICE_ENV).items():
+        environ.setdefault(name, value)
+
+
+def variables_of(path: Path) -> dict[str, str]:
+    """The lines `NAME=value` of a file, quotes taken off; none where there is no file."""
+    try:
+        text = os.fsdecode(opening.contents(path)).replace("\0", "")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise OptionError(f"{path} cannot be read: {error.strerror or error}") from None
+    lines = filter(None, map(LINE.fullmatch, text.split("\n")))
+    return {line[1]: QUOTED.sub(r"\2", line[2]) for line in lines}
 
 
 def read(path: Path, *, asked: bool) -> dict[str, Any]:

@@ -42,6 +42,36 @@ def test_a_blank_variable_counts_as_unset(data):
     assert load(data, SVC_PORT="  ").port == 8000
 
 
+def adopted(data: Path, text: str, **environ: str) -> dict[str, str]:
+    (data / "service.env").write_text(text)
+    found = {"SVC_DATA_DIR": str(data), **environ}
+    written.adopt(found)
+    del found["SVC_DATA_DIR"]
+    return found
+
+
+def test_a_command_in_a_shell_has_the_variables_of_the_service(data):
+    lines = (
+        '# of the desk\nexport SVC_PORT=8100\r\nA_KEY=\'a b\' \nB={"x": "="}\nno line\n1A=2\nC=\n'
+    )
+
+    assert adopted(data, lines) == {
+        "SVC_PORT": "8100", "A_KEY": "a b", "B": '{"x": "="}', "C": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("here", ["8200", ""])
+def test_a_variable_of_the_shell_beats_that_of_the_service(data, here):
+    assert adopted(data, "SVC_PORT=8100\n", SVC_PORT=here) == {"SVC_PORT": here}
+
+
+def test_variables_of_the_service_that_cannot_be_read_stop_the_start(data):
+    (data / "service.env").mkdir()
+
+    with pytest.raises(options.OptionError, match="cannot be read: not a regular file"):
+        written.adopt({"SVC_DATA_DIR": str(data)})
+
+
 def test_local_users_are_uids_and_names(data):
     assert load(data).local_users == frozenset()
     assert load(data, SVC_LOCAL_USERS="1001, nobody, root").local_users == frozenset(

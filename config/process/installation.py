@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from config import __version__
+from config import __version__, written
 from config.logs import timestamp
 from config.process import nodes, units
 from config.process.doctor import FAULT, HINT, OK, Finding
@@ -22,7 +22,7 @@ KEPT_MB = 200  # of logs, more is a hint
 
 def check() -> Iterator[Finding]:
     yield from _version()
-    yield from _environment(settings.DATA_DIR / "service.env")
+    yield from _environment(settings.DATA_DIR / written.SERVICE_ENV)
     for kind, pattern in (("systemd", "*.service"), ("launchd", "*.plist")):
         for path in sorted(units.folder(kind).glob(pattern)):
             yield from _unit(path)

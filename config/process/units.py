@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from config import written
 from config.errors import Conflict, Invalid, printable
 from config.storage import files, opening
 
@@ -71,7 +72,7 @@ class Job:
     @property
     def environment(self) -> Path:
         """Settings and tokens, a line `NAME=value` each; need not be there."""
-        return self.data_dir / "service.env"
+        return self.data_dir / written.SERVICE_ENV
 
     @property
     def label(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from config import written
 from config.errors import SvcError
 from config.process import units
 from config.process.units import KINDS, Job, native, place
@@ -96,7 +97,8 @@ class Command(BaseCommand):
 def hints(job: Job) -> list[str]:
     """What this installation may lack."""
     told = []
-    if left := sorted(name for name in settings.SVC.environ if is_ours(name)):
+    known = written.variables_of(job.environment)
+    if left := sorted(name for name in settings.SVC.environ if is_ours(name) and name not in known):
         names = ", ".join(left)
         told.append(
             f"hint: {names} set here, unknown to the job: write them into {job.environment}"

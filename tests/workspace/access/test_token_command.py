@@ -49,12 +49,12 @@ def test_the_printed_lines_let_the_client_in(stopped_service: Service) -> None:
     printed = told(service, "ci", "--allow", "list_*", "--project", "*")
     name, token = token_of(printed)
     pasted(service, printed["2"])
-    service.env[name] = token
+    (service.data / "service.env").write_text(f"{printed['1']}\n")
     service.start()
 
     done = subprocess.run(
         ["bash", "-c", printed["curl"].replace("localhost", "127.0.0.1")],
-        env=service.env, capture_output=True, text=True, check=True,
+        env=service.env | {name: token}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert '"list_chats"' in done.stdout
 

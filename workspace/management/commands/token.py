@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from config import written
 from config.errors import SvcError
 from config.process.singleton import Instance
 from workspace.access import offer
@@ -40,8 +41,8 @@ class Command(BaseCommand):
 
 def render_lines(made: offer.Offer) -> Iterator[str]:
     """What to do, as comments; what to paste, as it stands."""
-    yield "# 1. The token, shown once and stored nowhere: for the environment of the client, and of"
-    yield f"#    the service ({settings.DATA_DIR}/service.env, without the word `export`)."
+    yield "# 1. The token, shown once and stored nowhere: for the environment of the client, and,"
+    yield f"#    for the service, into {settings.DATA_DIR / written.SERVICE_ENV} (chmod 600)."
     yield f"export {made.variable}={made.token}"
     yield ""
     if made.config:
