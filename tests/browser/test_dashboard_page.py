@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.test_dashboard import opened, tile, web_server
@@ -252,7 +252,13 @@ def test_a_new_app_is_described_by_keyboard_and_its_errors_stand_at_their_fields
     expect(dialog.get_by_label("Port or address")).to_be_focused()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
+    page.reload()
+    expect(link(page, "Loom")).to_be_visible()
     page.keyboard.press("n")
+    expect(dialog.get_by_label("Name of its file")).to_have_value("spindle")
+    dialog.get_by_role("button", name="Start anew").click()
+    expect(dialog.get_by_label("Name of its file")).to_have_value("")
+    page.get_by_role("button", name="Undo").click()
     expect(dialog.get_by_label("Name of its file")).to_have_value("spindle")
     dialog.get_by_label("Port or address").fill(str(free_port()))
     page.keyboard.press("Enter")
@@ -305,6 +311,43 @@ def test_a_bookmark_that_another_window_changed_is_told_before_it_is_replaced(
     kept = apps.api.get("/api/bookmarks/shelf").json()["config"]["links"]
     assert kept[0] == links[0]
     assert (kept[1]["description"], kept[1]["x-shelf"]) == ("Mine", 3)
+    (apps.data / "dashboard" / "bookmarks" / "shelf.yaml").unlink()
+
+
+@pytest.mark.slow
+def test_a_form_that_is_left_keeps_its_text_and_what_it_was_begun_on(
+    page: Page, apps: Served, context: BrowserContext
+) -> None:
+    book = {"url": "http://127.0.0.1:9/", "description": "First"}
+    apps.api.put("/api/bookmarks/shelf", json={"links": [book]}).raise_for_status()
+    dialogs = []
+    for window, text in ((context.new_page(), "Elsewhere"), (page, "Mine")):
+        opened(window)
+        window.get_by_role("button", name="More for the bookmark 127.0.0.1").click()
+        window.get_by_role("menuitem", name="Change").click()
+        dialogs.append(window.get_by_role("dialog", name="Change 127.0.0.1"))
+        dialogs[-1].get_by_label("Description").fill(text)
+    dialogs[0].page.goto("about:blank")
+    dialogs[0].page.close()
+    page.reload()
+    theirs = [book | {"description": "Theirs"}]
+    apps.api.put("/api/bookmarks/shelf", json={"links": theirs}).raise_for_status()
+    page.reload()
+    page.get_by_role("button", name="More for the bookmark 127.0.0.1").click()
+    page.get_by_role("menuitem", name="Change").click()
+
+    dialog = dialogs[1]
+    expect(dialog.get_by_label("Description")).to_have_value("Mine")
+    left = dialog.get_by_role("group", name="Text of a window that was closed")
+    left.get_by_role("button", name="Put it here").click()
+    expect(dialog.get_by_label("Description")).to_have_value("Elsewhere")
+    expect(left).to_contain_text("Mine")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_text("changed meanwhile: http://127.0.0.1:9/, Theirs.")).to_be_visible()
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    kept = apps.api.get("/api/bookmarks/shelf").json()["config"]["links"]
+    assert kept[0]["description"] == "Elsewhere"
     (apps.data / "dashboard" / "bookmarks" / "shelf.yaml").unlink()
 
 

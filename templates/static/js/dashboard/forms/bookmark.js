@@ -111,9 +111,10 @@ const placeOf = (all, at, { url }) =>
 
 /** What another writer has changed meanwhile is told, and is replaced by what is saved again. */
 export function editBookmark(group, at, link) {
-  let seen = link;
-  ask(`Change ${link.name}`, {
+  const { was } = ask(`Change ${link.name}`, {
     verb: "Save",
+    keep: `bookmark ${group} ${link.url}`,
+    was: JSON.stringify(link),
     fields: FIELDS.map((field) => ({ ...field, value: link[field.name] ?? "" })),
     async send(values) {
       await change(group, (all) => {
@@ -133,6 +134,7 @@ export function editBookmark(group, at, link) {
       toast("Saved.");
     },
   });
+  let seen = JSON.parse(was);
 }
 
 const changed = ({ url, name, description, hotkey }) =>

@@ -17,6 +17,7 @@ export function editAll(apps, groups) {
   ask(`Change ${plural(apps.length, "app")}`, {
     intro: `${names(apps)}. What is left as it is stays as it is in every file.`,
     verb: `Change ${plural(apps.length, "app")}`,
+    keep: `bulk ${apps.map(({ slug }) => slug).join(" ")}`,
     fields: [
       { name: "group", label: "Group", maxlength: "80", list: groups, hint: "A dash (-) for none" },
       {

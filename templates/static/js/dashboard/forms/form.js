@@ -2,23 +2,25 @@
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
+import { toast } from "../../kit/toast.js";
+import { Keeping } from "./keeping.js";
 
-const typed = new Map(); // name of a form → what someone typed there and did not send
 let count = 0;
 
 /**
  * Ask for `fields` of {name, label, kind: "text" | "select" | "area", value, options, list, hint,
  * paths, half, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
- * does it; what it throws stands at its field, or over the buttons. `keep`: remembers by this name
- * what was typed when the dialogue is closed.
+ * does it; what it throws stands at its field, or over the buttons. `keep`: the name of what was typed
+ * and not sent, `was`: what the file says that it changes. Answers {fields, was}: on what was begun
+ * that is there again.
  * @param {string} title
- * @param {{intro?: string, fields: any[], verb: string, shape?: string, keep?: string,
+ * @param {{intro?: string, fields: any[], verb: string, shape?: string, keep: string, was?: string,
  *   send: (values: any) => unknown}} what
  */
-export function ask(title, { intro, fields, verb, shape = "check", send, keep: kept }) {
-  const before = typed.get(kept) ?? {};
-  const built = fields.map((field) => new Field({ ...field, ...pick(before, field.name) }));
-  const why = h("p", { class: "problem", role: "alert" });
+export function ask(title, { intro, fields, verb, shape = "check", send, keep, was }) {
+  const built = fields.map((field) => new Field(field));
+  const anew = button("Start anew", { kind: "ghost", onclick: startAnew });
+  const why = h("p", { class: "problem", role: "alert", tabindex: "-1" });
   const form = h(
     "form",
     { class: "stack", novalidate: true },
@@ -35,10 +37,28 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep: k
       { class: "line wrap" },
       h("button", { type: "submit", class: "btn primary" }, icon(shape), verb),
       button("Cancel", { onclick: () => node.close() }),
+      anew,
     ),
   );
   const values = () => Object.fromEntries(built.map((field) => [field.name, field.value]));
-  form.addEventListener("input", () => kept && typed.set(kept, values()));
+  const first = values();
+  const kept = new Keeping(keep, { first, values, write, was });
+  const remember = () => {
+    anew.hidden = !kept.keep();
+  };
+  function write(given) {
+    for (const field of built) if (field.name in given) field.put(given[field.name]);
+    anew.hidden = !kept.dirty;
+  }
+  function startAnew() {
+    const typed = values();
+    write(first);
+    remember();
+    built[0].input.focus();
+    const back = () => (write(typed), remember());
+    toast("What you typed is dropped.", { action: "Undo", act: back });
+  }
+  form.addEventListener("input", remember);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -49,7 +69,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep: k
     form.setAttribute("aria-busy", "true");
     try {
       await send(values());
-      typed.delete(kept);
+      kept.forget();
       node.close();
     } catch (error) {
       show(error);
@@ -67,12 +87,14 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep: k
     (built.find(({ bad }) => bad) ?? built[0]).input.focus();
   }
   const node = dialog(title, form);
+  kept.restore(why);
+  anew.hidden = !kept.dirty;
   built[0].input.focus();
   if ("select" in built[0].input) built[0].input.select();
-  return { node, fields: Object.fromEntries(built.map((field) => [field.name, field])) };
+  const named = Object.fromEntries(built.map((field) => [field.name, field]));
+  return { fields: named, was: kept.was };
 }
 
-const pick = (values, name) => (name in values ? { value: values[name] } : {});
 const OF_NAME = new Set(["bad_slug", "exists"]);
 
 /** What a refusal says, each with the path of the value it is about. */
@@ -120,6 +142,12 @@ class Field {
 
   get value() {
     return this.input.value.trim();
+  }
+
+  /** As if it was chosen or typed, for those that follow it. */
+  put(value) {
+    this.input.value = value;
+    for (const event of ["input", "change"]) this.input.dispatchEvent(new Event(event));
   }
 
   takes(path) {

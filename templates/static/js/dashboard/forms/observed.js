@@ -12,6 +12,7 @@ export function claim({ id, name, port, suggested }, made = (_answer) => {}) {
   ask(`Claim ${name}`, {
     intro: `Port ${port}. Writes apps/<name>.yaml; it is found again on any port.`,
     verb: "Claim",
+    keep: `claim ${id}`,
     shape: "plus",
     fields: [
       {

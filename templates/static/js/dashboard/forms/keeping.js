@@ -1,0 +1,69 @@
+// What was typed into a form and not sent: one draft of all its fields.
+
+import { begunOn, draftOf, keepDraft, offerLeft } from "../../kit/drafts.js";
+
+/** @typedef {Record<string, string>} Values */
+
+export class Keeping {
+  /**
+   * `first` is what the form says by itself, `values()` what it says now, `write(values)` fills it in;
+   * `was`: what the file says that it changes.
+   * @param {string} name
+   * @param {{first: Values, values: () => Values, write: (given: Values) => void, was?: string}} form
+   */
+  constructor(name, { first, values, write, was }) {
+    this.name = `dashboard/form.${name}`;
+    this.first = first;
+    this.values = values;
+    this.write = write;
+    this.was = begunOn(this.name) ?? was;
+  }
+
+  get dirty() {
+    const now = this.values();
+    return Object.keys(now).some((field) => now[field] !== this.first[field]);
+  }
+
+  /** Whether there is something to keep. */
+  keep() {
+    const { dirty } = this;
+    keepDraft(this.name, dirty ? JSON.stringify(this.values()) : "", this.was);
+    return dirty;
+  }
+
+  forget() {
+    keepDraft(this.name, "");
+  }
+
+  /**
+   * Fill in what was typed before; behind `place` is offered what closed windows left.
+   * @param {HTMLElement} place
+   */
+  restore(place) {
+    this.write(parsed(draftOf(this.name)));
+    offerLeft(place, this.name, (text) => this.swap(text), words);
+  }
+
+  /** @param {string} text */
+  swap(text) {
+    const before = this.dirty ? JSON.stringify(this.values()) : "";
+    this.write({ ...this.first, ...parsed(text) });
+    this.keep();
+    return before;
+  }
+}
+
+/** @param {string} text */
+const words = (text) => Object.values(parsed(text)).filter(Boolean).join(", ");
+
+/**
+ * @param {string} text
+ * @returns {Values}
+ */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
