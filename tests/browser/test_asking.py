@@ -71,6 +71,17 @@ def test_a_message_that_was_changed_and_not_sent_is_there_again_as_long_as_it_is
     page.keyboard.press("a")
     expect(message).to_have_value(re.compile("Or euros?"))
     expect(message).not_to_have_value(re.compile("Be brief"))
+    page.keyboard.type("Now. ")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(thread(page, "Say cents.")).to_be_focused()
+    page.keyboard.press("a")
+    expect(message).to_have_value(re.compile("^Now. "))
+    before = page.get_by_text("Typed before what is asked about changed: Be brief.")
+    expect(before).to_be_visible()
+    page.get_by_role("button", name="Put it here").click()
+    expect(message).to_have_value(re.compile("^Be brief. "))
+    expect(page.get_by_text("what is asked about changed: Now.")).to_be_visible()
 
 
 @pytest.mark.slow

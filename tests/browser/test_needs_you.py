@@ -198,6 +198,8 @@ def test_a_denial_tells_the_agent_why(page: Page, desk: Desk, asking: str) -> No
     page.goto(f"/projects/calm/chats/{asking}")
     why = question(page).get_by_role("textbox", name=re.compile("^Why not"))
     why.fill("use the ledger instead")
+    page.reload()
+    expect(why).to_have_value("use the ledger instead")
     why.press("Enter")
 
     expect(page.get_by_text("You denied Bash: use the ledger instead")).to_be_visible()

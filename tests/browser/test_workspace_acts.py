@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.test_chat import PICTURE, model_is_there
 from tests.service import Service, until
@@ -52,6 +52,36 @@ def test_a_picture_is_pasted_and_its_place_is_named_in_the_prompt(
     told = shared_service.http.get(f"/api/projects/{chat}/messages").json()["messages"][0]
     (place,) = re.findall(r"\S*pasted\S*\.png", told["content"])
     assert (shared_service.projects / "orchard" / place).read_bytes() == PICTURE
+
+
+@pytest.mark.slow
+def test_files_attached_in_a_window_that_was_closed_are_offered_to_the_message_of_another(
+    page: Page, context: BrowserContext, shared_service: Service
+) -> None:
+    other = context.new_page()
+    for window in (other, page):
+        window.goto("/projects/orchard/chats")
+        window.get_by_role("textbox", name="Message").evaluate(PASTE, list(PICTURE))
+        attached = window.get_by_role("list", name="Attached files").get_by_role("listitem")
+        expect(attached.last).not_to_have_attribute("aria-busy", "true")
+    expect(attached).to_have_count(2)  # the second window goes on with what the first had
+    other.get_by_role("button", name=re.compile("^Leave out")).click()
+    other.get_by_role("textbox", name="Message").evaluate(PASTE, list(PICTURE))
+    attached = other.get_by_role("list", name="Attached files").get_by_role("listitem")
+    expect(attached).not_to_have_attribute("aria-busy", "true")
+    other.goto("about:blank")
+    other.close()
+    page.reload()
+
+    attached = page.get_by_role("list", name="Attached files").get_by_role("listitem")
+    left = page.get_by_role("group", name="Text of a window that was closed")
+    expect(attached).to_have_count(2)
+    expect(left).to_contain_text("pasted")
+    left.get_by_role("button", name="Put it here").click()
+    expect(attached).to_have_count(3)
+    expect(left).to_have_count(0)
+    page.reload()
+    expect(attached).to_have_count(3)
 
 
 def test_the_list_of_triggers_says_when_each_fires_and_why_its_last_run_failed(page: Page) -> None:

@@ -141,6 +141,26 @@ test("what a closed window typed at a box where another has other text is offere
   assert.equal((await offered(b)).left, null);
 });
 
+test("what was typed last and closed is offered where a window comes back to its own text", async () => {
+  const mine = store();
+  const a = await load(mine);
+  a.keepDraft("x", "of A");
+  const b = await load(store());
+  b.keepDraft("x", "of B");
+  b.close();
+  a.close();
+
+  const again = await load(mine);
+  document.body.innerHTML = "<div id=bars></div><form><textarea></textarea></form>";
+  const box = document.querySelector("textarea");
+  again.draft(box, "x");
+  await null;
+  assert.equal(box.value, "of A");
+  assert.match(document.querySelector("[role=group]").textContent, /of B/);
+  again.close();
+  assert.equal((await load(store())).draftOf("x"), "of A");
+});
+
 test("what a closed window typed is not written over by one that never showed it", async () => {
   const a = await load(store());
   const b = await load(store());

@@ -182,7 +182,10 @@ function stay() {
   for (const key of keys(own)) {
     const mine = entry(own, key);
     const there = entry(shared, key);
-    if (there?.left && there.text === mine?.text) put(shared, key, own().getItem(key));
+    if (there?.left) {
+      if (there.text !== mine?.text) setAside(key, there); // of a window that was closed since
+      put(shared, key, own().getItem(key));
+    }
     for (const one of leftOf(key.slice(PREFIX.length)))
       if (one.text === mine?.text) put(shared, one.key, "");
   }

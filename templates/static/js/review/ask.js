@@ -2,8 +2,8 @@
 
 import { get, post, query } from "../kit/api.js";
 import { dialog } from "../kit/dialog.js";
-import { button, h } from "../kit/dom.js";
-import { draftOf, keepDraft } from "../kit/drafts.js";
+import { button, fill, h } from "../kit/dom.js";
+import { draftOf, keepDraft, offerLeft } from "../kit/drafts.js";
 import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
 import { tilde } from "./paths.js";
@@ -71,15 +71,48 @@ function show(project, wanted, offer, done) {
 }
 
 /**
- * Fill in the message, as it was changed before if it is still the same one; it is kept until the
- * answer, a function, says that it was sent.
+ * Fill in the message, as it was changed before if it is still the same one, else offer that below;
+ * it is kept until the answer, a function, says that it was sent.
  */
 function keepMessage(text, offered, name) {
   const kept = JSON.parse(draftOf(name) || "{}");
-  text.value = kept.offered === offered ? kept.text : offered;
-  text.addEventListener("input", () =>
-    keepDraft(name, JSON.stringify({ offered, text: text.value })),
-  );
+  const same = kept.offered === offered;
+  let before = same ? kept.before : kept.text;
+  text.value = same ? kept.text : offered;
+  const keep = () => {
+    const changed = before || text.value !== offered;
+    keepDraft(name, changed ? JSON.stringify({ offered, text: text.value, before }) : "");
+  };
+  text.addEventListener("input", keep);
+  const older = h("div", { class: "hint line wrap" });
+  const tell = () => {
+    older.hidden = !before;
+    fill(
+      older,
+      h(
+        "span",
+        { class: "grow clamp wrap-anywhere", title: before },
+        `Typed before what is asked about changed: ${before}`,
+      ),
+      button("Put it here", { kind: "s", onclick: () => swap(text.value, before) }),
+      button("Forget it", { kind: "ghost s", onclick: () => swap("", text.value) }),
+    );
+  };
+  const swap = (out, into) => {
+    before = out;
+    text.value = into;
+    keep();
+    tell();
+    text.focus();
+  };
+  tell();
+  queueMicrotask(() => text.after(older)); // it stands in its form by then
+  const take = (given) => {
+    const mine = text.value === offered ? "" : JSON.stringify({ offered, text: text.value });
+    swap(before, JSON.parse(given).text);
+    return mine;
+  };
+  queueMicrotask(() => offerLeft(text, name, take, (given) => JSON.parse(given).text));
   return () => keepDraft(name, "");
 }
 

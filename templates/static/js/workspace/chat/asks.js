@@ -1,6 +1,7 @@
 // A permission question, answered where it stands.
 
 import { h, icon, mark } from "../../kit/dom.js";
+import { draft } from "../../kit/drafts.js";
 import { attempt } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { stateOf } from "../words.js";
@@ -21,8 +22,9 @@ export function question({ call, tool, input, until, rule }, answer) {
     "aria-label": "Why not, which the agent is told",
     onkeydown: (event) => event.key === "Enter" && deny(event),
   });
+  const kept = draft(why, `why.${call}`);
   const deny = (event) => say({ allow: false, reason: why.value })(event);
-  const say = (said) => (event) => attempt(event, () => answer(call, said));
+  const say = (said) => (event) => attempt(event, () => answer(call, said).then(kept.clear));
   const choice = (act, kind, words, letter) =>
     h(
       "button",

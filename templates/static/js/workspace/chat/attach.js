@@ -2,7 +2,7 @@
 
 import { P } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
-import { draftOf, keepDraft } from "../../kit/drafts.js";
+import { draftOf, keepDraft, offerLeft } from "../../kit/drafts.js";
 import { toast } from "../../kit/toast.js";
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
@@ -104,13 +104,24 @@ export function attachments({ box, zone, project, name: key }) {
     }
   };
 
+  const there = (text) =>
+    parsed(text).map((one) => ({ id: (number += 1), state: "there", ...one }));
   const again = () => {
     const busy = files.filter(({ path }) => !path);
-    const kept = keptFiles(key).map((one) => ({ id: (number += 1), state: "there", ...one }));
-    files = [...kept, ...busy];
+    files = [...there(draftOf(key)), ...busy];
     draw();
   };
   again();
+  const join = (text) => {
+    files = [...files, ...there(text)];
+    changed();
+    box.focus();
+  };
+  const named = (text) =>
+    parsed(text)
+      .map(({ name }) => name)
+      .join(", ");
+  queueMicrotask(() => list.parentNode && offerLeft(list, key, join, named)); // by then
 
   input.addEventListener("change", () => {
     take([...input.files]);
@@ -153,9 +164,9 @@ export function attachments({ box, zone, project, name: key }) {
 }
 
 /** What was attached before and not sent: [{name, path}]. */
-function keptFiles(key) {
+function parsed(text) {
   try {
-    return JSON.parse(draftOf(key));
+    return JSON.parse(text);
   } catch {
     return [];
   }

@@ -3,6 +3,7 @@
 import { get, P, post } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
+import { draft } from "../../kit/drafts.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 
@@ -96,6 +97,7 @@ export class Worktree {
       h("option", { value: "merge" }, "Merge: one commit that joins both"),
     );
     const said = h("input", { class: "input", id: "bring-said", maxlength: "10000" });
+    const kept = draft(said, `bring.${this.route}`);
     const why = h("p", { class: "problem", role: "alert", hidden: true });
     const sure = h("button", { class: "btn primary" }, "Bring it over");
     const submit = async (event) => {
@@ -105,6 +107,7 @@ export class Worktree {
       const asked = { onto: onto.value.trim() || null, how: how.value, ...(commit && { commit }) };
       try {
         const { brought } = await post(`${this.route}/bring`, asked);
+        kept.clear();
         node.close();
         toast(`${plural(brought.commits, "commit")} of ${branch} on ${brought.onto}.`);
         this.draw(await get(this.route));
