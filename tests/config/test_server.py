@@ -348,6 +348,13 @@ def test_what_is_no_request_is_refused_and_nothing_runs(wire, raw):
     assert not answer.count(b"POST ") + answer.count(b"GET ")
 
 
+def test_a_length_of_more_digits_than_can_be_read_is_told_so(wire):
+    with wire.connect() as connection:
+        connection.sendall(request(f"POST /echo HTTP/1.1\nContent-Length: {'9' * 5000}"))
+
+        assert read_all(connection).startswith(b"HTTP/1.1 400 ")
+
+
 def test_what_a_client_says_of_itself_is_not_believed(wire):
     with wire.connect() as connection:
         head = "GET /where HTTP/1.1\nDaphne-Root-Path: /evil\nX_Forwarded_For: 9.9.9.9"

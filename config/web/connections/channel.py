@@ -138,10 +138,14 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             self._refuse(414, TOO_LONG)
 
     def headerReceived(self, line: bytes) -> bool:
-        if self._receivedHeaderCount < self.maxHeaders:
+        if self._receivedHeaderCount >= self.maxHeaders:
+            self._refuse(431, TOO_LARGE)
+            return False
+        try:
             return bool(super().headerReceived(line))
-        self._refuse(431, TOO_LARGE)
-        return False
+        except ValueError:  # a length of more digits than Python reads
+            self._respondToBadRequestAndDisconnect()
+            return False
 
     def _respondToBadRequestAndDisconnect(self) -> None:
         if self._body:  # the application has it, and may have begun to answer
