@@ -174,9 +174,9 @@ def _look(project: Project, folder: _Folder) -> None:
 
 def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
     ids = set(files.session_ids(project))
-    _forget(folder, folder.entries.keys() - ids)
     if not folder.entries and ids:
         _load(project, folder)
+    _forget(folder, folder.entries.keys() - ids)
     for session_id in ids:
         fresh = _stamp(f"{session_id}.yaml", fd)
         entry = folder.entries.get(session_id)

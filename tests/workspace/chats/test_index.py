@@ -237,6 +237,16 @@ def test_a_chat_removed_by_hand_is_gone_from_table_and_lists(world: World):
         index.get(world.project, chat)
 
 
+def test_a_chat_removed_while_nobody_looked_is_not_in_the_first_list(world: World):
+    kept, gone = world.chat().chat.id, world.chat().chat.id
+    index.entries(world.project)
+    forget()
+    files.record_path(world.project, gone).unlink()
+
+    assert [row.id for row in index.entries(world.project)] == [kept]
+    assert [row.id for row in Chat.objects.all()] == [kept]
+
+
 def test_what_no_id_opens_is_in_no_list(world: World):
     chat = world.chat().chat.id
     folder = world.transcript(chat).parent
