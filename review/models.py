@@ -32,9 +32,11 @@ class FileRow(models.Model):
 
 
 class CommitRow(models.Model):
-    """One commit against one parent: metadata, counts and its raw list of files."""
+    """One commit against one parent: metadata, counts and its raw list of files. `key` is the
+    commit as that of its repository (`Repository.key`), a colon, and the parent's sha or nothing.
+    """
 
-    key = models.CharField(max_length=130, primary_key=True)  # "<sha>:<parent sha or empty>"
+    key = models.CharField(max_length=130, primary_key=True)
     data = models.JSONField()
     used = models.DateField(null=True, db_index=True)  # to a week (review/git/used.py)
 
@@ -46,7 +48,9 @@ class CommitRow(models.Model):
 
 
 class PatchRow(models.Model):
-    """What recognises a commit after a rebase: patch ids, change id, hashes of changed lines."""
+    """What recognises a commit after a rebase: patch ids, change id, hashes of changed lines.
+    `sha` is the commit as that of its repository (`Repository.key`).
+    """
 
     sha = models.CharField(max_length=64, primary_key=True)
     patch_id = models.CharField(max_length=64, blank=True, db_index=True)

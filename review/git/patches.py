@@ -65,18 +65,18 @@ def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
 def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
     """The same in two steps: git sets out at once; what is returned waits for it when called."""
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
-    if walled.standing():  # rows are of whatever repository
+    if walled.standing():  # rows tell also of what was pruned, or lay behind a link
         missing = objects.missing(repository, wanted)
         wanted = [sha for sha in wanted if sha not in missing]
     edge = _edge(repository)  # what they seem to add depends on the depth of the clone
-    found = _rows([sha for sha in wanted if sha not in edge])
+    found = _rows(repository, [sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
     told = aside(_here, repository, asked) if asked else None
 
     def awaited() -> dict[str, Patch]:
         news = told.result() if told else []
         shallow = edge | _edge(repository)  # also of a clone that became deeper meanwhile
-        _put([patch for patch in news if patch.sha not in shallow])
+        _put(repository, [patch for patch in news if patch.sha not in shallow])
         made = found | {patch.sha: patch for patch in news}
         return {sha: made[sha] for sha in wanted if sha in made}
 
@@ -140,26 +140,27 @@ def _equal(repository: Repository, span: Range, tip: str) -> dict[str, str]:
     }
 
 
-def _rows(shas: Sequence[str]) -> dict[str, Patch]:
+def _rows(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
     found = {}
     for start in range(0, len(shas), CHUNK):
-        rows = PatchRow._default_manager.filter(pk__in=shas[start : start + CHUNK])
+        keys = {repository.key(sha): sha for sha in shas[start : start + CHUNK]}
+        rows = PatchRow._default_manager.filter(pk__in=keys)
         read = list(
             rows.values_list("sha", "patch_id", "patch_id_u0", "change_id", "lines", "used")
         )
-        used.see(PatchRow, ((sha, when) for sha, *_, when in read))
-        for sha, patch_id, patch_id_u0, change_id, lines, _ in read:
-            if all(":" in key for key in islice(lines, 1)):  # else of before lines had a path
-                found[sha] = Patch(
-                    sha, patch_id or None, patch_id_u0 or None, change_id or None, lines
+        used.see(PatchRow, ((key, when) for key, *_, when in read))
+        for key, patch_id, patch_id_u0, change_id, lines, _ in read:
+            if all(":" in one for one in islice(lines, 1)):  # else of before lines had a path
+                found[keys[key]] = Patch(
+                    keys[key], patch_id or None, patch_id_u0 or None, change_id or None, lines
                 )
     return found
 
 
-def _put(patches: Iterable[Patch]) -> None:
+def _put(repository: Repository, patches: Iterable[Patch]) -> None:
     rows = [
         PatchRow(
-            sha=patch.sha,
+            sha=repository.key(patch.sha),
             patch_id=patch.patch_id or "",
             patch_id_u0=patch.patch_id_u0 or "",
             change_id=patch.change_id or "",

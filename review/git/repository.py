@@ -8,6 +8,7 @@ Why: docs/design/review.md#reading-git.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat as modes
 import subprocess
@@ -57,6 +58,12 @@ class Repository:
     def empty_tree(self) -> str:
         """The id of the tree without files, which root commits are diffed against."""
         return EMPTY_TREE[self.sha256]
+
+    def key(self, oid: str) -> str:
+        """What stands for an object of this repository in tables that all share: git does not look
+        whether the contents are those of the id, so another one may say that it is something else.
+        """
+        return hashlib.sha256(os.fsencode(f"{self.common_dir}\0{oid}")).hexdigest()
 
     @property
     def environ(self) -> dict[str, str]:

@@ -73,7 +73,7 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
     found = _single.get(key)
     if found is None:
         told = parent == "first" and not (repository.shallow or walled.standing())
-        row = rows.get(sha) if told else None  # of whatever repository
+        row = rows.get(repository, sha) if told else None
         found = row or _one(repository, sha, parent)
         if found.counted:
             _single.put(key, found)
@@ -95,7 +95,7 @@ def listed(
             if error.kind == "timeout":
                 raise
             news = partial.commits(repository, WALK, FILES, ["--no-walk=unsorted", *missing])[0]
-        rows.put(news)
+        rows.put(repository, news)
         found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
     return found
 
@@ -136,7 +136,8 @@ def _read(
     walk = [f"-n{span.limit or MOST + 1}", "--end-of-options", span.head_sha]
     walk += [f"^{span.base_sha}"] if span.base_sha else []
     try:
-        if rows.of_head(span.head_sha) or (counts and _follows(repository, span.head_sha)):
+        seen = rows.of_head(repository, span.head_sha)
+        if seen or (counts and _follows(repository, span.head_sha)):
             return _partly_known(repository, walk, counts=counts), []
         told = aside(repository.run, *LOG, *(["--numstat"] if counts else []), *walk)
         meanwhile()
@@ -146,28 +147,28 @@ def _read(
             raise
         return partial.commits(repository, WALK, FILES, walk)
     found = list(output.commits(data))
-    rows.put(found)
+    rows.put(repository, found)
     return found, []
 
 
 def _follows(repository: Repository, sha: str) -> bool:
     """Whether the commit stands on one that was counted: it was committed or amended since. All
     of them would be counted again, which takes longer than to ask which are new."""
-    return any(map(rows.of_head, objects.parents(repository, sha)))
+    return any(rows.of_head(repository, one) for one in objects.parents(repository, sha))
 
 
 def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> list[Commit]:
     """The same where rows tell of some: the log runs for those commits alone that have none."""
     told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
-    keys = [":".join(line.split(" ")[:2]) for line in told.decode().splitlines()]
-    keys = [key if ":" in key else f"{key}:" for key in keys]
-    known = rows.get_many(keys)
-    missing = [key.partition(":")[0] for key in keys if key not in known]
+    split = (line.split(" ") for line in told.decode().splitlines())
+    ends = [(sha, parents[0] if parents else None) for sha, *parents in split]
+    known = rows.get_many(repository, ends)
+    missing = [one[0] for one in ends if one not in known]
     if missing:
         news = _of_shas(repository, missing, counts=counts)
-        rows.put(news)
-        known |= {f"{commit.sha}:{commit.parent or ''}": commit for commit in news}
-    return [known[key] for key in keys]
+        rows.put(repository, news)
+        known |= {(commit.sha, commit.parent): commit for commit in news}
+    return [known[one] for one in ends]
 
 
 def _of_shas(repository: Repository, shas: Sequence[str], *, counts: bool = True) -> list[Commit]:

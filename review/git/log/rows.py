@@ -1,4 +1,4 @@
-"""CommitRow: commits as the index table holds them, by "<sha>:<parent or nothing>"."""
+"""CommitRow: commits of a repository as the index table holds them."""
 
 from __future__ import annotations
 
@@ -11,45 +11,52 @@ from django.db import OperationalError, connection
 
 from review.git import used
 from review.git.commits import Changed, Commit
+from review.git.repository import Repository
 from review.models import CommitRow
 
 log = logging.getLogger(__name__)
 CHUNK = 500  # parameters of one query
+Ends = tuple[str, str | None]  # a commit and the parent it was compared with
 
 
-def get(sha: str) -> Commit | None:
+def get(repository: Repository, sha: str) -> Commit | None:
     """A commit against its first parent, if it has a row."""
-    around = _around(sha)
+    around = _around(repository, sha)
     used.see(CommitRow, ((key, when) for key, _, when in around))
     found = [commit for _, data, _ in around if (commit := _commit(data)).sha == sha]
     return found[0] if found else None
 
 
-def of_head(sha: str) -> bool:
+def of_head(repository: Repository, sha: str) -> bool:
     """Whether the commit was seen before."""
     key, table = map(connection.ops.quote_name, ("key", CommitRow._meta.db_table))
     sql = f"SELECT 1 FROM {table} WHERE {key} >= %s AND {key} < %s LIMIT 1"  # noqa: S608 - names
     with connection.cursor() as cursor:  # Django takes ten times as long to put it together
-        cursor.execute(sql, _ends(sha))
+        cursor.execute(sql, _ends(repository, sha))
         return cursor.fetchone() is not None
 
 
-def get_many(keys: Sequence[str]) -> dict[str, Commit]:
-    """Those commits that have a row, by key."""
-    found: dict[str, Commit] = {}
-    for start in range(0, len(keys), CHUNK):
-        query = CommitRow._default_manager.filter(pk__in=keys[start : start + CHUNK])
+def get_many(repository: Repository, ends: Sequence[Ends]) -> dict[Ends, Commit]:
+    """Those commits that have a row."""
+    found: dict[Ends, Commit] = {}
+    for start in range(0, len(ends), CHUNK):
+        keys = {_key(repository, one): one for one in ends[start : start + CHUNK]}
+        query = CommitRow._default_manager.filter(pk__in=keys)
         read = list(query.values_list("key", "data", "used"))
         used.see(CommitRow, ((key, when) for key, _, when in read))
-        found.update((key, _commit(data)) for key, data, _ in read)
+        found.update((keys[key], _commit(data)) for key, data, _ in read)
     return found
 
 
-def put(commits: Iterable[Commit]) -> None:
+def put(repository: Repository, commits: Iterable[Commit]) -> None:
     """Keep what was counted, but at no edge: what it seems to add depends on the depth of the
     clone. A full or read-only disk costs time later, no more."""
     news = [
-        CommitRow(key=f"{commit.sha}:{commit.parent or ''}", data=_data(commit), used=used.today())
+        CommitRow(
+            key=_key(repository, (commit.sha, commit.parent)),
+            data=_data(commit),
+            used=used.today(),
+        )
         for commit in commits
         if commit.counted and not commit.edge
     ]
@@ -61,15 +68,21 @@ def put(commits: Iterable[Commit]) -> None:
         log.warning("rows of commits lag", extra={"why": str(error)})
 
 
-def _around(sha: str) -> list[tuple[str, Any, date | None]]:
-    first, end = _ends(sha)
+def _around(repository: Repository, sha: str) -> list[tuple[str, Any, date | None]]:
+    first, end = _ends(repository, sha)
     query = CommitRow._default_manager.filter(pk__gte=first, pk__lt=end)
     return list(query.values_list("key", "data", "used"))
 
 
-def _ends(sha: str) -> tuple[str, str]:
+def _key(repository: Repository, ends: Ends) -> str:
+    sha, parent = ends
+    return f"{repository.key(sha)}:{parent or ''}"
+
+
+def _ends(repository: Repository, sha: str) -> tuple[str, str]:
     """Between which keys its rows lie, whatever their parents; the second is none."""
-    return f"{sha}:", f"{sha};"
+    key = repository.key(sha)
+    return f"{key}:", f"{key};"
 
 
 def _data(commit: Commit) -> list[Any]:

@@ -269,10 +269,10 @@ def test_after_a_restart_rows_spare_the_log(repo: Repo, runs: list[str]):
 
 def test_of_a_range_seen_in_part_only_the_news_are_read(repo: Repo):
     first = read(repo, "main..topic")[0]
-    repository = open_repository(repo.path)
     head = repo.commit({"n": "1\n"}, "third")
-    rows.put([only(repo, head)])
-    CommitRow.objects.filter(key__startswith=first[0].sha).delete()
+    repository = open_repository(repo.path)
+    rows.put(repository, [only(repo, head)])
+    CommitRow.objects.filter(key__startswith=repository.key(first[0].sha)).delete()
 
     commits, _ = history.commits(repository, span(repo, "main..topic"))
 
