@@ -109,7 +109,7 @@ def entries(repository: Repository, commit_sha: str, paths: Iterable[str]) -> di
 def roots(repository: Repository, commit_shas: Iterable[str]) -> dict[str, str]:
     """The tree of each commit that is here."""
     return {
-        sha: found[1].partition(b"\n")[0].removeprefix(b"tree ").decode()
+        sha: _id(found[1].partition(b"\n")[0].removeprefix(b"tree "))
         for sha, found in catfile.contents(repository, commit_shas)
         if found is not None and found[0] == "commit"
     }
@@ -119,7 +119,12 @@ def parents(repository: Repository, commit_sha: str) -> list[str]:
     """The parents of a commit as it is stored; none where it is not here."""
     kind, data = _object(repository, commit_sha) or ("", b"")
     lines = data.partition(b"\n\n")[0].split(b"\n") if kind == "commit" else []
-    return [line[7:].decode() for line in lines if line.startswith(b"parent ")]
+    return [_id(line[7:]) for line in lines if line.startswith(b"parent ")]
+
+
+def _id(text: bytes) -> str:
+    """An id as a commit writes it. One that is damaged says anything: then nothing is called so."""
+    return text.decode("ascii", "replace")
 
 
 def _root(repository: Repository, commit_sha: str) -> str | None:
@@ -132,12 +137,12 @@ def _root(repository: Repository, commit_sha: str) -> str | None:
 
 
 def tree(repository: Repository, oid: str) -> Tree:
-    """What a tree holds, by name; nothing where it is missing."""
+    """What a tree holds, by name; nothing where it is missing or damaged."""
     return _trees_of(repository, [oid]).get(oid, {})
 
 
 def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
-    """These trees by id, without those that are missing."""
+    """These trees by id, without those that are missing or damaged."""
     found: dict[str, Tree] = {repository.empty_tree: {}}  # which need not be stored
     asked = []
     for oid in oids:
@@ -148,8 +153,9 @@ def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
             asked.append(oid)
     for oid, told in catfile.contents(repository, asked):
         if told is not None and told[0] == "tree":
-            read = _parsed(told[1], 32 if repository.sha256 else 20)
-            found[oid] = _trees.put((repository.common_dir, oid), read)
+            with contextlib.suppress(ValueError):
+                read = _parsed(told[1], 32 if repository.sha256 else 20)
+                found[oid] = _trees.put((repository.common_dir, oid), read)
     return found
 
 
@@ -158,7 +164,7 @@ def _object(repository: Repository, oid: str) -> catfile.Object | None:
 
 
 def _parsed(data: bytes, oid_size: int) -> Tree:
-    """A tree object: `mode SP name NUL oid`, again and again."""
+    """A tree object: `mode SP name NUL oid`, again and again. ValueError for anything else."""
     found: Tree = {}
     at = 0
     while at < len(data):

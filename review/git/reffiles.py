@@ -138,8 +138,13 @@ def _packed(path: str) -> Iterator[tuple[str, Ref]]:
         yield _checked(name), Ref(sha)
 
 
+def is_name(text: str) -> bool:
+    """Whether a ref may be called so."""
+    return bool(NAME.fullmatch(text)) and not NEVER.search(text)
+
+
 def _checked(name: str) -> str:
-    if not NAME.fullmatch(name) or NEVER.search(name):
+    if not is_name(name):
         raise Unusual
     return name
 

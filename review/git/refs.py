@@ -249,8 +249,8 @@ def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, 
         text = os.fsdecode(data).strip()
     except OSError:
         text = ""
-    if text.startswith("ref: refs/") and text != "ref: refs/heads/.invalid":  # a reftable's
-        name = text.removeprefix("ref: ").strip()
+    name = text.removeprefix("ref: ").strip()
+    if name != text and reffiles.is_name(name):  # a reftable's is not
         return shas.get(name), name
     if len(text) in (40, 64):
         return text, None

@@ -164,6 +164,20 @@ def test_a_ref_to_a_missing_object_hides_no_other(repo: Repo):
     assert read(repo).branch("topic") == repo.sha("topic")
 
 
+@pytest.mark.parametrize("name", ["../../x", "a b", ".x", "x.lock", "topic\n\0"])
+def test_a_head_that_no_ref_can_be_is_not_believed(repo: Repo, name: str):
+    (repo.path / ".git" / "HEAD").write_text(f"ref: refs/heads/{name}\n")
+
+    with pytest.raises(GitError):
+        refs.read(open_repository(repo.path))
+
+
+def test_a_head_with_a_nul_in_it_is_what_git_takes_it_for(repo: Repo):
+    (repo.path / ".git" / "HEAD").write_bytes(b"ref: refs/heads/topic\0\n")
+
+    assert (read(repo).head_ref, read(repo).head) == ("refs/heads/topic", repo.sha("topic"))
+
+
 def test_a_head_that_is_a_symbolic_link_is_followed(repo: Repo):
     head = repo.path / ".git/HEAD"
     head.unlink()
