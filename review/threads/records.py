@@ -62,6 +62,7 @@ class Thread(TypedDict):
     anchor_text: str | None
     resolved: bool
     resolved_by: str | None
+    resolved_by_name: NotRequired[str]
     resolved_at: str | None
     state: asked.State
     author: str | None
@@ -218,6 +219,8 @@ def _thread(thread: schema.Thread, where: Placed, render: Render | None = None) 
         "created_at": times.seconds(thread.created_at),
         "comments": [_comment(one, me, render) for one in thread.comments],
     }
+    if thread.resolved_by is not None:
+        record["resolved_by_name"] = me.name if thread.resolved_by == me.id else thread.resolved_by
     if thread.from_sha:
         record["from_sha"] = thread.from_sha
     if thread.asked:

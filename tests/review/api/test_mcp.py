@@ -89,6 +89,7 @@ def test_writes_answer_what_rest_answers(served: Served, mcp, pay: Project):
     review = api.get(pay.c(0, "/review")).json()
     assert review["threads"] == [resolved]
     assert (resolved["resolved"], resolved["resolved_by"]) == (True, "agent")
+    assert resolved["resolved_by_name"] == "agent"
     assert [one["author"] for one in resolved["comments"]] == ["agent", "agent:you"]
     assert reply == resolved["comments"][1] | {"thread_id": made["id"]}
     assert made | {"placement": "exact", "line": 5, "author": "agent"} == made

@@ -51,6 +51,7 @@ def test_a_whole_conversation(api: Api, pay: Project):
 
     assert (reply.status_code, reply.json()["thread_id"]) == (201, tid)
     assert (resolved["resolved"], resolved["resolved_by"]) == (True, "ada")
+    assert resolved["resolved_by_name"] == "Ada"
     assert (edited["body"], edited["updated_at"] is not None) == ("Zwei", True)
     assert (deleted["ok"], deleted["deleted"]) == (True, first)
     assert [one["body"] for one in deleted["thread"]["comments"]] == ["Zwei"]

@@ -157,7 +157,7 @@ export class Card {
   }
 
   stateWords(thread) {
-    const { resolved, resolved_by: by, resolved_at: at } = thread;
+    const { resolved, resolved_by_name: by, resolved_at: at } = thread;
     if (!resolved) return standingOf(thread);
     const who = [by && `by ${by}`, at && relative(at)].filter(Boolean).join(", ");
     return [icon("check"), h("span", { class: "strong" }, "Resolved"), who];
