@@ -34,7 +34,7 @@ const NONE = { failed: { runs: [] }, projects: [], next: [] };
 const firing = (at) => ({ ...NONE, next: [{ at, runtime: { timezone: "UTC" } }] });
 
 test("the first sentence of the day says what matters, and nothing else", () => {
-  assert.equal(sentence(NONE), "No trigger is armed.");
+  assert.equal(sentence(NONE), "Nothing is scheduled.");
   const counts = { running: 1, waiting: 2, unread: 12 };
   assert.equal(
     sentence({ ...NONE, failed: { runs: [1, 2] }, projects: [{ counts }], paused: true }),

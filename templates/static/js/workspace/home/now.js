@@ -42,7 +42,7 @@ export function nowColumn(seen) {
     next.update(now.paused ? [] : now.next.map(called));
     calm.hidden = now.failed.runs.length + now.running.length + now.next.length > 0;
     calm.textContent =
-      "Nothing runs, nothing failed since yesterday, and no trigger is armed. What does will stand here.";
+      "Nothing is running, nothing failed since yesterday, and nothing is scheduled. It would be listed here.";
   }
   return { node, update };
 }

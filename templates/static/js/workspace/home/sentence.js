@@ -33,7 +33,9 @@ export function sentence({ failed, projects, next, paused }) {
 
 function firing(first, paused) {
   if (paused) return "No trigger fires: all are paused.";
-  return first ? `Next trigger ${when(first.at, first.runtime.timezone)}.` : "No trigger is armed.";
+  return first
+    ? `Next trigger ${when(first.at, first.runtime.timezone)}.`
+    : "Nothing is scheduled.";
 }
 
 /** "at 15:00 UTC", "tomorrow at 02:30 UTC", "on Monday at 09:00 UTC", "on 3 March" */
