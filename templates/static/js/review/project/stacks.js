@@ -43,13 +43,14 @@ export class Stacks {
     if (JSON.stringify(changed) === JSON.stringify(this.changed)) return;
     this.changed = changed;
     if (changed) {
+      const lines = changed.additions + changed.deletions; // none in files that are not text
       this.row.href = pageOf(this.project, changed.repo, "WORKTREE");
       fill(
         this.row,
         icon("pencil"),
         h("span", { class: "strong small" }, "Not committed"),
         h("span", { class: "count" }, `· ${plural(changed.files, "file")}`),
-        h("span", { class: "push" }, plusMinus(changed.additions, changed.deletions)),
+        h("span", { class: "push" }, lines > 0 && plusMinus(changed.additions, changed.deletions)),
       );
     }
     this.show(this.repo);

@@ -46,7 +46,7 @@ export class Walk {
       what: "answered",
       wanted: isAnswered,
       words: ({ comments }) => comments.at(-1).body,
-      hint: "E resolves, A goes on, a asks again",
+      hint: "e resolves, A goes on, a asks again",
       go,
     });
     general.prepend(this.answered.node, this.outdated.node);
