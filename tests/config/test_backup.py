@@ -40,6 +40,8 @@ def full(tmp_path: Path) -> backup.Plan:
     (root / "projects/alpha/link").symlink_to("/etc/hostname")
     (root / "projects/alpha/.svc-tmp-1-a").write_bytes(b"unfinished")
     os.mkfifo(root / "projects/alpha/pipe")
+    (root / "dashboard/logs/shop").mkdir(parents=True)
+    (root / "dashboard/logs/shop/current").write_bytes(b"a line\n")
     (root / "svc.config.yaml").write_bytes(b"port: 1\n")
     (root / "state").mkdir()
     (root / "state/secret").write_bytes(b"secret")
@@ -99,14 +101,16 @@ def test_all_that_users_would_miss_comes_back(full: backup.Plan, tmp_path: Path)
     assert report.files == 4
 
 
-def test_secrets_and_unfinished_files_stay_out_and_the_rest_is_named(
+def test_secrets_logs_and_unfinished_files_stay_out_and_the_rest_is_named(
     full: backup.Plan, tmp_path: Path
 ):
     archive = tmp_path / "b.tar.gz"
 
     report = backup.write(full, archive, version="1")
 
-    assert not any("secret" in name or ".svc-tmp-" in name for name in names(archive))
+    told = names(archive)
+    assert "dashboard" in told
+    assert not any(word in name for name in told for word in ("secret", ".svc-tmp-", "logs"))
     assert report.left_out == [f"{tmp_path}/full/projects/alpha/pipe: a socket, pipe or device"]
     assert archive.stat().st_mode & 0o777 == 0o600
 

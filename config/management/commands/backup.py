@@ -17,7 +17,7 @@ from config.errors import SvcError
 from config.storage.backups import backup, copies
 
 LEFT_OUT = (
-    "secret key, tokens, run state, caches, logs, homes of turns, "
+    "secret key, tokens, run state, caches, logs (those of apps too), homes of turns, "
     "what is not committed in chats' worktrees, what undoes turns and discards, "
     "<projects>/.svc (not that of a project, which is in it)"
 )

@@ -2,8 +2,9 @@
 
 In it: a copy of the database of one moment, then the config file and the named folders, so that no
 row tells of a file the archive is too old for. Never in it: the secret key, run state, caches,
-logs, homes of turns, and the home of the projects directory: what is restored elsewhere is another
-directory. What was left out is reported, not guessed. The way back is restoring.py.
+logs (those of apps too), homes of turns, and the home of the projects directory: what is restored
+elsewhere is another directory. What was left out is reported, not guessed. The way back is
+restoring.py.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ FORMAT = 1
 MANIFEST, END = "manifest.json", "end"
 DATABASE, CONFIG = "database.sqlite3", "svc.config.yaml"
 STAGE = ".svc-restore-"  # how the name begins of what a restore has not finished
+LOGS = "dashboard/logs"  # what apps print, as it would be named here
 SPOOL = 4 * 1024 * 1024
 
 
@@ -113,11 +115,11 @@ def of_home(name: str) -> bool:
 
 
 def _walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """Everything below but what is not finished, folders first, symlinks not followed."""
+    """Everything below but logs and what is not finished, folders first, symlinks not followed."""
     waiting = [(folder, name)]
     while waiting:
         path, relative = waiting.pop()
-        if path.name.startswith((PREFIX, STAGE)):
+        if relative == LOGS or path.name.startswith((PREFIX, STAGE)):
             continue
         yield path, relative
         if path.is_symlink() or not path.is_dir():
