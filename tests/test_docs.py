@@ -22,6 +22,7 @@ from workspace.urls import shown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
+RESULTS = (ROOT / "bench" / "RESULTS.md").read_text()
 APPS = ("config", "workspace", "review", "dashboard")
 NONE = "\u2013"
 PARAMETERS = {"session_id": "id", "message": "messageId", "run_id": "runId"}
@@ -212,6 +213,22 @@ def test_every_promise_by_store_names_its_test_and_what_was_shown_in_each_mode()
     assert {one.id for one in PROMISES} >= {promise for promise, row in rows if "tests/" in row}
     assert {row.count(" | ") for _, row in rows} == {4}
     assert [cell for cell in cells if not re.match(r"(not shown|fast|slow|measured)\b", cell)] == []
+
+
+def test_what_is_over_its_bound_in_a_mode_of_stores_is_told():
+    """Rows that were measured in every mode, bold where one is over, against the cells by store."""
+    rows = re.findall(r"^\| ([A-Z]\d+) \|(.+)\|$", RESULTS, re.MULTILINE)
+    measured = [(promise, row.split(" | ")[3:]) for promise, row in rows]
+    over = {(one, n) for one, cells in measured for n, cell in enumerate(cells) if "**" in cell}
+    pages = re.findall(r"^\| ([A-Z]\d+) \| (.+) \|$", DOCS["promises-by-store.md"], re.MULTILINE)
+    told = {
+        (promise, n)
+        for promise, row in pages
+        for n, cell in enumerate(row.split(" | ")[2:])
+        if ", over: " in cell
+    }
+
+    assert told == {(one, n) for one, n in over if one in {promise for promise, _ in pages}}
 
 
 def test_links_between_the_pages_lead_somewhere():
