@@ -23,7 +23,7 @@ SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
 CHANGES = "Not committed"
 SHOWN = 7  # characters of a sha that say where you are
-CONTENTS = 8  # files whose contents come with a commit, as its script asks for them
+FIRST = "rendered=40&contents=8"  # of a commit, as its script asks for it: see commit.js
 
 
 def _missing(request: HttpRequest, why: str) -> HttpResponse:
@@ -68,7 +68,8 @@ def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpRe
     roots = {one.name: _work_tree(one.path) for one in found.repos if not one.errors}
     where = {"project": project, "repo": repo, "sha": sha, "roots": json.dumps(roots)}
     here = _api(request, "projects", project, "repos", repo, "commits", sha)
-    first = [f"{here}?contents={CONTENTS}", f"{here}/versions", _api(request, "projects", project)]
+    own = (f"?{FIRST}", "/versions", "/drafts?html=1")
+    first = [*(here + below for below in own), _api(request, "projects", project)]
     return _page(request, "commit", title=title, crumbs=crumbs, preload=first, **where)
 
 

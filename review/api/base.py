@@ -100,13 +100,13 @@ def flag(request: Request, name: str) -> bool:
     return request.query_params.get(name, "0") != "0"
 
 
-def at_most(request: Request) -> int | None:
-    """The query parameter `limit`, None without one. Invalid for anything but 1 and more."""
-    given = request.query_params.get("limit")
+def at_most(request: Request, name: str = "limit") -> int | None:
+    """This query parameter, None without one. Invalid for anything but 1 and more."""
+    given = request.query_params.get(name)
     if given is None:
         return None
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and int(given)):
-        raise Invalid('"limit" must be a whole number, 1 at least')
+        raise Invalid(f'"{name}" must be a whole number, 1 at least')
     return int(given)
 
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from config.web import rest
 from review import assets
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, binary, documented, flag, tagged
+from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
 from review.stacks import changes, details, interdiff, taking
 from review.stacks.compared import comparison, finding, versions
 from review.stacks.worktree import reviewed
@@ -25,18 +25,15 @@ from review.threads import export, records
 class CommitViewSet(ViewSet):
     """`{c}` = `/api/projects/:p/repos/:r/commits/:sha` and what it holds, threads aside."""
 
-    @documented(details.Commit, query=queries.Contents, errors=(400, 404))
+    @documented(details.Commit, query=queries.Commit, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
         """One commit; `contents`: all, none, or for how many files."""
         contents = request.query_params.get("contents", "all")
-        return tagged(
-            request,
-            place["project"],
-            lambda: details.commit(contents=contents, **place),
-            "commit",
-            contents,
-            *place.values(),
-        )
+        rendered = at_most(request, "rendered") or 0
+        mount = rest.mount(request)
+        make = partial(details.commit, contents=contents, rendered=rendered, mount=mount, **place)
+        parts = ("commit", contents, str(rendered), *place.values())
+        return tagged(request, place["project"], make, *parts)
 
     @documented(details.File, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:

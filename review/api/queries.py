@@ -15,6 +15,12 @@ class Contents(Shape):
     contents = s.CharField(required=False, help_text="all (default), none, or a number of files")
 
 
+class Commit(Contents):
+    rendered = s.IntegerField(
+        required=False, min_value=1, help_text="threads, from the top, whose comments come as HTML"
+    )
+
+
 class Path(Shape):
     path = s.CharField()
 

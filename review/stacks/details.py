@@ -155,17 +155,20 @@ def _rendered(record: Rendered, mount: str) -> Rendered:
     return record | {"description_html": markdown.html(record["description"], mount=mount)}
 
 
-def commit(project: str, repo: str, sha: str, *, contents: Any = "all") -> Commit | Iterator[bytes]:
+def commit(
+    project: str, repo: str, sha: str, *, contents: Any = "all", rendered: int = 0, mount: str = ""
+) -> Commit | Iterator[bytes]:
     """The commit detail; a big one as pieces of its JSON, so that it is never whole in memory.
 
     `contents`: of which files texts, edits and counts are shown. Invalid where it is none of these.
+    `rendered`: of how many threads, from the top, comments carry `body_html` for pages there.
     """
     place = _place(project, repo, sha)
     files = _Listed(place, texts.wanted(contents))
     tail: Tail = {
         "truncated": files.truncated,
         "pr": _pr(place),
-        "review": records.review(place.target),
+        "review": records.review(place.target, rendered=rendered, mount=mount),
     }
     return files.answer(_header(place, files.commit), tail)
 

@@ -121,19 +121,22 @@ def review(
     target: Target,
     *,
     html: bool = False,
+    rendered: int = 0,
     mount: str = "",
     unresolved_only: bool = False,
     limit: int | None = None,
 ) -> Review:
     """What is said of a commit, the first `limit` threads. With `html`, comments carry `body_html`,
-    safe to show on pages under `mount`.
+    safe to show on pages under `mount`; else those of as many threads as are `rendered`, from the
+    top of the commit.
     """
-    render = partial(markdown.html, mount=mount) if html else None
+    render = partial(markdown.html, mount=mount)
     found = commit_review.of(target)
     threads = [
         thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
     ][:limit]
     placed = placement.place(target, threads)
+    shown = range(len(threads)) if html else frozenset(_from_top(target, placed)[:rendered])
     marked, stale = viewed.valid(target, found)
     record: Review = {
         "version": found.review.version,
@@ -150,10 +153,21 @@ def review(
         "viewed_stale": stale,
         "verdicts": verdicts.of(target, found),
         "threads": [
-            _thread(one, where, render) for one, where in zip(threads, placed, strict=True)
+            _thread(one, where, render if n in shown else None)
+            for n, (one, where) in enumerate(zip(threads, placed, strict=True))
         ],
     }
     return beside(found.review.extra, record)
+
+
+def _from_top(target: Target, placed: Sequence[Placed]) -> list[int]:
+    """The numbers of threads as pages show them: those of no file of the commit come first."""
+    files = {file.path: n for n, file in enumerate(target.shown_commit.files)}
+
+    def place(n: int) -> tuple[int, int]:
+        return files.get(placed[n].path or "", -1), placed[n].line or 0
+
+    return sorted(range(len(placed)), key=place)
 
 
 def stranded(

@@ -379,7 +379,7 @@ def test_a_commit_that_cannot_be_read_says_so_in_its_heading(
     watch.meant.append("503")
     refusal = {"error": "The disk is full.", "code": "disk"}
     refuse = lambda route: route.fulfill(status=503, json=refusal)  # noqa: E731
-    page.route("**/commits/*?contents=*", refuse)
+    page.route("**/commits/*contents=*", refuse)
     page.goto(book.address())
 
     expect(page.get_by_role("heading", name="This commit cannot be shown")).to_be_visible()

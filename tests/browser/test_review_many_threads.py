@@ -9,6 +9,7 @@ import yaml
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.commits import Commit, made
+from tests.browser.test_early import SHIFTS
 from tests.service import Service
 
 MANY, LINES = 120, 40
@@ -73,6 +74,22 @@ def test_of_many_threads_one_is_whole_near_the_screen_and_keeps_what_is_typed_wh
     page.keyboard.press("N")
     expect(first).to_be_focused()
     expect(reply(first)).to_have_value("Half an answer")
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(MANY, marks=pytest.mark.slow)])
+def test_threads_come_with_the_lines_they_are_about_and_move_nothing(
+    page: Page, commit: Commit, count: int
+) -> None:
+    ids = write(commit, count=count)  # most of them on lines that no change is near to
+    page.add_init_script(SHIFTS)
+    page.clock.install()
+    page.goto(commit.address)
+    expect(reply(card(page, ids[0]))).to_be_visible()
+    expect(page.locator(".thread")).to_have_count(count)
+    expect(page.get_by_role("button", name=f"{count} open threads: list")).to_be_enabled()
+    page.clock.run_for(500)
+
+    assert page.evaluate("shifted") < 0.01
 
 
 @pytest.mark.slow

@@ -358,7 +358,7 @@ def test_text_that_was_not_sent_is_there_again_in_its_commit_alone(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("late", few(["*contents=8", "/versions", "/review*", "/file*"], 1))
+@pytest.mark.parametrize("late", few(["*contents=8", "/versions", "/drafts*", "/file*"], 1))
 def test_what_arrives_late_of_the_former_commit_changes_nothing(
     commit: Page, trail: Trail, late: str
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.described import Api
-from tests.review.api.served import Project
+from tests.review.api.served import Project, Served
 from tests.review.places import put
 
 OWN = "Only your own comments can be edited or deleted"
@@ -241,6 +241,28 @@ def test_comments_are_shown_as_html_for_the_mount_that_asks(served, pay: Project
     assert f'src="/review{pay.p}/assets/' in html(served.mounted)
     plain = served.api.get(pay.c(0, "/review?html=0")).json()["threads"][0]["comments"][0]
     assert "body_html" not in plain
+
+
+def test_a_commit_brings_as_many_threads_as_html_as_are_asked_for_from_its_top(
+    served: Served, pay: Project
+):
+    place = {"path": "src/pay.py"}
+    for body, where in (("low", {"line": 6}), ("high", {"line": 5}), ("above", {})):
+        served.api.post(pay.c(0, "/threads"), {"body": f"*{body}*", **(where and place | where)})
+
+    def html(query: str, api: Api = served.api) -> list[str]:
+        threads = api.get(pay.c(0, query)).json()["review"]["threads"]
+        comments = [comment for thread in threads for comment in thread["comments"]]
+        return [one["body"] for one in comments if "body_html" in one]
+
+    assert html("") == []
+    assert html("?rendered=1") == ["*above*"]
+    assert html("?rendered=2&contents=1") == ["*high*", "*above*"]
+    assert html("?rendered=40") == ["*low*", "*high*", "*above*"]
+    whole = served.mounted.get(pay.c(0, "?rendered=3")).json()["review"]
+    assert whole == served.mounted.get(pay.c(0, "/review?html=1")).json()
+    for wrong in ("0", "-1", "many"):
+        assert served.api.get(pay.c(0, f"?rendered={wrong}")).status_code == 400
 
 
 def test_threads_are_copied_as_markdown(api: Api, pay: Project):

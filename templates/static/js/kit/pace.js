@@ -3,6 +3,7 @@
 const FIRST = 8; // ms until what there is by then is seen
 const SLICE = 24; // ms of each piece behind it
 const LATE = 100; // ms: a window that is not seen draws nothing
+const PATIENCE = 200; // ms of what is drawn with what would move it
 
 const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((go) => setTimeout(go));
 
@@ -12,6 +13,13 @@ export const frame = () =>
     requestAnimationFrame(() => setTimeout(go));
     setTimeout(go, LATE);
   });
+
+/**
+ * Once it is there, or will not be soon.
+ * @param {Promise<unknown>} awaited
+ */
+export const soon = (awaited) =>
+  Promise.race([awaited.catch(() => {}), new Promise((go) => setTimeout(go, PATIENCE))]);
 
 /**
  * const breathe = pace(); in a loop: await breathe() gives way to the browser when it is time, at

@@ -18,7 +18,7 @@ import { size } from "./diff/notes.js";
 import { all, current, goTo, serve, show, viewOf } from "./diff/view.js";
 import { live } from "./live.js";
 import { loadRail } from "./rail.js";
-import { begin, looksBy, reloaded } from "./readers.js";
+import { begin, looksBy, reloaded, shown } from "./readers.js";
 import { pageOf } from "./route.js";
 import { at, state } from "./state.js";
 import { load as loadReview, onReview } from "./threads/review.js";
@@ -99,7 +99,7 @@ async function load() {
   tellHead();
   await Promise.all([drawTree(), show(found.files)]);
   tellChosen();
-  if (first) begin(found);
+  if (first) begin(found).then(shown);
   else reloaded("commit");
 }
 

@@ -1,9 +1,10 @@
 // The page of one commit. Threads are drawn into it by threads/main.js, which uses diff/view.js,
 // the records in state.js and what readers.js tells.
 
-import { call } from "../kit/api.js";
+import { get } from "../kit/api.js";
 import { settle } from "../kit/dom.js";
 import "../kit/shell.js";
+import { soon } from "../kit/pace.js";
 import { late } from "../kit/skeleton.js";
 import { follow } from "../kit/stream.js";
 import { frame } from "../kit/swap.js";
@@ -14,9 +15,10 @@ import { listKeys } from "./commit/keys.js";
 import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail, markHere } from "./rail.js";
-import { begin, countOpen, reloaded } from "./readers.js";
+import { begin, countOpen, reloaded, shown } from "./readers.js";
 import { route } from "./route.js";
 import { at, state } from "./state.js";
+import { ahead } from "./threads/review.js";
 import { drawOnward } from "./commit/onward.js";
 import { drawStepper, tellStepper } from "./commit/stepper.js";
 import { drawToolbar, fileMenu } from "./commit/toolbar.js";
@@ -25,7 +27,9 @@ import { drawFind } from "./commit/find.js";
 import { enter } from "./commit/visit.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
 
-const FIRST = 8; // files whose contents come with the commit
+// Contents of files, comments as HTML: those that are seen first. The page has them on their way.
+const FILES = 8;
+const FIRST = `rendered=40&contents=${FILES}`;
 const scroller = document.getElementById("main");
 const list = document.getElementById("files");
 
@@ -49,15 +53,16 @@ async function read(what, life) {
 async function load(life) {
   if (life.aborted) return;
   const { sha } = state;
-  const contents = state.commit ? "none" : FIRST;
+  const first = !state.commit;
   const before = turn();
   let found;
+  if (first) ahead();
   try {
     [found] = await Promise.all([
-      call("GET", `${at()}?contents=${contents}`).then(({ data }) => data),
+      get(`${at()}?${first ? FIRST : "contents=none"}`),
       chooseVersions(),
     ]);
-    if (state.compare && !life.aborted) await showCompared(found, contents);
+    if (state.compare && !life.aborted) await showCompared(found, first ? FILES : "none");
   } catch (error) {
     if (life.aborted) return;
     if (error.status === 404) await tellMoved(error);
@@ -71,16 +76,17 @@ async function load(life) {
   const own = state.commit && before !== turn();
   if (own) found.progress.viewed = state.commit.progress.viewed;
   found.files = found.files.map((file) => merged(known.get(file.path), file, own));
-  const first = !state.commit;
   Object.assign(state, { commit: found, review: found.review, sha: found.sha });
   if (sha !== found.sha) markHere();
   tellHead();
   tellStepper();
   countOpen(found.review);
   tellMarks();
+  if (first) await soon(begin(found));
+  if (life.aborted) return;
   await Promise.all([drawTree(), show(found.files)]);
   if (life.aborted) return;
-  if (first) begin(found);
+  if (first) shown();
   else reloaded("commit");
 }
 

@@ -1,7 +1,9 @@
 // What the page of a commit, or of what is not committed, tells those who draw threads into it:
 //
 // onBegin(cb)  cb(record) with the first record of each commit that is shown, or of all that is not
-//              committed; at once where it is there
+//              committed. A commit waits a moment for what is done with it: its files are drawn with
+//              their threads, which would move them later
+// onShown(cb)  then, once its first files stand
 // onReload(cb) cb(what) after each later reading: "commit" (with its review) or "project"
 // threadsOf(m) open threads by path (a Map), shown in the tree and the headers; counts(path)
 
@@ -11,14 +13,12 @@ import { tell } from "./tree.js";
 
 const watchers = new Set();
 const beginners = new Set();
+const arrivals = new Set();
 let given = false; // whether someone counts the open threads
-let first = null;
 let look = async () => {};
 
-export function onBegin(callback) {
-  beginners.add(callback);
-  if (first) callback(first);
-}
+export const onBegin = (callback) => beginners.add(callback);
+export const onShown = (callback) => arrivals.add(callback);
 
 /** How the page of what is not committed looks again; until the answer is drawn. */
 export const looksBy = (again) => (look = again);
@@ -26,10 +26,8 @@ export const lookAgain = () => look();
 
 export const onReload = (callback) => watchers.add(callback);
 
-export function begin(record) {
-  first = record;
-  for (const callback of beginners) callback(record);
-}
+export const begin = (record) => Promise.all([...beginners].map((callback) => callback(record)));
+export const shown = () => arrivals.forEach((callback) => callback());
 
 /** The page has read something. */
 export const reloaded = (what) => watchers.forEach((callback) => callback(what));
@@ -51,7 +49,6 @@ export function countOpen({ threads }) {
 }
 
 onOther(() => {
-  first = null;
   given = false;
   open.counts = new Map();
 });

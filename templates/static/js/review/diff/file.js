@@ -192,6 +192,7 @@ export class FileView {
 
   async drawn() {
     await this.load();
+    const talk = await this.page.along(this);
     if (this.gone) return;
     /** @type {any} */
     const waiting = this.forced ? null : held(this.file, () => this.force());
@@ -199,7 +200,8 @@ export class FileView {
     const other = waiting ?? instead(this.file);
     this.sheet?.end();
     const { look, painter } = this.page;
-    const sheet = waiting || (other && !other.lines) ? null : new Sheet(this.file, look, painter);
+    const bare = waiting || (other && !other.lines);
+    const sheet = bare ? null : new Sheet(this.file, look, painter, talk);
     this.sheet = sheet;
     for (const node of [...this.body.children]) if (!node.matches(".sheet")) node.remove();
     this.body.append(

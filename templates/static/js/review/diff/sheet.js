@@ -24,8 +24,12 @@ const BETWEEN = 40; // folded lines that one press opens at once
 const FEW = 400; // lines put into a table that is there
 
 export class Sheet {
-  /** `look` = {split, quiet}; `painter` paints the code of chunks when they come near. */
-  constructor(file, look, painter) {
+  /**
+   * `look` = {split, quiet}; `painter` paints the code of chunks when they come near; `talk`: what
+   * stands on lines, see along() of view.js.
+   */
+  constructor(file, look, painter, talk = null) {
+    this.talk = talk;
     this.file = file;
     this.look = look;
     this.painter = painter;
@@ -50,6 +54,7 @@ export class Sheet {
     const shown = this.look.quiet ? withoutBlanks(edits, this.old, this.fresh) : edits;
     this.unseen = this.look.quiet && count(edits) - count(shown);
     this.hunks = hunksOf(shown, this.file.new === null ? 0 : this.fresh.length);
+    for (const [side, line] of this.talk?.lines ?? []) this.uncover(side, line);
     const breathe = pace();
     for (const hunk of this.hunks) {
       hunk.chunks = [];
@@ -83,6 +88,8 @@ export class Sheet {
     for (const row of this.rows.of(part)) {
       if (this.chunk.count >= CHUNK) this.open(hunk);
       this.put(this.chunk.body, row);
+      if (row.at.old) this.talk?.put("LEFT", row.at.old);
+      if (row.at.new) this.talk?.put("RIGHT", row.at.new);
       const rest = breathe();
       if (rest) await rest;
       if (this.gone) return;
@@ -259,25 +266,33 @@ export class Sheet {
     if (this.lineText(side, line) === null) return null;
     const open = this.rowOf(side, line);
     if (open) return open;
-    const key = side === "LEFT" ? "old" : "new";
-    const hunk = this.hunks.find(({ gap }) => line >= gap[key] && line < gap[key] + gap.count);
-    if (hunk) this.split(hunk, line - hunk.gap[key]);
+    const made = this.uncover(side, line);
+    if (made) this.split(made);
     return this.rowOf(side, line);
   }
 
-  /** Open the lines around the n-th folded one, in the middle of a gap if need be. */
-  split(hunk, n) {
+  /** Take the lines around a folded one out of its gap, in the middle of it if need be. */
+  uncover(side, line) {
+    const key = side === "LEFT" ? "old" : "new";
+    const hunk = this.hunks.find(({ gap }) => line >= gap[key] && line < gap[key] + gap.count);
+    if (!hunk) return null;
     const { gap } = hunk;
+    const n = line - gap[key];
     const from = Math.max(0, n - CONTEXT);
     const to = Math.min(gap.count, n + CONTEXT + 1);
     const made = { gap: { ...gap, count: from }, parts: [slice(gap, from, to - from)], chunks: [] };
     this.hunks.splice(this.hunks.indexOf(hunk), 0, made);
     Object.assign(gap, { old: gap.old + to, new: gap.new + to, count: gap.count - to });
+    return made;
+  }
+
+  /** Draw what was taken out of the gap above a hunk. */
+  split(made) {
     this.open(made);
     for (const row of this.rows.of(made.parts[0])) this.put(this.chunk.body, row);
     this.painter.again(this.chunk);
     this.mark(made);
-    this.mark(hunk);
+    this.mark(this.hunks[this.hunks.indexOf(made) + 1]);
     this.size([made]);
   }
 

@@ -35,6 +35,7 @@ const hooks = {
   discard: () => {},
   seen: () => {},
   address: asked,
+  along: () => null,
 };
 const views = new Map();
 let nothing = NOTHING;
@@ -48,7 +49,8 @@ export const comment = (chosen) => callbacks.comment.forEach((callback) => callb
 
 /**
  * What the page does: viewed(view, wanted), seen(view, wanted), counted(view), menu(view),
- * discard(view), address(what, query). */
+ * discard(view), address(what, query); along(view): what stands on its lines, {lines: [[side, line], …],
+ * put(side, line)}, to be drawn with them. */
 export const serve = (given) => Object.assign(hooks, given);
 
 /** What is said in place of files where there is none. */
@@ -70,6 +72,7 @@ const page = {
   viewed: (...given) => hooks.viewed(...given),
   counted: (...given) => hooks.counted(...given),
   address: (...given) => hooks.address(...given),
+  along: (...given) => hooks.along(...given),
   menu: (...given) => hooks.menu(...given),
   discard: (...given) => hooks.discard(...given),
   seen: (...given) => hooks.seen(...given),

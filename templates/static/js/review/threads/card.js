@@ -38,14 +38,30 @@ function standingOf({ state: is, outdated, asked, proposed }) {
 
 export class Card {
   whole = false;
+  section = null;
 
-  constructor(thread) {
+  /** `ready(card)` is called once its node is made, which is when somebody asks for it. */
+  constructor(thread, ready) {
     this.id = thread.id;
+    this.thread = thread;
+    this.ready = ready;
     this.unsent = draftOf(replyName(thread.id)) !== "";
+  }
+
+  get node() {
+    if (!this.section) {
+      this.begin();
+      this.ready(this);
+    }
+    return this.section;
+  }
+
+  begin() {
+    const { thread } = this;
     this.folded = thread.resolved && !this.unsent;
     this.was = h("div");
     this.list = h("div", { class: "comments" });
-    this.node = h(
+    this.section = h(
       "section",
       { class: "thread later", id: `thread-${thread.id}`, tabindex: "0" },
       this.was,
@@ -53,7 +69,7 @@ export class Card {
     );
     for (const [name, on] of Object.entries(LIGHTS))
       this.node.addEventListener(name, () => mark(this.thread, on || this.node.matches(LIT)));
-    this.update(thread);
+    this.draw();
   }
 
   /** Add what is missing around what was written, which stays as it is. */
@@ -114,12 +130,16 @@ export class Card {
     return h("header", {}, this.fold, this.badge, this.mark, this.where, tools);
   }
 
-  /** Touches only what is different, so that the caret, a selection and open boxes stay. */
-  update(thread) {
+  /**
+   * What is there as `thread` is by now. Touches only what is different, so that the caret, a
+   * selection and open boxes stay.
+   */
+  draw() {
+    if (!this.section) return;
+    const { thread } = this;
     const said = JSON.stringify(thread);
     if (said === this.said) return;
     this.said = said;
-    this.thread = thread;
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
     this.node.classList.toggle("done", !appliable(thread));

@@ -34,12 +34,7 @@ export function drawDrafts(drafts, threads, placeOf) {
       nodes.set(draft.id, { node: card(draft, answered), said });
     }
     const at = answered ? placeOf(answered) : placeOf(draft);
-    stand(
-      key(draft.id),
-      nodes.get(draft.id).node,
-      at,
-      answered ? order + AFTER : threads.length + n,
-    );
+    stand(key(draft.id), nodes.get(draft.id), at, answered ? order + AFTER : threads.length + n);
   }
 }
 

@@ -75,7 +75,7 @@ function opened(meta, at, note) {
 
 function show(name, one) {
   boxes.set(name, one);
-  stand(name, one.box.node, one.at, LAST);
+  stand(name, one.box, one.at, LAST);
 }
 
 function close(name) {

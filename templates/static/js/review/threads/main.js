@@ -7,18 +7,18 @@ import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
 import { pace } from "../../kit/pace.js";
-import { general, onComment, onFile } from "../diff/view.js";
+import { general, onComment, onFile, serve } from "../diff/view.js";
 import { toast } from "../../kit/toast.js";
-import { onBegin, onReload, threadsOf } from "../readers.js";
+import { onBegin, onReload, onShown, threadsOf } from "../readers.js";
 import { onOther, state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card } from "./card.js";
 import { drawDrafts } from "./drafted.js";
 import { found, restore, write } from "./fresh.js";
-import { whenNear } from "./near.js";
+import { whenNear, whole } from "./near.js";
 import { fromTop } from "./order.js";
-import { drawn, leave, settleAbove, stand } from "./places.js";
-import { load, onReview } from "./review.js";
+import { along, drawn, leave, settleAbove, stand } from "./places.js";
+import { given, load, onReview, rendered } from "./review.js";
 import { steady } from "./steady.js";
 import { ApplyAll } from "./suggest.js";
 import { drawVerdicts, tellVerdicts } from "./verdicts.js";
@@ -42,27 +42,33 @@ async function draw(review) {
   tellOrigin(review);
   calmly(() => dismissBut(new Set(review.threads.map(({ id }) => id))));
   const few = review.threads.length <= FEW;
+  for (const thread of review.threads) meet(thread, few);
+  tell(review);
   const orders = new Map(review.threads.map((thread, order) => [thread, order]));
   const paths = state.commit.files.map(({ path }) => path);
   const left = fromTop(review.threads, paths).values(); // each card moves what is below it
   const breathe = pace({ early: top && !few });
   const drawOne = (thread) => {
-    if (cards.has(thread.id)) cards.get(thread.id).update(thread);
-    else cards.set(thread.id, begun(thread, few));
-    stand(thread.id, cards.get(thread.id).node, placeOf(thread), orders.get(thread));
+    const card = cards.get(thread.id);
+    card.draw();
+    if (rendered(thread)) stand(thread.id, card, placeOf(thread), orders.get(thread));
   };
   for (let rest; rest !== "done"; await rest) {
     calmly(() => (rest = drawSome(left, drawOne, breathe)));
     if (latest !== review) return;
   }
   calmly(() => drawDrafts(review.drafts, review.threads, placeOf));
+  walk.arrive();
+}
+
+/** What the bars, the tree and the heads of files say; before all else, for it makes bars higher. */
+function tell(review) {
   walk.say();
   if (!worktree) {
     tellVerdicts(review.verdicts, review.drafts.length);
     applyAll.show(review.threads);
   }
   threadsOf(openBy(review.threads));
-  walk.arrive();
 }
 
 /** Draws until it is time to rest: the promise to wait for, or "done". */
@@ -75,12 +81,14 @@ function drawSome(left, drawOne, breathe) {
   return "done";
 }
 
-/** Of few threads each is whole at once. */
-function begun(thread, few) {
-  const card = new Card(thread);
-  if (few || card.unsent) card.complete();
-  else whenNear(card);
-  return card;
+/** Of few threads each is whole at once, and so is one with a reply that was not sent. */
+function meet(thread, few) {
+  const known = cards.get(thread.id);
+  const card = known ?? new Card(thread, few ? (one) => one.complete() : whenNear);
+  card.thread = thread;
+  if (known) return;
+  cards.set(thread.id, card);
+  if (card.unsent) whole(card);
 }
 
 function dismissBut(here) {
@@ -171,7 +179,7 @@ function furnish() {
     write(chosen, () => opener?.isConnected && opener.focus({ preventScroll: true }));
   });
   onReview((review) => (drawing = draw(review)));
-  onReview(restoreOnce);
+  onReview((review) => stands && restoreOnce(review));
   onFile(async (view) => {
     await drawn(view);
     if (view.gone) return;
@@ -182,17 +190,40 @@ function furnish() {
 }
 
 let furnished = false;
+let stands = false; // whether the first files do
+/** @type {Promise<void> | undefined} */
+let begun;
 
-async function begin() {
-  const { life, hash } = state;
+/** Until the threads are known that are seen first. */
+async function begin({ review }) {
   if (!furnished) furnish();
   furnished = true;
+  const all = review && (await given(review));
+  const reading = all || read();
+  if (!latest) await reading;
+  await settled();
+}
+
+async function read() {
+  const { life } = state;
   try {
     await load();
   } catch (error) {
     if (!life.aborted) fill(banners, problem(`The threads could not be read: ${error.message}`));
   }
+}
+
+async function settled() {
   for (let seen; seen !== drawing;) await (seen = drawing);
+}
+
+async function arrive() {
+  const { life, hash } = state;
+  await begun;
+  if (life.aborted) return;
+  stands = true;
+  if (latest) restoreOnce(latest);
+  await settled();
   if (life.aborted) return;
   walk.tools.disabled = false;
   walk.byHash(hash);
@@ -218,9 +249,12 @@ function restoreOnce(review) {
 onOther(() => {
   cards.clear();
   latest = null;
+  stands = false;
   bannered = "";
   fill(banners);
   applyAll.show([]);
   walk.forget();
 });
-onBegin(begin);
+serve({ along });
+onBegin((record) => (begun = begin(record)));
+onShown(arrive);

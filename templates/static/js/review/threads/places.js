@@ -9,7 +9,7 @@ import { onOther, state } from "../state.js";
 import { isOld } from "./words.js";
 
 const views = new Map(); // path → FileView
-const items = new Map(); // key → {node, at, order}
+const items = new Map(); // key → {holder, node, at, order}
 const above = h("div", { class: "stack threads", id: "general-threads" });
 let held = null; // the element of an item that has the focus
 
@@ -22,26 +22,54 @@ document.addEventListener("pointerdown", ({ target }) => {
 export const settleAbove = (general) => general.append(above);
 
 /**
- * Let `node` stand at `at` = {path, side, line}; path null: above all files, line null: at the top
- * of the file. `order` decides among those at one place. Known keys move only if they must.
+ * Let `holder.node` stand at `at` = {path, side, line}; path null: above all files, line null: at
+ * the top of the file. `order` decides among those at one place. Known keys move only if they must.
+ * The node is asked for once there is such a place.
  */
-export function stand(key, node, at, order) {
-  const item = items.get(key) ?? {};
-  items.set(key, Object.assign(item, { node, at, order }));
+export function stand(key, holder, at, order) {
+  const item = items.get(key) ?? { node: null };
+  items.set(key, Object.assign(item, { holder, at, order }));
   put(item);
 }
 
 export function leave(key) {
-  items.get(key)?.node.remove();
+  items.get(key)?.node?.remove();
   items.delete(key);
 }
 
 onOther(() => {
-  for (const { node } of items.values()) node.remove();
+  for (const { node } of items.values()) node?.remove();
   items.clear();
   views.clear();
   held = null;
 });
+
+/**
+ * A file is being drawn: what stands at its top comes before its lines, and what stands on lines
+ * with these, since later it would move what is seen. Tells the lines, and put(side, line) what
+ * stands on one that is there.
+ */
+export async function along(view) {
+  const spots = new Map();
+  const breathe = pace();
+  for (const [key, item] of [...items]) {
+    if (item.at.path !== view.path || items.get(key) !== item || !onPage(view.path)) continue;
+    const spot = spotOf(item.at);
+    if (spot) spots.set(`${spot}`, [...(spots.get(`${spot}`) ?? []), { key, item, spot }]);
+    else put(item, view.top);
+    const rest = breathe();
+    if (rest) await rest;
+  }
+  const stays = ({ key, item, spot }) =>
+    items.get(key) === item && `${spotOf(item.at)}` === `${spot}`;
+  return {
+    lines: [...spots.values()].map(([{ spot }]) => spot),
+    put(side, line) {
+      for (const one of spots.get(`${side},${line}`) ?? [])
+        if (stays(one)) put(one.item, view.place(side, line));
+    },
+  };
+}
 
 /** A file was drawn, or drawn again: of many, what stands in it comes in pieces. */
 export async function drawn(view) {
@@ -71,10 +99,11 @@ export function mark({ path, side, line, start_line: start }, on) {
 /** Whether the commit changes this file, so that it is on the page, sooner or later. */
 export const onPage = (path) => state.commit.files.some((file) => file.path === path);
 
-function put(item) {
-  const slot = slotOf(item.at);
+function put(item, slot = slotOf(item.at)) {
   if (!slot) return;
-  const { node, order } = item;
+  const { node } = item.holder;
+  const { order } = item;
+  item.node = node;
   node.dataset.order = order;
   const of = (one) => Number(one.dataset.order);
   const { previousElementSibling: above, nextElementSibling: below } = node;
@@ -88,13 +117,18 @@ function put(item) {
   move(node, slot, before);
 }
 
-function slotOf({ path, side, line }) {
-  if (path === null || !onPage(path)) return above;
-  const view = viewOf(path);
+function slotOf(at) {
+  if (at.path === null || !onPage(at.path)) return above;
+  const view = viewOf(at.path);
   if (!view) return null;
+  const spot = spotOf(at);
+  return (spot && view.place(...spot)) ?? view.top;
+}
+
+/** [side, line]; null for the top of the file. */
+function spotOf({ side, line }) {
   const elsewhere = state.compare && (isOld(side) || state.compare.to); // another version's lines
-  const slot = line === null || elsewhere ? null : view.place(isOld(side) ? "LEFT" : "RIGHT", line);
-  return slot ?? view.top;
+  return line === null || elsewhere ? null : [isOld(side) ? "LEFT" : "RIGHT", line];
 }
 
 /** Put a node elsewhere without losing the focus or the caret in it. */

@@ -14,6 +14,7 @@ const watchers = new Set();
 let told = null;
 let loading = null;
 let again = false;
+let early = null; // the drafts, asked for while the commit is read
 
 /** Call `draw(review)` with each new state. */
 export function onReview(draw) {
@@ -41,17 +42,33 @@ async function ask() {
 async function read(life) {
   do {
     again = false;
-    const [review, { drafts }] = await Promise.all([
-      get(`${at("review")}?html=1`),
-      worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`),
-    ]);
+    const [review, { drafts }] = await Promise.all([get(`${at("review")}?html=1`), written()]);
     if (life.aborted) return;
     told = { ...review, drafts };
   } while (again);
 }
 
+const written = async () => (worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`));
+
+/** Ask for the drafts of a commit that is asked for. */
+export const ahead = () => (early = written().catch(() => null));
+
+/** Take the review that came with the commit; resolves to whether it is all there is to know. */
+export async function given(review) {
+  const { life } = state;
+  const own = await early;
+  if (!own || told || life.aborted) return false;
+  told = { ...review, ...own };
+  draw();
+  return review.threads.every(rendered);
+}
+
+/** Whether a thread has its comments as they are shown. */
+export const rendered = ({ comments }) =>
+  comments.every(({ body_html: html }) => html !== undefined);
+
 onOther(() => {
-  told = loading = null;
+  told = loading = early = null;
   again = false;
 });
 

@@ -6,6 +6,7 @@ import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { sheet } from "../../kit/dialog.js";
 import { key } from "../../kit/keys.js";
 import { menu } from "../../kit/menu.js";
+import { soon } from "../../kit/pace.js";
 import { action } from "../../kit/palette.js";
 import { late } from "../../kit/skeleton.js";
 import { follow } from "../../kit/stream.js";
@@ -24,7 +25,6 @@ import { Edits } from "./undo.js";
 import { Worktree } from "./worktree.js";
 
 const GO_ON = "The plan is approved. Go on with it.";
-const PATIENCE = 200; // ms of the lines with what would move them
 
 export class ChatPage {
   over = false; // once it is deleted
@@ -389,7 +389,3 @@ export class ChatPage {
     );
   }
 }
-
-/** Once it is there, or will not be soon. */
-const soon = (awaited) =>
-  Promise.race([awaited.catch(() => {}), new Promise((go) => setTimeout(go, PATIENCE))]);
