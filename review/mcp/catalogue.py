@@ -53,7 +53,7 @@ def _call(noun: Callable[..., Any], **fixed: Any) -> Callable[..., Any]:
 
 
 def _commit(
-    *, contents: Any, path: str | None = None, **place: str
+    *, contents: Any, path: str | None = None, **place: Any
 ) -> details.Commit | details.File:
     """One commit or one file; TooLarge when it holds more text than fits into one tool result."""
     if path is not None:

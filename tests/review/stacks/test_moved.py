@@ -93,7 +93,7 @@ def test_what_a_hand_writes_meanwhile_is_counted(topic: Payments):
 def test_a_commit_names_the_directory_that_is_missing(topic: Payments, sha: str):
     sha = topic.repo.sha("topic~1") if sha == "first" else sha
     away(topic)
-    place = {"project": "pay", "repo": "api", "sha": sha}
+    place: dict[str, Any] = {"project": "pay", "repo": "api", "sha": sha}
 
     for ask in (details.commit, repo.target_at, details.pr):
         with pytest.raises(NotFound) as refused:
