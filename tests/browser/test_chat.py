@@ -523,6 +523,8 @@ def test_on_a_phone_list_and_facts_are_sheets(look: BrowserContext, told: str) -
     expect(page.get_by_role("dialog", name="Chats").get_by_role("link").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Chats", exact=True)).to_be_focused()
+    page.mouse.click(20, 26)  # on the sign of the way back
+    page.wait_for_url(re.compile(r"/projects/[\w-]+$"))
 
 
 @pytest.mark.slow

@@ -414,6 +414,8 @@ def test_keys_lead_between_commits_and_up(page: Page, book: Ledger) -> None:
     page.keyboard.press("Alt+ArrowUp")
     page.wait_for_url(f"**/{book.shas['change']}")
     expect(page.locator(".rung[aria-current]")).to_be_visible()
+    page.get_by_role("main", name="Commit").focus()
+    expect(page.get_by_role("main", name="Commit")).to_have_css("outline-style", "solid")
     page.keyboard.press("u")
     page.wait_for_url(f"**/p/{book.slug}")
 

@@ -117,7 +117,7 @@ export class Bookmarks {
     const words = [
       plate(group, { name, url, sign }, asked),
       h("span", { class: "cut small" }, name),
-      hotkey && h("kbd", { class: "kbd" }, hotkey),
+      hotkey && h("kbd", { class: "kbd", "aria-hidden": "true" }, hotkey),
     ];
     const href = safe(url);
     const more = button("", {
@@ -133,7 +133,10 @@ export class Bookmarks {
         act: () => removeBookmark(group, at, link).catch(told),
       },
     ]);
-    const to = { href, target: "_blank", rel: "noopener noreferrer", title: description || url };
+    const to = {
+      ...{ href, target: "_blank", rel: "noopener noreferrer", title: description || url },
+      "aria-keyshortcuts": hotkey || null,
+    };
     return h(
       "li",
       {},
