@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Error, Page, Route, expect
 
 from tests.browser.conftest import Held, Watch
 from tests.service import Service
@@ -150,3 +151,27 @@ def test_what_a_closed_window_had_typed_is_offered_where_another_typed_too(
     left.get_by_role("button", name="Put it here").click()
     expect(box).to_have_value("#!runbook\nMine\n\n#!runbook\nTheirs")
     expect(left).to_have_count(0)
+
+
+@pytest.mark.slow
+def test_what_a_window_that_crashed_had_typed_is_offered_where_another_wrote_over_it(
+    page: Page, context: BrowserContext, chat: str
+) -> None:
+    other = context.new_page()
+    for window in (other, page):
+        window.goto(f"/projects/{chat}")
+        expect(window.get_by_role("textbox", name="Message")).to_have_value("")
+    for window, text in ((other, "Theirs"), (page, "Mine")):
+        window.get_by_role("textbox", name="Message").fill(text)
+        window.wait_for_function("text => JSON.stringify(localStorage).includes(text)", arg=text)
+    left = page.get_by_role("group", name="Text of a window that was closed")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("Mine")
+    expect(left).to_have_count(0)  # it has it still
+    with other.expect_event("crash"), contextlib.suppress(Error):
+        other.goto("chrome://crash")
+    other.close()
+    page.reload()
+
+    expect(left).to_contain_text("Theirs")
+    expect(page.get_by_role("textbox", name="Message")).to_have_value("Mine")

@@ -27,20 +27,36 @@ const PAGE = "../../../templates/static/js/kit/drafts.js";
 let count = 0;
 let open = new Map(); // windows: what their page hears
 
+let acts; // the window that does something
+const held = new Map(); // locks: the window that has each
+const locks = {
+  request: async (name) => held.set(name, acts),
+  query: async () => ({ held: [...held.keys()].map((name) => ({ name })) }),
+};
+give("navigator", { locks, platform: "" });
+
 /** A page loaded in that window; enter() makes it the one that acts. */
 async function load(window) {
   const heard = {};
+  acts = window;
   give("sessionStorage", window);
   globalThis.addEventListener = (name, told) => (heard[name] = told);
   const page = await import(`${PAGE}?${(count += 1)}`);
   open.set(window, heard);
   return {
     ...page,
-    enter: () => give("sessionStorage", window),
-    close() {
+    enter() {
+      acts = window;
       give("sessionStorage", window);
+    },
+    close() {
+      this.enter();
       heard.pagehide();
+      this.crash();
+    },
+    crash() {
       open.delete(window);
+      for (const [name, by] of held) if (by === window) held.delete(name);
     },
     asks() {
       let asked = false;
@@ -52,7 +68,6 @@ async function load(window) {
 
 /** Every other window hears of it. */
 function tell(change) {
-  const acts = globalThis.sessionStorage;
   for (const [window, { storage }] of open) {
     give("sessionStorage", window);
     if (window !== acts) storage?.(change);
@@ -159,6 +174,48 @@ test("what was typed last and closed is offered where a window comes back to its
   assert.match(document.querySelector("[role=group]").textContent, /of B/);
   again.close();
   assert.equal((await load(store())).draftOf("x"), "of A");
+});
+
+test("what a window had typed that crashed is offered where another has written over it", async () => {
+  const offered = async () => {
+    const page = await load(store());
+    document.body.innerHTML = "<div id=bars></div><form><textarea></textarea></form>";
+    page.draft(document.querySelector("textarea"), "x");
+    await new Promise((done) => setTimeout(done));
+    return [...document.querySelectorAll("[role=group]")].map((node) => node.textContent);
+  };
+  const b = await load(store());
+  assert.equal(b.draftOf("x"), "");
+  const a = await load(store());
+  a.keepDraft("x", "of A");
+  b.enter();
+  b.keepDraft("x", "of B");
+  assert.deepEqual(await offered(), [], "its window is there");
+
+  a.enter();
+  a.keepDraft("x", "of A, and more");
+  b.enter();
+  b.keepDraft("x", "of B, and more");
+  a.crash();
+
+  const [left, ...more] = await offered();
+  assert.match(left, /of A, and more/);
+  assert.deepEqual(more, []);
+});
+
+test("what a window sent itself is offered nowhere, though another had written over it", async () => {
+  const mine = store();
+  const a = await load(mine);
+  a.keepDraft("x", "of A");
+  const b = await load(store());
+  b.keepDraft("x", "of B");
+  a.enter();
+  a.keepDraft("x", ""); // it was sent
+  a.crash();
+  b.enter();
+  b.close();
+
+  assert.deepEqual(Object.keys(localStorage), ["svc.draft.x"]);
 });
 
 test("what a closed window typed is not written over by one that never showed it", async () => {

@@ -16,6 +16,11 @@ const unkept = new Map(); // what neither takes
 /** @type {Map<string, string>} */
 const shown = new Map(); // the text of each draft as this page last knew it
 
+const LOCK = "svc.window."; // held by each page that has kept something, until it is gone
+const PAGE = Math.random().toString(36).slice(2);
+/** @type {unknown} */
+let alive = null;
+
 /** @type {Set<() => void>} */
 const due = new Set(); // of every field that holds what is not saved yet
 
@@ -117,8 +122,10 @@ export function draftsUnder(prefix) {
 export function keepDraft(name, text, was) {
   begin();
   const key = PREFIX + name;
-  const value = text && JSON.stringify({ text, at: Date.now(), was });
+  const value = text && JSON.stringify({ text, at: Date.now(), was, by: PAGE });
+  const mine = entry(own, key)?.text;
   unkept.delete(key);
+  forgetAside(name, mine); // a newer text of this window takes its place
   if (!text) {
     put(own, key, "");
     // Another window's text at the same box is not what is forgotten.
@@ -126,10 +133,11 @@ export function keepDraft(name, text, was) {
     shown.delete(name);
     return;
   }
+  alive ??= navigator.locks?.request(LOCK + PAGE, () => new Promise(() => {})).catch(() => {});
   const before = entry(shared, key);
-  // Its window is closed, and nobody saw it here.
-  if (before?.left && before.text !== shown.get(name) && !text.startsWith(before.text))
-    setAside(key, before);
+  // Of another window, and nobody saw it here.
+  const seen = before && (before.text === shown.get(name) || before.text === mine);
+  if (before && !seen && !text.startsWith(before.text)) setAside(key, before);
   shown.set(name, text);
   const here = put(own, key, value);
   const there = put(shared, key, value);
@@ -148,19 +156,30 @@ function leave(key) {
   const mine = entry(own, key);
   if (!mine) return;
   const theirs = entry(shared, key);
+  forgetAside(key.slice(PREFIX.length), mine.text);
   if (!theirs || theirs.text === mine.text)
     put(shared, key, JSON.stringify({ ...mine, left: true }));
-  else setAside(key, mine);
+  else setAside(key, { ...mine, left: true });
 }
 
 /**
+ * Beside what is kept there. That of a window that is not known to be closed names it: it may be gone
+ * without a word, as after a crash.
  * @param {string} key
- * @param {{text: string, at: number, was?: string}} one
+ * @param {Kept} one
  */
-function setAside(key, { text, at, was }) {
+function setAside(key, { text, at, was, by, left }) {
   const aside = `${LEFT}${key.slice(PREFIX.length)}:${at}`;
-  put(shared, aside, JSON.stringify({ text, at, was }));
+  put(shared, aside, JSON.stringify({ text, at, was, by: left ? undefined : by }));
   return { key: aside, text, was };
+}
+
+/**
+ * @param {string} name
+ * @param {string | undefined} text
+ */
+function forgetAside(name, text) {
+  if (text) for (const one of leftOf(name)) if (one.text === text) put(shared, one.key, "");
 }
 
 let begun = false;
@@ -186,14 +205,13 @@ function stay() {
       if (there.text !== mine?.text) setAside(key, there); // of a window that was closed since
       put(shared, key, own().getItem(key));
     }
-    for (const one of leftOf(key.slice(PREFIX.length)))
-      if (one.text === mine?.text) put(shared, one.key, "");
+    forgetAside(key.slice(PREFIX.length), mine?.text);
   }
 }
 
 /**
  * @param {string} name
- * @returns {{key: string, text: string, was?: string}[]}
+ * @returns {{key: string, text: string, was?: string, by?: string}[]}
  */
 function leftOf(name) {
   const begin = `${LEFT}${name}:`;
@@ -254,10 +272,22 @@ export function offerLeft(place, name, take, words) {
     place.after(node);
   };
   begin();
-  leftOf(name).forEach(show);
+  for (const one of leftOf(name))
+    if (!one.by) show(one);
+    else isGone(one.by).then((gone) => gone && place.parentNode && show(one));
+}
+
+/**
+ * Whether that page is no more; one that cannot be asked for is taken to be there.
+ * @param {string} page
+ */
+async function isGone(page) {
+  const { held } = (await navigator.locks?.query().catch(() => null)) ?? {};
+  return Boolean(held) && !held?.some(({ name }) => name === LOCK + page);
 }
 
 /** @typedef {() => Storage} Store */
+/** @typedef {{text: string, at: number, was?: string, by?: string, left?: boolean}} Kept */
 
 /** @param {string} key */
 const read = (key) => parsed(unkept.get(key)) ?? entry(own, key) ?? entry(shared, key);
@@ -274,12 +304,15 @@ function entry(store, key) {
   }
 }
 
-/** @param {string | null | undefined} value */
+/**
+ * @param {string | null | undefined} value
+ * @returns {Kept | null}
+ */
 function parsed(value) {
   if (!value) return null; // most boxes: an error would cost more than all else
   try {
-    const { text, at, left, was } = JSON.parse(value);
-    return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left, was } : null;
+    const { text, at, left, was, by } = JSON.parse(value);
+    return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left, was, by } : null;
   } catch {
     return null;
   }
