@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from workspace.chats import files, hosts, spent, titles, transcript
@@ -16,18 +15,18 @@ MESSAGES = ("user", "assistant", "tool_result", "notice")
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-def read(row: Chat, path: Path, *, replaced: bool) -> bool:
-    """Read what grew; whether a turn ended there, which is when the row is worth storing.
+def read(row: Chat, path: str, *, anew: bool) -> tuple[bool, bool]:
+    """Read what grew, or all of it where that was edited: whether a turn ended there, which is when
+    the row is worth storing, and whether it was all.
 
     OSError when it cannot be read: the row says what it said, or what was read until then.
     """
-    anew = replaced or _size(path) < row.offset
-    scan = transcript.Scan(str(path), 0 if anew else row.offset)
+    scan = transcript.Scan(path, 0 if anew else row.offset, wary=True)
     records = iter(scan)
     first = [*islice(records, 1)]  # refused here, before anything is forgotten
-    if anew:
+    if anew or scan.anew:
         row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
-        row.title = row.preview = ""
+        row.title, row.preview, row.updated = "", "", row.created
         row.last_turn = row.usage = row.cost = None
         row.context = row.hosts = row.instructions = None
     ended, inherited = False, files.inherited_to(row.record)
@@ -43,14 +42,7 @@ def read(row: Chat, path: Path, *, replaced: bool) -> bool:
     finally:
         row.offset = scan.end
         row.damaged += scan.damaged
-    return ended
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except (FileNotFoundError, NotADirectoryError):
-        return 0
+    return ended, anew or scan.anew
 
 
 def _count(row: Chat, record: dict[str, Any]) -> None:

@@ -20,12 +20,13 @@ from django.db import IntegrityError, OperationalError, transaction
 
 from workspace.chats import counts, files, titles
 from workspace.chats.counts import moment
-from workspace.models import Chat
+from workspace.models import Chat, Searched
 from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
+YOUNG_NS = 50_000_000  # a file this young may be in the middle of a write
 INHERITED = (  # by a fork; what its source spent is not among them
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
     "last_turn", "context", "hosts", "instructions",
@@ -244,10 +245,8 @@ def _refresh(
     if entry.record != record or row._state.adding:
         record = record if _read_record(project, row) else ABSENT
     if entry.transcript != lines:
-        path = project.chats_dir / f"{row.id}.jsonl"
         try:
-            ended = counts.read(row, path, replaced=entry.transcript[2] != lines[2])
-            row.transcript_stat = _text(lines)
+            lines, ended = _read_transcript(project, row, entry.transcript, lines)
         except OSError as error:
             row.error = f"its transcript cannot be read: {error.strerror}"
             record, lines = ABSENT, entry.transcript
@@ -263,6 +262,30 @@ def _refresh(
     if store:
         _store(row)
     return row
+
+
+def _read_transcript(project: Project, row: Chat, before: Stamp, now: Stamp) -> tuple[Stamp, bool]:
+    """Count what is new; the stamp up to which that was done, and whether a turn ended there.
+
+    What was edited in place is read from its beginning, by the search too. A file of the same size
+    and another time may also be one to which a line is just being added: that shows in a moment.
+    """
+    path = str(project.chats_dir / f"{row.id}.jsonl")
+    touched, counted = before[1:] == now[1:], row.offset
+    row.transcript_stat = _text(now)
+    if touched and 0 <= time.time_ns() - now[0] < YOUNG_NS:
+        return before, False
+    ended, anew = counts.read(row, path, anew=touched or before[2] != now[2])
+    if anew and counted:
+        _search_anew(row)
+    return now, ended
+
+
+def _search_anew(row: Chat) -> None:
+    try:
+        Searched.objects.filter(chat=row.id).delete()
+    except OperationalError as error:
+        _lags(row.id, error)
 
 
 def _met(project: Project, folder: _Folder, session_id: str) -> _Entry:

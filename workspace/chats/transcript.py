@@ -208,17 +208,26 @@ def _sync_folder(folder: str) -> None:
 
 
 class Scan:
-    """Records from byte `start` in file order; `damaged` and `end` are right after each step."""
+    """Records from byte `start` in file order; `damaged` and `end` are right after each step.
 
-    def __init__(self, path: str, start: int = 0, end: int | None = None) -> None:
+    `wary`: where no line ends at `start`, as after an edit by hand, all of them; `anew` says so."""
+
+    def __init__(
+        self, path: str, start: int = 0, end: int | None = None, *, wary: bool = False
+    ) -> None:
         self.path, self.end, self.limit, self.damaged = path, start, end, 0
+        self.wary, self.anew = wary and start > 0, False
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         file = opened(self.path, buffering=_BLOCK)
         if file is None:
+            if self.wary:
+                self.anew, self.end = True, 0
             return
         with file:
-            file.seek(self.end)
+            file.seek(self.end - self.wary)
+            if self.wary and file.read(1) != b"\n":
+                self.anew, self.end = True, file.seek(0)
             while line := file.readline(LINE_BYTES):
                 after = self.end + len(line)
                 if not line.endswith(b"\n"):

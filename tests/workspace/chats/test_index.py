@@ -16,7 +16,9 @@ from config.errors import NotFound
 from config.storage import opening
 from tests.workspace.chats.world import World
 from workspace.chats import counts, files, index, transcript
+from workspace.chats.search import search
 from workspace.models import Chat
+from workspace.projects import store as projects
 
 
 def forget() -> None:
@@ -68,9 +70,9 @@ def test_only_what_grew_is_read_again(world: World, monkeypatch):
     read_from: list[int] = []
     scan = transcript.Scan
 
-    def noted(path: str, start: int) -> transcript.Scan:
+    def noted(path: str, start: int, **how: Any) -> transcript.Scan:
         read_from.append(start)
-        return scan(path, start)
+        return scan(path, start, **how)
 
     index.get(world.project, chat)
     world.finish(chat, "Two")
@@ -133,6 +135,65 @@ def test_a_transcript_put_back_from_elsewhere_is_read_from_its_start(world: Worl
     fresh.replace(path)
 
     assert index.get(world.project, chat).messages == 1
+
+
+@pytest.mark.parametrize(("words", "more"), [(b"swordfish", 0), (b"a longer secret", 1), (b"x", 1)])
+def test_an_edit_in_place_shows_in_lists_and_in_the_search(world: World, words: bytes, more: int):
+    chat = world.chat().chat.id
+    world.finish(chat, "My pass1word", "The pass1word is noted.")
+    found("pass1word")
+    path = world.transcript(chat)
+    edited = path.read_bytes().replace(b"pass1word", words)
+    with path.open("r+b") as file:
+        file.write(edited)
+        file.truncate()
+    for _ in range(more):  # before anybody looked
+        world.finish(chat, "More")
+    os.utime(path, (1e9, 1e9))
+
+    row = index.get(world.project, chat)
+
+    shown = words.decode()
+    assert (row.title, row.messages, row.damaged) == (f"My {shown}", 2 + more, 0)
+    assert found("pass1word") == []
+    assert found(shown) == ["The " + shown + " is noted.", "My " + shown]
+
+
+def test_a_line_that_is_just_being_added_is_no_edit(world: World, monkeypatch):
+    """The time of a file is new before its size is."""
+    chat = world.chat().chat.id
+    world.finish(chat, "One")
+    index.get(world.project, chat)
+    reads: list[bool] = []
+    read = counts.read
+
+    def noted(row: Chat, path: str, *, anew: bool) -> tuple[bool, bool]:
+        reads.append(anew)
+        return read(row, path, anew=anew)
+
+    monkeypatch.setattr(counts, "read", noted)
+    os.utime(world.transcript(chat))
+    index.get(world.project, chat)
+    world.finish(chat, "Two")
+
+    assert index.get(world.project, chat).messages == 2
+    assert reads == [False]
+
+
+def test_an_emptied_transcript_is_as_old_as_its_chat(world: World):
+    chat = world.chat().chat.id
+    world.finish(chat, "One")
+    index.get(world.project, chat)
+
+    os.truncate(world.transcript(chat), 0)
+
+    row = index.get(world.project, chat)
+    assert (row.messages, row.updated) == (0, row.created)
+
+
+def found(text: str) -> list[str]:
+    hits = search.search(projects.all(), text, only=None, limit=9).hits
+    return [str(hit.shown["content"]) for hit in hits]
 
 
 @contextmanager

@@ -155,9 +155,9 @@ def test_what_grew_is_found_at_once_and_only_that_was_read(world: World, monkeyp
     starts: list[int] = []
     scan = transcript.Scan
 
-    def noted(path: str, start: int = 0, end: int | None = None) -> transcript.Scan:
+    def noted(path: str, start: int = 0, end: int | None = None, **how: Any) -> transcript.Scan:
         starts.append(start)
-        return scan(path, start, end)
+        return scan(path, start, end, **how)
 
     world.finish(chat, "second haystack")
     monkeypatch.setattr(transcript, "Scan", noted)
