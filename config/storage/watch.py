@@ -79,7 +79,7 @@ class Watcher:
                 failed = 0
             except Exception as error:
                 failed += 1
-                self._compare(self._folders())
+                self._poll()
                 if failed == 1:
                     continue  # perhaps a folder went just then
                 if failed == 2:
@@ -87,6 +87,14 @@ class Watcher:
                 self._ready.set()
                 self._again.wait(min(self._poll_s, BLIND_S))
             self._ready.set()
+
+    def _poll(self) -> None:
+        """A look where watching failed. The folders may not be found either, as where all of them
+        are away: then the next look is at what came back."""
+        try:
+            self._compare(self._folders())
+        except Exception as error:
+            log.debug("the watched folders are not found: %s", error)
 
     def _watch(self) -> None:
         """Until the system could not say everything."""

@@ -288,6 +288,31 @@ def test_the_poll_follows_symlinked_files(tmp_path: Path, told: Told):
         watcher.stop()
 
 
+def test_all_that_is_watched_may_go_away_and_come_back(tmp_path: Path, told: Told, monkeypatch):
+    monkeypatch.setattr(watch, "BLIND_S", 0.05)
+    root, away, asked = tmp_path / "root", tmp_path / "away", threading.Event()
+    root.mkdir()
+
+    def folders() -> list[Path]:
+        try:
+            return below(root)
+        except FileNotFoundError:
+            asked.set()
+            raise
+
+    watcher = Watcher(folders, told.put, poll_s=30)
+    watcher.start()
+    try:
+        root.rename(away)
+        assert asked.wait(30)
+        (away / "a.yaml").write_bytes(b"1")
+        away.rename(root)
+
+        seen(told, root / "a.yaml")
+    finally:
+        watcher.stop()
+
+
 def test_a_handler_that_fails_does_not_end_the_watching(tmp_path: Path, told: Told):
     def handler(paths: set[Path]) -> None:
         told.put(paths)
