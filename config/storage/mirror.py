@@ -45,6 +45,11 @@ class Mirrored:
     settled: bool = True
     taken: str = ""  # the other home that has this key in the table
 
+    @property
+    def had(self) -> bool:
+        """Whether its bytes could be had: what keeps them may go without a trace in the stat."""
+        return bool(self.etag)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -175,7 +180,7 @@ class Mirror(Generic[M]):
         stat = files.stat_of(path)
         known = self._known.get(key)
         known = known if known is not None and known.path == path else None
-        same = known is not None and known.stat == stat and _had(known)
+        same = known is not None and known.stat == stat and known.had
         if known is not None and same and (known.settled or _racy(known.stat)):
             return known
         found = self._read(key, path, stat, known) if stat else None
@@ -339,11 +344,6 @@ def _lags(found: Iterable[Mirrored], error: OperationalError) -> None:
 def _key(found: Mirrored) -> str:
     """The order in which all writers take their rows, so that none waits for another in a ring."""
     return found.key
-
-
-def _had(found: Mirrored) -> bool:
-    """Whether its bytes could be had: what kept them may go without a trace in the stat."""
-    return bool(found.etag)
 
 
 def _half(found: Mirrored) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from django.db import OperationalError, connection
 from django_q.models import OrmQ
 
-from config.storage import homes
+from config.storage import homes, opening
 from tests.workspace.triggers.world import NOON, schedule
 from workspace.models import Run, TriggerState, Turn
 from workspace.notify import delivery
@@ -180,6 +181,25 @@ def test_a_file_that_stays_gone_or_empty_takes_its_triggers_along(world, half):
     advance(world, ticker, seconds=2)
 
     assert not TriggerState.objects.exists()
+
+
+def test_a_file_that_could_not_be_read_for_a_moment_is_armed_again(world, monkeypatch):
+    ticker = serve(world, entry("t"))
+    path = world.folder / "alpha" / "project.yaml"
+
+    def refused(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as kept:
+        kept.setattr(opening, "regular", refused)
+        path.write_text("triggers:\n" + entry("t") + entry("new"))
+        advance(world, ticker, seconds=2)
+        assert world.state("t").next_at is None
+
+    advance(world, ticker, seconds=2)
+
+    assert world.state("t").next_at == NOON + MINUTE
+    assert world.state("new").next_at == NOON + MINUTE + timedelta(seconds=4)
 
 
 def test_an_edit_just_before_the_due_time_still_counts(world):

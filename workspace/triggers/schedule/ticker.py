@@ -131,10 +131,14 @@ class Ticker:
             self.zone, self.stats = zone, {}  # the machine has moved: everything is armed again
         stats = self._stats()
         stats |= self._halves(stats, now)
+        again = set()
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):
                 self._sync(slug, now)
-        self.stats = {slug: stat for slug, stat in stats.items() if slug not in self.taken}
+                if (found := store.MIRROR.get(slug)) is not None and not found.had:
+                    again.add(slug)
+        again |= self.taken
+        self.stats = {slug: stat for slug, stat in stats.items() if slug not in again}
         self._forget_vanished(set(stats), now)
 
     def _stats(self) -> dict[str, str]:
