@@ -213,3 +213,21 @@ def split(link: str) -> tuple[str, str]:
     """The file and the anchor of a link."""
     name, _, anchor = link.partition("#")
     return name, anchor
+
+
+def test_a_step_of_a_walk_names_what_its_files_define():
+    """`Exchange._call`, `sync`: of a file in the left cell, or of one that is named beside it."""
+    walks, absent = text_of("docs/design/walks.md"), []
+    for places, deeds in re.findall(r"^\| (`.+) \| (.+) \|$", walks, re.MULTILINE):
+        folder, code = "", ""
+        for told in re.findall(r"`([\w./]+\.(?:py|js))`", places + deeds):
+            folder = told.rpartition("/")[0] or folder
+            code += text_of(f"{folder}/{told.rpartition('/')[2]}")
+        for name in re.findall(r"`((?:[A-Z]\w*\.)?_?[a-zA-Z_]{4,})`", deeds):
+            owner, _, own = name.rpartition(".")
+            for one, words in ((own, r"(?:def|class) {}\b"), (owner, r"(?:class {0}\b|{0} = )")):
+                pattern = rf"^ *(?:async )?{words.format(one)}"
+                if one and name != "turns" and not re.search(pattern, code, re.MULTILINE):
+                    absent.append((places, name))
+
+    assert absent == []
