@@ -48,7 +48,8 @@ class Sighting:
     """One listener as it is known now.
 
     `found` is its identity from files alone, `identity` that with its `answer`; `since` is when
-    this process of it was first seen.
+    this process of it was first seen. `beside`: the ports on which others have listened in its
+    directory while it did.
     """
 
     listener: Listener
@@ -63,6 +64,7 @@ class Sighting:
     next_ask: float
     answer: Answer | None = None
     present: bool = True
+    beside: frozenset[int] = frozenset()
 
     @property
     def id(self) -> str:
@@ -175,6 +177,7 @@ class Observed:
             if listener.id not in self._known:
                 self._known[listener.id] = self._moved(listener, present, scan.at, now)
         self._forget(present, now)
+        self._tell_apart()
         self._touch()
         changed += self._renew(now)
         after = [one.id for one in self.all()]
@@ -306,6 +309,23 @@ class Observed:
                 one.present = False
                 if now - one.seen >= STAYS_S:
                     del self._known[one.id]
+
+    def _tell_apart(self) -> None:
+        """Note what runs side by side: of two servers of one directory, neither is the other on
+        another port."""
+        here: dict[str, list[Sighting]] = {}
+        for one in self._known.values():
+            if one.present:
+                here.setdefault(one.listener.cwd, []).append(one)
+        for together in here.values():
+            alike: dict[tuple[str, ...], list[Sighting]] = {}
+            for one in together if len(together) > 1 else ():
+                alike.setdefault((program(one.id), *_started(one)), []).append(one)
+            ports = {one.listener.port for one in together}
+            for same in alike.values():
+                others = ports.difference(one.listener.port for one in same)
+                for one in same:
+                    one.beside |= others
 
     def _renew(self, now: float) -> list[str]:
         """Look again at files of the longest unread; the ids of those that differ."""

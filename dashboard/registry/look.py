@@ -38,6 +38,7 @@ def same(one: Sighting | None, other: Sighting | None) -> bool:
         one.present == other.present
         and one.listener == other.listener
         and one.kind == other.kind
+        and one.beside == other.beside
         and (one.answer and one.answer.protocol) == (other.answer and other.answer.protocol)
         and one.identity == other.identity
     )

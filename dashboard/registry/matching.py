@@ -137,12 +137,14 @@ class Listeners:
         return any(ip in {one.address, *EVERYWHERE} for ip, _ in seen.listener.addresses)
 
     def _elsewhere(self, one: Wanted, taken: Set[str]) -> Sighting | None:
-        """The nearest that fits without doubt: a web server before whatever else it has opened."""
+        """The nearest that fits without doubt: a web server before whatever else it has opened, and
+        nothing that ran beside it when it was at home."""
         fitting = [
             s
             for s in self._candidates(one.match)
             if s.id not in taken
             and self.family.get(s.id, one.slug) == one.slug
+            and (s.id in self.family or one.port not in s.beside)
             and verdict(one.match, s) is Verdict.FITS
         ]
         home = one.port or 0

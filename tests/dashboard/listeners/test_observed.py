@@ -456,6 +456,25 @@ def test_a_second_one_beside_it_is_another_app_and_so_is_another_command():
     assert {one.id for one in other.all()} == {listener(5173).id, listener(5175).id}
 
 
+def test_what_another_server_of_its_directory_listened_on_beside_it_is_kept():
+    started = {3000: ("vite", "--port=3000"), 3001: ("vite", "--port=3001"), 8000: ("api",)}
+
+    def by_port(one: Listener) -> Identity:
+        process = Process(one.pid, name="node", argv=started[one.port], cwd=one.cwd, whole=True)
+        return known(one, process=process)
+
+    observed = Observed(identify=by_port)
+    elsewhere = listener(3001, cwd="/y")
+    observed.update(scan(listener(3000), listener(8000), elsewhere), 0)
+    observed.update(scan(listener(3001), listener(3000), elsewhere), 2)
+    observed.update(scan(listener(3001)), 4)
+
+    beside = {(one.listener.port, one.listener.cwd): one.beside for one in observed.all()}
+    assert beside == {
+        (3000, "/x"): {8000}, (3001, "/x"): set(), (3001, "/y"): set(), (8000, "/x"): {3000},
+    }  # fmt: skip
+
+
 def test_after_a_restart_of_the_service_a_moved_server_is_the_one_with_a_history():
     observed = Observed(identify=a_dev_server)
     observed.update(scan(listener(5174)), 0)

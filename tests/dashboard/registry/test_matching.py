@@ -166,6 +166,13 @@ def test_it_is_followed_to_the_nearest_web_server_among_all_it_has_opened():
     assert shop(MATCHED, debugger, socket, web).port == 3005
 
 
+def test_it_has_not_moved_to_what_ran_beside_it_at_home():
+    beside, new = replace(listener(8000), beside=frozenset({3000})), listener(3001)
+
+    assert shop(MATCHED, beside).evidence is Port.EMPTY
+    assert shop(MATCHED, beside, new).port == 3001
+
+
 def test_back_on_its_own_port_it_has_not_moved():
     app = shop(MATCHED, listener(3001, present=False), listener(3000))
 
