@@ -56,6 +56,9 @@ def test_a_newcomer_adds_the_examples_with_one_click_and_puts_them_away(
     expect(listed).to_have_count(2)
     expect(page.get_by_role("heading", name="See a stack before you make one")).to_be_hidden()
 
+    page.get_by_role("button", name="Open a repository").click()
+    expect(page.get_by_role("button", name="Go there")).to_be_visible()
+
     page.get_by_role("button", name="Examples").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("p")

@@ -1,7 +1,7 @@
 // The first page of review: every project with its counts, kept up by events.
 
 import { get } from "../kit/api.js";
-import { fill, h, icon } from "../kit/dom.js";
+import { button, fill, h, icon } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
 import { menu } from "../kit/menu.js";
 import { action } from "../kit/palette.js";
@@ -9,13 +9,14 @@ import { page, problem } from "../kit/parts.js";
 import "../kit/shell.js";
 import { late } from "../kit/skeleton.js";
 import { plural } from "../kit/words.js";
-import { welcome } from "./projects/empty.js";
+import { lead, welcome } from "./projects/empty.js";
 import { addExamples, removeExamples } from "./projects/examples.js";
 import { calm, live } from "./live.js";
 import { closedRow, projectRow } from "./projects/row.js";
 import { route } from "./route.js";
 
 const ADD = "Add the example projects";
+const OPEN = "Open a repository";
 const REMOVE = "Put the example projects away";
 const EXAMPLES = 2;
 
@@ -50,7 +51,8 @@ menu(examples, () => [
     why: "There are none.",
   },
 ]);
-const tools = h("div", { class: "line wrap", hidden: true }, find, examples);
+const opener = button(OPEN, { icon: "plus", onclick: openOne });
+const tools = h("div", { class: "line wrap", hidden: true }, find, examples, opener);
 
 /** A card of rows under a heading; the folded ones are details. */
 function section(name, build, { folded = false, empty = "" } = {}) {
@@ -125,18 +127,18 @@ function draw() {
   archived.show(hidden, !hidden.length);
   if (words.length) for (const one of [closed, archived]) one.unfold();
   if (!count && !none.firstChild)
-    fill(none, welcome({ folder, openOne, add: () => addExamples(watch) }));
+    fill(none, welcome({ folder, open: openOne, add: () => addExamples(watch) }));
   else if (count) fill(none);
   tell();
 }
 
-/** "open one of your repositories": the first project that has none yet. */
+/** In the first project that has no repository yet; else to where one is made. */
 function openOne() {
   closed.unfold();
   const first = closed.rows.querySelector("button");
-  first?.scrollIntoView({ block: "center" });
-  first?.click();
-  return Boolean(first);
+  if (!first) return lead();
+  first.scrollIntoView({ block: "center" });
+  first.click();
 }
 
 function watch(now) {
@@ -198,6 +200,7 @@ key(["J", "j", "Alt+ArrowDown"], "Next project", () => step(1));
 key(["K", "k", "Alt+ArrowUp"], "Project before", () => step(-1));
 key("Enter", "Open the project");
 key("/", "Filter projects", () => find.focus());
+action(OPEN, openOne, { icon: "plus" });
 action(ADD, () => addExamples(watch), { icon: "plus" });
 action(REMOVE, () => removeExamples(watch), { icon: "archive" });
 live(load);

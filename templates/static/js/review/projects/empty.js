@@ -6,8 +6,8 @@ import { toast } from "../../kit/toast.js";
 
 const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
 
-/** A repository is reviewed in a project: without any, that is the first step. */
-function lead() {
+/** A repository is reviewed in a project: without one to open, that is the first step. */
+export function lead() {
   const main = /** @type {HTMLAnchorElement} */ (document.querySelector('[data-part="main"]'));
   toast("Open its folder as a project first; its page puts it under review.", {
     action: "Go there",
@@ -15,8 +15,8 @@ function lead() {
   });
 }
 
-/** `add()` brings the examples, `openOne()` answers whether there is a project to open. */
-export function welcome({ folder, add, openOne }) {
+/** `add()` brings the examples, `open()` leads to a repository of one's own. */
+export function welcome({ folder, add, open }) {
   const art = /** @type {HTMLTemplateElement} */ (document.getElementById("art")).content.cloneNode(
     true,
   );
@@ -25,7 +25,7 @@ export function welcome({ folder, add, openOne }) {
     {
       type: "button",
       class: "link",
-      onclick: () => openOne() || lead(),
+      onclick: open,
     },
     "open one of your repositories",
   );
