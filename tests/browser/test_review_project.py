@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.stacks import Stacked, stacked
+from tests.browser.test_early import SHIFTS
 from tests.browser.toasts import undo
 from tests.review.places import put
 from tests.review.repos import Repo
@@ -16,6 +17,8 @@ from tests.service import Service, until
 
 GONE = "0123456789abcdef0123456789abcdef01234567"
 TURNING = re.compile(".{0,20}[\u202a-\u202e\u2066-\u2069]")
+# A pace at which each repository is drawn in a frame of its own.
+IN_PIECES = "let read = 0; performance.now = () => (read += 50);"
 READ = """document.title + document.body.innerText + [...document.querySelectorAll("*")].map(
     (node) => (node.getAttribute("title") ?? "") + (node.getAttribute("aria-label") ?? ""))"""
 
@@ -193,6 +196,20 @@ def _with(pay: Stacked, name: str) -> list[object]:
     stacks = [{"title": "Refunds", "commits": commits}, {"title": "Payouts", "follow_on": True}]
     entry = {"name": "app", "path": str(pay.repo.path), "trunk": "main", "stacks": stacks}
     return [entry | {"range": f"{pay.shas['start']}..feature"}]
+
+
+def test_what_stands_below_many_repositories_is_seen_once_they_are_there(
+    page: Page, pay: Stacked
+) -> None:
+    base = {"path": str(pay.repo.path), "range": f"{pay.shas['landed']}..{pay.shas['money']}"}
+    pay.write(repos=[{"name": f"part-{n}", **base} for n in range(8)])
+    page.set_viewport_size({"width": 390, "height": 1600})
+    page.add_init_script(IN_PIECES + SHIFTS)
+    page.goto(pay.page)
+
+    expect(page.get_by_role("region", name="Stacks of part-7")).to_be_visible()
+    expect(page.get_by_role("complementary", name="About this project")).to_be_visible()
+    assert page.evaluate("shifted") < 0.02
 
 
 @pytest.mark.slow

@@ -119,7 +119,8 @@ async function draw(project, found) {
   threads.show(found);
   picture.show(project);
   repositories.show(project.repos);
-  await drawRepos(project.repos);
+  if (!stacks.size) repos.ariaBusy = "true"; // what stands below them would be seen to move
+  await drawRepos(project.repos).finally(() => (repos.ariaBusy = null));
 }
 
 /** Hundreds come in pieces. */
