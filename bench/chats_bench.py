@@ -104,7 +104,7 @@ def _burst(service: Service) -> list[Figure]:
 def reads(service: Service) -> list[Figure]:
     """S3: both tools beside the same call on nothing, over one kept connection, to the last byte
     of the answer: what the caller does with it is not ours. All of it at rest; a chat that was
-    read is remembered, so one whose file was touched since is read, too."""
+    read is remembered, so one that has another message since is read, too."""
     folder = service.projects / "alpha" / ".chats"
     folder.mkdir(exist_ok=True)
     for number in range(CHATS - len(list(folder.glob("*.yaml")))):
@@ -126,9 +126,10 @@ def reads(service: Service) -> list[Figure]:
     for _ in range(ROUNDS):
         for name, call in calls.items():
             times[name].append(milliseconds(call))
-    for _ in range(ROUNDS):
-        os.utime(folder / f"{long}.jsonl")
-        times["anew"].append(milliseconds(calls["read"]))
+    with transcript.Writer(str(folder / f"{long}.jsonl")) as writer:
+        for _ in range(ROUNDS):
+            writer.append("user", "", text="And then?", sender={"kind": "user"})
+            times["anew"].append(milliseconds(calls["read"]))
     p50 = {name: statistics.median(found) for name, found in times.items()}
     return [
         Figure("S3", f"list_chats over {CHATS} chats, p50 : over none", f"{p50['list']:.2f} ms",
@@ -137,7 +138,7 @@ def reads(service: Service) -> list[Figure]:
         Figure("S3", "read_chat of 40 messages, p50 : of none", f"{p50['read']:.2f} ms",
                f"{p50['no read']:.2f} ms", p50["read"] / p50["no read"], "< 2 ms and <= 1.5 x",
                p50["read"] < 2 and p50["read"] <= 1.5 * p50["no read"]),
-        bounded("S3", "the same, touched since", p50["anew"], 2, unit="ms", floor=p50["no read"]),
+        bounded("S3", "the same, a message later", p50["anew"], 2, unit="ms", floor=p50["no read"]),
     ]  # fmt: skip
 
 
