@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.conftest import Held, Watch
 from tests.browser.stacks import Stacked, stacked
 from tests.browser.test_early import SHIFTS
 from tests.browser.toasts import undo
@@ -166,6 +166,12 @@ def test_a_text_that_changes_while_someone_types_is_told_and_not_replaced(
     expect(box).to_have_value("Theirs.")
     page.get_by_role("button", name="Undo").click()
     expect(box).to_have_value("Mine.")
+    put = Held(page, "**/description")
+    with page.expect_request("**/description"):
+        page.get_by_role("button", name="Save", exact=True).click()
+    expect(box).not_to_be_editable()  # what would be typed now would go with the form
+    put.release()
+    expect(box).to_have_count(0)
 
 
 def test_changes_arrive_in_place_and_the_focus_stays(page: Page, pay: Stacked) -> None:

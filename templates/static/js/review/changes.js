@@ -197,6 +197,7 @@ async function commit(event) {
   }
   const files = chosen().map(({ path }) => path);
   await attempt(event, async () => {
+    text.readOnly = true; // what would be typed now would go with the message
     try {
       const wanted = { files, message: text.value, look: state.commit.look };
       const { sha, subject } = await post(at("commit"), wanted);
@@ -207,6 +208,7 @@ async function commit(event) {
         act: () => location.assign(pageOf(state.project, state.repo, sha)),
       });
     } finally {
+      text.readOnly = false;
       await reload();
     }
   });

@@ -141,7 +141,7 @@ export class Note {
     const before = this.text;
     const text = this.area.value;
     const submit = this.form.querySelector("[type=submit]");
-    this.saving = true;
+    this.saving = this.area.readOnly = true; // what would be typed now would go with the form
     submit.setAttribute("aria-busy", "true");
     try {
       await this.write(text, seen, this.was);
@@ -153,7 +153,7 @@ export class Note {
     } catch (error) {
       this.refused(error);
     } finally {
-      this.saving = false;
+      this.saving = this.area.readOnly = false;
       submit.removeAttribute("aria-busy");
     }
   }

@@ -101,14 +101,14 @@ function open() {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const chosen = /** @type {HTMLInputElement} */ (form.querySelector("input:checked"));
-    send.disabled = true;
+    send.disabled = box.readOnly = true;
     try {
       await submit(chosen.value, box.value);
       text.clear();
       node.close();
       toast("Review submitted.");
     } catch (error) {
-      send.disabled = false;
+      send.disabled = box.readOnly = false;
       fill(trouble, problem(error.message));
     }
   });
