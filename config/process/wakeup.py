@@ -34,11 +34,11 @@ class Wakeup:
 
     def wait(self, seconds: float) -> bool:
         """Sleep until rung or until the time is over; whether it was rung."""
-        ready, _, _ = select.select([self._pipe], [], [], max(0.0, seconds))
+        ready = readable(self._pipe, seconds)
         if ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._pipe, 65536)
-        return bool(ready)
+        return ready
 
     def close(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -54,6 +54,14 @@ class Wakeup:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def readable(fd: int, seconds: float) -> bool:
+    """Whether there is something to read, or comes in that time. Of any descriptor: select() knows
+    none above 1023, and a server with many clients has more."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 def wake(name: str) -> None:

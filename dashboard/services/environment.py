@@ -8,7 +8,6 @@ import math
 import os
 import pwd
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from config.process import wakeup
 from dashboard.services import dotenv
 from dashboard.services.definition import Service
 
@@ -175,8 +175,7 @@ def _output_of(argv: list[str], env: Mapping[str, str], mark: bytes, limit: floa
 def _between(fd: int, mark: bytes, deadline: float) -> bytes:
     data = b""
     while data.count(mark + b"\n") < 2:
-        ready = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]
-        if not ready:
+        if not wakeup.readable(fd, deadline - time.monotonic()):
             raise _Silent("did not answer in time; look at what its start files wait for")
         part = os.read(fd, 65536)
         if not part:

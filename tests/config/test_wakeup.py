@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import threading
 import time
 from pathlib import Path
@@ -33,6 +34,25 @@ def test_a_sleeper_wakes_at_once():
 
         assert sleeper.wait(5)
         assert time.monotonic() - started < 1
+
+
+def test_a_sleeper_wakes_in_a_process_with_more_than_a_thousand_open_files():
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limits[1] < 2048:
+        pytest.skip("the system allows no more than a thousand open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
+    held = [os.open("/dev/null", os.O_RDONLY)]
+    try:
+        while held[-1] < 1100:
+            held.append(os.dup(held[0]))
+        with wakeup.Wakeup("a") as sleeper:
+            wakeup.wake("a")
+
+            assert (sleeper.wait(5), sleeper.wait(0)) == (True, False)
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_rings_before_the_sleep_are_one_waking():

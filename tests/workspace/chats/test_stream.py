@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import random
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from config.process import wakeup
 from config.web.http import threads
 from tests.service import until
 from tests.workspace.chats.world import HELLO, USER, World
@@ -452,6 +454,26 @@ async def test_a_failed_look_at_the_queues_ends_nobody_s_stream(
         monkeypatch.undo()
         await write(world, chat, "One")
         await client.until(lambda c: c.named("line"))
+
+
+async def test_streams_that_could_not_be_followed_for_a_moment_go_on(
+    world: World, chat: str, monkeypatch
+):
+    made, refusals = wakeup.Wakeup, [OSError(errno.EMFILE, "Too many open files")]
+
+    def scarce(name: str) -> wakeup.Wakeup:
+        if refusals:
+            raise refusals.pop()
+        return made(name)
+
+    monkeypatch.setattr(wakeup, "Wakeup", scarce)
+    monkeypatch.setattr(watching, "IDLE_AFTER_S", 0.01)
+    async with reading(chat, query="after=0") as client:
+        await client.until(lambda client: client.named("queue"))
+        world.finish(chat, "Hello")
+
+        await client.until(lambda client: client.named("line"))
+    assert not refusals
 
 
 async def test_a_deleted_chat_says_so_and_goes_on_when_it_comes_back(world: World, chat: str):

@@ -65,10 +65,21 @@ class Watch:
 
     def _tick(self) -> None:
         if not self._ticking:
-            self._ticking = True
             threading.Thread(target=self._run, name="chat-streams", daemon=True).start()
+            self._ticking = True
 
     def _run(self) -> None:
+        while True:
+            try:
+                self._follow()
+                break
+            except Exception:  # no more open files: every open page is told once there are
+                log.exception("chats are not followed for a moment")
+                time.sleep(IDLE_AFTER_S)
+        connections.close_all()
+
+    def _follow(self) -> None:
+        """Until nobody watches."""
         looked, busy_until, rung = 0.0, 0.0, True
         with wakeup.Wakeup(CHANGES) as sleeper:
             while channels := self._watched():
@@ -81,7 +92,6 @@ class Watch:
                     looked = now
                     self._look(channels)
                 rung = sleeper.wait(TICK_S if busy else IDLE_TICK_S)
-        connections.close_all()
 
     def _tick_one(self, channel: Channel) -> bool:
         try:

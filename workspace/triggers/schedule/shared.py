@@ -12,7 +12,6 @@ import errno
 import multiprocessing
 import os
 import random
-import select
 import socket
 import tempfile
 import time
@@ -21,6 +20,8 @@ from contextlib import AbstractContextManager, nullcontext
 from multiprocessing.reduction import ForkingPickler
 from multiprocessing.sharedctypes import RawValue
 from typing import Any
+
+from config.process import wakeup
 
 INLINE_BYTES = 16 * 1024  # a longer message travels as a file
 ROOM_BYTES = 256 * 1024  # without it a message of macOS has at most 2 KB
@@ -89,7 +90,7 @@ class TaskQueue:
         while True:
             if until is not None:
                 left = max(0.0, until - time.monotonic())
-                if not select.select([self._out], [], [], left)[0]:
+                if not wakeup.readable(self._out.fileno(), left):
                     return None
                 flags |= socket.MSG_DONTWAIT
             try:
@@ -99,7 +100,7 @@ class TaskQueue:
             return data, files
 
     def empty(self) -> bool:
-        return not select.select([self._out], [], [], 0)[0]
+        return not wakeup.readable(self._out.fileno(), 0)
 
     def qsize(self) -> int:
         """For statistics, which nothing reads: whether anything is on its way."""
