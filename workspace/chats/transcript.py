@@ -54,7 +54,14 @@ class Writer:
         self.path = path
         try:
             _make(path)
-            self._fd = opening.regular(path, within=root(path), flags=os.O_RDWR | os.O_APPEND)
+        except OSError as error:
+            raise StorageError(str(error)) from error
+        self._open()
+
+    def _open(self) -> None:
+        flags = os.O_RDWR | os.O_APPEND
+        try:
+            self._fd = opening.regular(self.path, within=root(self.path), flags=flags)
         except OSError as error:
             raise StorageError(str(error)) from error
         try:
@@ -76,6 +83,7 @@ class Writer:
 
     def append(self, kind: str, turn: str, **fields: Any) -> Record:
         """Write one record in one call and return it; `user` and `turn_end` reach the disk."""
+        self._follow()
         now = time.time_ns() // 1_000_000
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // 1000))
         record: Record = {
@@ -93,6 +101,26 @@ class Writer:
             self.sync()
         self.seq, self.head, self.end = record["seq"], record["id"], self.end + len(line)
         return record
+
+    def _follow(self) -> None:
+        """Go on in the file that has the name now: what is written to one whose place another took,
+        of an editor or a restore, is lost. A deleted chat is written where it went."""
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            return
+        old = self._fd
+        if os.path.samestat(now, os.fstat(old)):
+            return
+        try:
+            self._open()
+        except Busy:
+            self._fd = old
+            raise StorageError(f"{self.path} was replaced, and another process writes it") from None
+        except StorageError:
+            self._fd = old
+            raise
+        os.close(old)
 
     def sync(self) -> None:
         try:

@@ -65,6 +65,42 @@ def test_the_lock_is_free_after_close(path):
     assert fill(path, "b")[0]["seq"] == 2
 
 
+def test_a_writer_goes_on_in_the_file_that_took_the_place_of_its_own(path, tmp_path):
+    draft = tmp_path / "draft"
+    with transcript.Writer(path) as writer:
+        writer.append("user", "msg_1", text="pass1word")
+        draft.write_bytes(Path(path).read_bytes().replace(b"pass1word", b"***"))
+        draft.replace(path)
+
+        writer.append("assistant", "msg_1", text="noted")
+
+        with pytest.raises(transcript.Busy):
+            transcript.Writer(path)
+    records = [record for _, record in transcript.read(path)]
+    assert [(one["seq"], one["text"]) for one in records] == [(1, "***"), (2, "noted")]
+    assert records[1]["parent"] == records[0]["id"]
+
+
+def test_a_chat_that_is_deleted_while_it_is_written_keeps_what_comes(path, tmp_path):
+    with transcript.Writer(path) as writer:
+        writer.append("user", "msg_1", text="one")
+        Path(path).rename(tmp_path / "trash")
+
+        writer.append("assistant", "msg_1", text="two")
+
+    assert b"two" in (tmp_path / "trash").read_bytes()
+    assert not Path(path).exists()
+
+
+def test_a_writer_whose_place_was_taken_by_no_file_says_so(path):
+    with transcript.Writer(path) as writer:
+        Path(path).unlink()
+        Path(path).mkdir()
+
+        with pytest.raises(transcript.StorageError, match="not a regular file"):
+            writer.append("user", "msg_1", text="one")
+
+
 def test_a_torn_line_that_is_whole_json_becomes_a_record(path):
     last = fill(path, "a", "b")[-1]
     Path(path).write_bytes(Path(path).read_bytes().rstrip(b"\n"))
