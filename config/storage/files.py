@@ -124,7 +124,11 @@ def new(path: Path, data: bytes, *, within: Path | None = None) -> None:
         except FileExistsError:
             raise Conflict(f"{path.name} is there already") from None
         draft.gone()
-        folder.sync()
+        try:
+            folder.sync()
+        except OSError:  # told as refused, so it must not be there
+            folder.remove(path.name)
+            raise
 
 
 @contextlib.contextmanager

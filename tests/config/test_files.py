@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -606,6 +607,22 @@ def test_a_new_file_that_the_disk_refuses_leaves_nothing(tmp_path: Path, monkeyp
         files.new(tmp_path / "id.yaml", b"a: 1\n")
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_file_whose_folder_does_not_reach_the_disk_is_not_there(tmp_path: Path, monkeypatch):
+    fsync = syscalls.fsync
+
+    def refused(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        fsync(fd)
+
+    monkeypatch.setattr(syscalls, "fsync", refused)
+
+    with pytest.raises(CannotWrite, match="Input/output error"):
+        files.new(tmp_path / "id.yaml", b"a: 1\n")
+
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_new_file_does_not_leave_its_folder_through_a_link(tmp_path: Path):
