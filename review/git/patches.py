@@ -5,16 +5,19 @@ One log gives the stable patch ids with context, a second one without; both run 
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from subprocess import PIPE
 from zlib import crc32
 
 from django.db import OperationalError
 
-from config.git import walled
-from config.git.command import GitError
+from config.git import command, walled
+from config.git.command import TIMEOUT_S, GitError
 from config.git.pool import Pool, aside
 from review import caches
 from review.git import objects, output, used
@@ -27,6 +30,8 @@ log = logging.getLogger(__name__)
 CHUNK = 500  # shas of one query
 SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
 MOST_LINES = 50_000  # a commit with more changed lines is not matched by them
+MOST_BYTES = 32 << 20  # nor is one of which git says more; of more commits, it is not kept
+HEAD = b"\ncommit "
 PATCH = (
     "log", "--no-walk=unsorted", "--stdin", "--pretty=raw", "-p", "-M", "-l1000", "--full-index",
     "--diff-merges=first-parent", "--no-ext-diff", "--no-textconv", "--no-color",
@@ -41,7 +46,7 @@ class Patch:
 
     `lines` counts the changed lines by `<path>:+<text>` and `<path>:-<text>`, the crc32 of the
     file's old path (of a new file its own) and of the trimmed text. Blank lines are left out; it is
-    empty for a commit of over 50,000.
+    empty for a commit of over 50,000, or of over 32 MB.
     """
 
     sha: str
@@ -198,9 +203,12 @@ def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     stdin = "".join(f"{sha}\n" for sha in shas).encode()
     with Pool(2) as beside:
         with_context = beside.submit(repository.piped, [*PATCH, "-U3"], ID, stdin=stdin)
-        data = repository.run(*PATCH, "-U0", stdin=stdin)
-        without_context = beside.submit(repository.run, *ID, stdin=data)
-        read = list(_read(data))
+        said: list[bytes] = []
+        read = list(_read(_kept(_told(repository, stdin), said)))
+        if said:
+            without_context = beside.submit(repository.run, *ID, stdin=b"".join(said))
+        else:
+            without_context = beside.submit(repository.piped, [*PATCH, "-U0"], ID, stdin=stdin)
     ids, ids_u0 = _ids(with_context.result()), _ids(without_context.result())
     return [
         Patch(sha, ids.get(sha), ids_u0.get(sha), change_id, lines)
@@ -208,17 +216,65 @@ def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     ]
 
 
+def _told(repository: Repository, stdin: bytes) -> Iterator[bytes]:
+    """The log without context, piece by piece."""
+    process, deadline = repository.spawn(*PATCH, "-U0", stdin=PIPE), time.monotonic() + TIMEOUT_S
+    try:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it says itself why it ended
+            process.stdin.write(stdin)  # which a pipe holds
+            process.stdin.close()
+        for piece in command.pieces(process):
+            if time.monotonic() > deadline:
+                raise command.too_slow(PATCH, TIMEOUT_S)
+            yield piece
+    finally:
+        command.end(process)
+
+
+def _kept(pieces: Iterable[bytes], said: list[bytes]) -> Iterator[bytes]:
+    """The same, and in `said` once it is over; nothing there where that is too much."""
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size <= MOST_BYTES:
+            said.append(piece)
+        else:
+            said.clear()
+        yield piece
+
+
 def _ids(told: bytes) -> dict[str, str]:
     pairs = (line.split(" ") for line in told.decode().splitlines())
     return {sha: patch_id for patch_id, sha in pairs}
 
 
-def _read(data: bytes) -> Iterable[tuple[str, str | None, dict[str, int]]]:
-    """Sha, change id and changed lines of each commit; only a header starts with `commit `."""
-    for part in (b"\n" + data).split(b"\ncommit ")[1:]:
-        text, *files = part.split(b"\ndiff --git ")
+def _read(pieces: Iterable[bytes]) -> Iterator[tuple[str, str | None, dict[str, int]]]:
+    """Sha, change id and changed lines of each commit."""
+    for part in _commits(pieces):
+        text, *files = part[:MOST_BYTES].split(b"\ndiff --git ")
         commit = output.commit(b"commit " + text)
-        yield commit.sha, commit.change_id, _lines(files)
+        large = len(part) > MOST_BYTES or part.count(b"\n") > MOST_LINES * 8
+        yield commit.sha, commit.change_id, {} if large else _lines(files)
+
+
+def _commits(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """What is said of each, its beginning of too much: a commit may add more than memory holds.
+    Only a header starts with `commit `."""
+    found: list[bytes] = []
+    size, rest, begun = 0, b"\n", False
+    for piece in pieces:
+        *ends, last = (rest + piece).split(HEAD)
+        for end in ends:
+            if begun:
+                yield b"".join([*found, end])
+            found, size, begun = [], 0, True
+        rest = last[1 - len(HEAD) :]
+        if size <= MOST_BYTES:
+            found.append(last[: len(last) - len(rest)])
+            size += len(found[-1])
+    if begun:
+        yield b"".join([*found, rest])
 
 
 def _lines(files: Sequence[bytes]) -> dict[str, int]:

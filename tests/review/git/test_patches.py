@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,37 @@ def test_patches_are_made_once(repo: Repo, runs: list[str]):
     caches.clear()
     assert PatchRow.objects.count() == 0
     assert of(repo, *shas) == first
+
+
+def test_a_commit_of_more_than_memory_should_hold_has_its_ids_and_no_lines(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(patches, "MOST_BYTES", 1 << 16)
+    repo.commit({"dump": "ab\n" * 300_000})
+    repo.commit({"d": "new\n"})
+    shas = repo.shas("main..topic")
+    open_repository(repo.path).run("version")  # what is made once is not counted
+    tracemalloc.start()
+
+    found = of(repo, *shas)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 << 20  # a few pieces of what git says
+    assert [bool(found[sha].lines) for sha in shas] == [True, True, False, True]
+    for context in (0, 3):
+        ids = told_by_git(repo, "main..topic", context)
+        mine = {sha: one.patch_id if context else one.patch_id_u0 for sha, one in found.items()}
+        assert mine == ids
+
+
+def test_commits_are_told_apart_wherever_what_git_says_is_cut():
+    parts = [b"commit 1\n\n    a\n\ndiff --git x\n+commit 7", b"commit 2\n", b"commit 3\n+\ncommit"]
+    data = b"\n".join(parts)
+
+    for size in range(1, len(data) + 1):
+        pieces = [data[at : at + size] for at in range(0, len(data), size)]
+        assert [b"commit " + one for one in patches._commits(pieces)] == parts
 
 
 def test_the_edge_of_a_shallow_clone_is_not_kept(repo: Repo, tmp_path: Path):

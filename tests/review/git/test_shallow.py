@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,18 +96,19 @@ def test_a_clone_that_becomes_whole_while_it_is_read_leaves_no_row_of_its_edge(m
 
 
 def test_a_clone_that_becomes_shallow_while_it_is_read_leaves_no_patch_of_its_edge(
-    clone: Repo, repo: Repo, monkeypatch: pytest.MonkeyPatch
+    clone: Repo, monkeypatch: pytest.MonkeyPatch
 ):
     clone.git("fetch", "-q", "--deepen=1")
-    head, run = clone.sha(), command.run
+    head, spawn = clone.sha(), command.spawn
     once = ["fetch"]
 
-    def followed(directory: Path, *args: str, **given: Any) -> bytes:
-        if args[0] == "log" and once:
+    def preceded(directory: Path, args: Sequence[str], **given: Any) -> Any:
+        if "-U0" in args and once:
             clone.git(once.pop(), "-q", "--depth=1")
-        return run(directory, *args, **given)
+        return spawn(directory, args, **given)
 
-    monkeypatch.setattr(command, "run", followed)
+    monkeypatch.setattr(command, "spawn", preceded)
     assert len(patches.of(opened(clone), [head])[head].lines) == 4
 
-    assert len(patches.of(opened(repo), [head])[head].lines) == 1
+    clone.git("fetch", "-q", "--unshallow")
+    assert len(patches.of(opened(clone), [head])[head].lines) == 1
