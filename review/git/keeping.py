@@ -5,8 +5,10 @@ The one thing that review writes into a repository. See docs/design/review.md#ve
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from review.git.repository import Repository
 log = logging.getLogger(__name__)
 
 KEPT = f"{OURS}/reviewed"
+DEAD_S = 600.0  # no git of ours lives so long: its lock is of one that was killed
 # Those that packed-refs of this stat holds; a ref with a file of its own is looked for.
 _packed: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
 
@@ -71,11 +74,21 @@ def _stat(repository: Repository) -> str:
     return files.stat_of(repository.common_dir / "packed-refs") or ""
 
 
+def _unlock(folder: Path, shas: Iterable[str]) -> None:
+    """Take away the locks that a killed git left: each would refuse all that are written with it."""
+    for sha in shas:
+        with contextlib.suppress(OSError):
+            lock = folder / f"{sha}.lock"
+            if time.time() - lock.lstat().st_mtime > DEAD_S:
+                lock.unlink()
+
+
 def _write(repository: Repository, shas: list[str]) -> None:
     folders = [repository.common_dir / name for name in ("refs", OURS, KEPT)]
     linked = next((path for path in folders if path.is_symlink()), None)
     if linked is not None:
         raise GitError("failed", f"{linked} is a link")
+    _unlock(folders[-1], shas)
     lines = "".join(f"update {KEPT}/{sha} {sha}\n" for sha in shas)
     command.run(
         repository.path, "-c", "core.logAllRefUpdates=false", "update-ref", "--stdin",

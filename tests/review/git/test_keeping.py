@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+
 import pytest
 
 from review.git import keeping
@@ -43,3 +46,20 @@ def test_a_commit_whose_ref_was_taken_away_is_held_again(repo: Repo, packed: boo
     hold(repo)
 
     assert held(repo) == [sha]
+
+
+@pytest.mark.parametrize(("age", "kept"), [(3600, True), (0, False)])
+def test_a_lock_that_a_killed_git_left_keeps_nothing_from_being_held(
+    repo: Repo, age: float, kept: bool
+):
+    shas = repo.shas("main..topic")
+    folder = repo.path / ".git" / keeping.KEPT
+    folder.mkdir(parents=True)
+    lock = folder / f"{shas[0]}.lock"
+    lock.touch()
+    os.utime(lock, (time.time() - age, time.time() - age))
+
+    keeping.hold(open_repository(repo.path), shas)
+
+    assert held(repo) == (sorted(shas) if kept else [])
+    assert lock.exists() is not kept  # one that is young may be another git's at work
