@@ -6,7 +6,7 @@ Attributes are read from the commit's own tree, so the answer for a commit never
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from posixpath import basename
 
@@ -26,6 +26,8 @@ MARKED = re.compile(rb"@generated|DO NOT EDIT")
 HEADER_LINES = 10
 HEADER_BYTES = 4096
 ATTRIBUTE = "linguist-generated"
+LARGEST = 1 << 18  # bytes of a .gitattributes; a larger one says nothing
+HEAVIEST = 5000  # rules on the way to a file, by what they weigh; of more, the nearest say nothing
 FALSE = ("false", "0", "no")
 
 ReadAttributes = Callable[[str], bytes | None]  # the .gitattributes of a folder, "" the root
@@ -68,13 +70,19 @@ class Attributes:
         known = self._chains.get(folder)
         if known is None:
             above = self._chain(folder.rpartition("/")[0]) if folder else ()
-            rules = _rules(self._read(folder) or b"")
+            data = self._read(folder) or b""
+            rules = _rules(data) if len(data) <= LARGEST else ()
             own = (((len(folder) + 1 if folder else 0), rules),) if rules else ()
-            known = self._chains[folder] = (*own, *above)
+            fits = _weight([*own, *above]) <= HEAVIEST
+            known = self._chains[folder] = (*own, *above) if fits else above
         return known
 
 
-@lru_cache(maxsize=512)
+def _weight(chain: Sequence[Rules]) -> int:
+    return sum(glob.weight for _, rules in chain for glob, _ in rules)
+
+
+@lru_cache(maxsize=64)
 def _rules(data: bytes) -> tuple[tuple[Glob, bool], ...]:
     """Pattern and value of every line that says something of the attribute, in file order."""
     found = []

@@ -7,10 +7,13 @@ Without a slash a pattern matches the name in any folder; `**/` is any folders, 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 FEW = 2  # wildcards that a backtracking expression settles in a square of the length
+SHORT = 500  # characters of a path of which a square is little
+WALK = 50  # times as long as the expression takes, at most
 ANY = re.compile(".", re.DOTALL)
 NO_SLASH = re.compile("[^/]")
 
@@ -36,39 +39,42 @@ class Glob:
         few = sum(part.kind != "one" for part in self.parts) <= FEW
         whole = "".join(part.expression for part in self.parts)
         self._quick = re.compile(whole, re.DOTALL) if few else None
+        self.weight = 1 if few else WALK
+        self._many = self._bits(lambda part: part.kind == "many")
+        self._folders = self._bits(lambda part: part.kind == "folders")
+        self._taking: dict[str, int] = {}
 
     def matches(self, path: str) -> bool:
-        if self._quick is not None:
+        if self._quick is not None and len(path) <= SHORT:
             return self._quick.fullmatch(path) is not None
         return self._walk(path)
 
     def _walk(self, path: str) -> bool:
-        """All ways at once, so that the time is the path's length times the pattern's."""
-        here = self._reach({0}, "/")
+        """All ways at once, a bit for each part that may come next, so that the time is the path's
+        length whatever the pattern is."""
+        wild = self._many | self._folders
+        here = self._reached(1, wild)
         for char in path:
-            here = self._reach({self._after(at) for at in here if self._takes(at, char)}, char)
+            taking = self._taking.get(char)
+            if taking is None:
+                taking = self._bits(lambda part: part.test.match(char) is not None)  # noqa: B023
+                self._taking[char] = taking
+            here &= taking
+            here = (here & wild) | (here & ~wild) << 1
+            here = self._reached(here, wild if char == "/" else self._many)
             if not here:
                 return False
-        return len(self.parts) in here
+        return bool(here >> len(self.parts) & 1)
 
-    def _takes(self, at: int, char: str) -> bool:
-        return at < len(self.parts) and self.parts[at].test.match(char) is not None
-
-    def _after(self, at: int) -> int:
-        return at + (self.parts[at].kind == "one")
-
-    def _reach(self, states: set[int], last: str) -> set[int]:
-        """The states, and those that follow when nothing more is taken by a wildcard."""
-        found = set(states)
-        for at in states:
-            while at < len(self.parts) and self._may_end(self.parts[at], last):
-                at += 1  # noqa: PLW2901 - walks on from each state
-                found.add(at)
-        return found
+    def _bits(self, of: Callable[[_Part], bool]) -> int:
+        return sum(1 << at for at, part in enumerate(self.parts) if of(part))
 
     @staticmethod
-    def _may_end(part: _Part, last: str) -> bool:
-        return part.kind == "many" or (part.kind == "folders" and last == "/")
+    def _reached(here: int, wild: int) -> int:
+        """With what follows where these wildcards take nothing more."""
+        while (more := here | (here & wild) << 1) != here:
+            here = more
+        return here
 
 
 def _next(text: str) -> tuple[_Part, str]:

@@ -87,3 +87,27 @@ def test_a_hostile_pattern_takes_no_time():
     assert not Glob("*a" * 200 + "b").matches("a" * 1000)
     assert not Glob("**/a/" * 100 + "b").matches("a/" * 500)
     assert time.perf_counter() - started < 5
+
+
+def rules(count: int, glob: str = "made/{}") -> bytes:
+    return "".join(f"{glob.format(n)} {generated.ATTRIBUTE}\n" for n in range(count)).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (rules(5000), True),
+        (rules(5001), None),
+        (rules(100, "m*a*d*/{}"), True),
+        (rules(101, "m*a*d*/{}"), None),
+        (rules(10) + b"#" * generated.LARGEST, None),
+    ],
+)
+def test_attributes_of_more_than_anybody_writes_say_nothing(data, expected):
+    assert generated.Attributes({"": data}.get).generated("made/7") is expected
+
+
+def test_too_many_rules_near_a_file_leave_those_above_it():
+    files = {"": rules(1, "x*"), "made": rules(5000)}
+
+    assert generated.Attributes(files.get).generated("made/x") is True
