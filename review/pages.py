@@ -50,7 +50,7 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
     found = projects.get(project)
     name = visible(found.title)
     crumbs = [home(request), (name, request.path)]
-    first = [_api(request, "projects", project)]
+    first = [f"{_api(request, 'projects', project)}?html=1"]
     return _page(request, "project", title=name, crumbs=crumbs, preload=first, project=project)
 
 
