@@ -5,7 +5,7 @@
 // rest comes. Once whole, a card stays so, with what is typed into it.
 
 import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
-import { draftOf } from "../../kit/drafts.js";
+import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
 import { commentNode, signed, writtenNode } from "./comment.js";
@@ -18,7 +18,8 @@ import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
 import { address, comments, standing, state, written } from "./words.js";
 
-const replyName = (id) => `reply ${id}`;
+const REPLY = "reply ";
+const replyName = (id) => REPLY + id;
 const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusout: false };
 const LIT = ":hover, :focus-within";
 const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
@@ -36,6 +37,12 @@ function standingOf({ state: is, outdated, asked, proposed }) {
   ];
 }
 
+/** The threads with a reply that was not sent. */
+export const unsent = () =>
+  draftsUnder(REPLY)
+    .filter((name) => draftOf(name))
+    .map((name) => name.slice(REPLY.length));
+
 export class Card {
   whole = false;
   section = null;
@@ -45,7 +52,6 @@ export class Card {
     this.id = thread.id;
     this.thread = thread;
     this.ready = ready;
-    this.unsent = draftOf(replyName(thread.id)) !== "";
   }
 
   get node() {
@@ -58,7 +64,7 @@ export class Card {
 
   begin() {
     const { thread } = this;
-    this.folded = thread.resolved && !this.unsent;
+    this.folded = thread.resolved && !draftOf(replyName(thread.id));
     this.was = h("div");
     this.list = h("div", { class: "comments" });
     this.section = h(

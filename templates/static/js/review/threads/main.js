@@ -7,12 +7,12 @@ import { action } from "../../kit/palette.js";
 import { command, problem } from "../../kit/parts.js";
 import { carriedBanner } from "../carried.js";
 import { pace } from "../../kit/pace.js";
-import { general, onComment, onFile, serve } from "../diff/view.js";
+import { all, general, onComment, onFile, serve } from "../diff/view.js";
 import { toast } from "../../kit/toast.js";
 import { onBegin, onReload, onShown, threadsOf } from "../readers.js";
 import { onOther, state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
-import { Card } from "./card.js";
+import { Card, unsent } from "./card.js";
 import { drawDrafts } from "./drafted.js";
 import { found, restore, write } from "./fresh.js";
 import { whenNear, whole } from "./near.js";
@@ -36,7 +36,7 @@ let drawing; // until what is known by now stands on the page
 
 /** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
 async function draw(review) {
-  const top = !latest && !document.getElementById("main").scrollTop; // nobody has read on yet
+  const top = !latest && unread();
   const calmly = top ? (act) => act() : steady;
   latest = review;
   tellOrigin(review);
@@ -58,6 +58,7 @@ async function draw(review) {
     if (latest !== review) return;
   }
   calmly(() => drawDrafts(review.drafts, review.threads, placeOf));
+  if (stands) keepUnsent();
   walk.arrive();
 }
 
@@ -71,6 +72,9 @@ function tell(review) {
   threadsOf(openBy(review.threads));
 }
 
+/** Whether nobody has read on yet: without a measure, which costs, where no file is there. */
+const unread = () => !all().length || !document.getElementById("main").scrollTop;
+
 /** Draws until it is time to rest: the promise to wait for, or "done". */
 function drawSome(left, drawOne, breathe) {
   for (const thread of left) {
@@ -81,14 +85,16 @@ function drawSome(left, drawOne, breathe) {
   return "done";
 }
 
-/** Of few threads each is whole at once, and so is one with a reply that was not sent. */
+/** Of few threads each is whole at once. */
 function meet(thread, few) {
   const known = cards.get(thread.id);
-  const card = known ?? new Card(thread, few ? (one) => one.complete() : whenNear);
-  card.thread = thread;
-  if (known) return;
-  cards.set(thread.id, card);
-  if (card.unsent) whole(card);
+  if (known) known.thread = thread;
+  else cards.set(thread.id, new Card(thread, few ? (card) => card.complete() : whenNear));
+}
+
+/** Wherever it stands, a thread with a reply that was not sent is whole: it outlives its deletion. */
+function keepUnsent() {
+  for (const id of unsent()) if (cards.has(id)) whole(cards.get(id));
 }
 
 function dismissBut(here) {
@@ -198,8 +204,8 @@ let begun;
 async function begin({ review }) {
   if (!furnished) furnish();
   furnished = true;
-  const all = review && (await given(review));
-  const reading = all || read();
+  const complete = review && (await given(review));
+  const reading = complete || read();
   if (!latest) await reading;
   await settled();
 }
@@ -222,6 +228,7 @@ async function arrive() {
   await begun;
   if (life.aborted) return;
   stands = true;
+  keepUnsent();
   if (latest) restoreOnce(latest);
   await settled();
   if (life.aborted) return;
