@@ -7,6 +7,7 @@ the same.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -25,6 +26,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
 from config.jsonio import visible
+from review import caches
 
 ASSET = re.compile(
     r"/api/projects/[A-Za-z0-9][A-Za-z0-9._-]{0,127}/assets/[0-9a-f]{64}\.[a-z]{3,4}"
@@ -48,6 +50,10 @@ TAGS = {
     "input", "li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead",
     "tr", "ul",
 }  # fmt: skip
+MOST_KEPT, EACH = 4 << 20, 256  # characters that are kept: each event has all threads told again
+_made: caches.Memory[bytes, str] = caches.Memory(
+    MOST_KEPT, weigh=lambda made: len(made) + EACH, shared=True
+)
 CLEANER = nh3.Cleaner(
     tags=TAGS,
     clean_content_tags={"script", "style"},
@@ -72,7 +78,12 @@ def html(text: str | None, *, mount: str = "") -> str:
     plain = visible((text or "").encode(errors="replace").decode())
     if len(plain) > LONGEST:
         return f"<pre>{escape(plain)}</pre>"
-    return CLEANER.clean(_parser().render(plain, {"mount": mount, "left": COLOURED}))
+    key = hashlib.sha256(f"{mount}\0{plain}".encode()).digest()
+    if (known := _made.get(key)) is not None:
+        return known
+    return _made.put(
+        key, CLEANER.clean(_parser().render(plain, {"mount": mount, "left": COLOURED}))
+    )
 
 
 def blocks(text: str, language: str) -> list[str]:

@@ -271,3 +271,16 @@ def test_a_text_far_too_long_is_shown_as_it_was_written():
     text = "*a* <b>" * 40_000
 
     assert markdown.html(text) == "<pre>" + "*a* &lt;b&gt;" * 40_000 + "</pre>"
+
+
+def test_a_text_that_was_rendered_is_not_rendered_again_for_the_same_mount(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = f"![a]({ASSET}) once"
+    first, mounted = markdown.html(text), markdown.html(text, mount="/review")
+    monkeypatch.setattr(markdown, "_parser", lambda: pytest.fail("it was rendered again"))
+
+    assert markdown.html(text) == first
+    assert markdown.html(text, mount="/review") == mounted
+    assert f'src="/review{ASSET}"' in mounted
+    assert f'src="{ASSET}"' in first
