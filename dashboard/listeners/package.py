@@ -60,7 +60,10 @@ def installed(package: Package, need: str) -> str | None:
 
 
 def _read(file: Path, folders: list[Path]) -> Package:
-    facts, whole = _facts(file, files.stat_of(file))
+    try:
+        facts, whole = _facts(file, files.stat_of(file))
+    except OSError:  # not remembered: it may be had without a trace in its stat
+        facts, whole = {}, False
     manager = _text(facts.get("manager")) or _manager(file.name, folders)
     return Package(
         file=file,
@@ -78,7 +81,7 @@ def _facts(file: Path, _stat: str | None) -> tuple[Facts, bool]:
     try:
         snapshot = files.read(file, limit=LIMIT)
         return (MANIFESTS[file.name](snapshot.data.decode()) if snapshot else {}), True
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}, False
 
 

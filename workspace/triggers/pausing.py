@@ -85,9 +85,13 @@ def _over(status: Any) -> Pause | None:
 
 
 def of_instance() -> Pause | None:
+    """A file that cannot be read holds everything: nothing fires that was meant to stop."""
     path = switch()
     stat = files.stat_of(path)
-    return _written(str(path), stat) if stat else None
+    try:
+        return _written(str(path), stat) if stat else None
+    except OSError:  # not remembered: it may be had without a trace in its stat
+        return Pause("instance", None)
 
 
 def switch() -> Path:
@@ -98,11 +102,10 @@ def switch() -> Path:
 
 @functools.lru_cache(maxsize=8)
 def _written(path: str, _stat: str) -> Pause | None:
-    """A file that cannot be read holds everything: nothing fires that was meant to stop."""
     try:
         snapshot = files.read(Path(path), limit=LIMIT)
         value = yamlio.parse(snapshot.data).value if snapshot else None
-    except (OSError, yamlio.YamlError):
+    except yamlio.YamlError:
         return Pause("instance", None)
     return _pause("instance", value.get(FILE_KEY)) if isinstance(value, Mapping) else None
 

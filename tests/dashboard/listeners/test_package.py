@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from config.storage import opening
 from dashboard.listeners import package, records
 from dashboard.listeners.identity import Identity
 from dashboard.listeners.package import Package
@@ -121,6 +123,21 @@ def test_a_changed_manifest_is_read_again(tmp_path: Path):
     file.write_text('{"name": "other"}')
 
     assert find(tmp_path).name == "other"
+
+
+def test_a_manifest_that_could_not_be_read_for_a_moment_is_read_in_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "package.json").write_text('{"name": "one"}')
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as full:
+        full.setattr(opening, "regular", refused)
+        assert not find(tmp_path).whole
+
+    assert (find(tmp_path).name, find(tmp_path).whole) == ("one", True)
 
 
 def test_the_nearest_manifest_counts(tmp_path: Path):

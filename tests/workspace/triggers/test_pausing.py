@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from config.errors import Conflict
+from config.storage import opening
 from tests.workspace.triggers.test_ticker import MINUTE, advance, end, entry, serve
 from tests.workspace.triggers.world import NOON, USER
 from workspace.chats import actions
@@ -206,6 +208,19 @@ def test_a_switch_that_cannot_be_read_holds_everything_and_is_not_overwritten(wo
     with pytest.raises((Conflict, OSError)):
         pausing.pause_instance(paused=False)
     assert pausing.switch().read_bytes() == data
+
+
+def test_a_switch_that_could_not_be_read_for_a_moment_holds_no_longer(world, monkeypatch):
+    pausing.switch().write_text("paused: false\n")
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as full:
+        full.setattr(opening, "regular", refused)
+        assert pausing.of_instance() == pausing.Pause("instance", None)
+
+    assert pausing.of_instance() is None
 
 
 def test_a_switch_leaves_every_other_byte_and_comes_off_without_a_trace(world):

@@ -172,7 +172,10 @@ def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> S
     if known is None or known.state != state or (titled and not known.titled):
         if len(_known) > 4 * MOST:
             _known.clear()
-        known = _known[path] = _SeenFile(state, _read(path, stat, titled=titled), titled)
+        try:
+            known = _known[path] = _SeenFile(state, _read(path, stat, titled=titled), titled)
+        except OSError:  # not remembered: it may be had without a trace in its stat
+            return None
     if known.session and _is_at(known.session.directory, directory):
         return known.session
     return None
@@ -187,11 +190,8 @@ def _is_at(path: str, directory: str) -> bool:
 
 def _read(path: str, stat: os.stat_result, *, titled: bool) -> Session | None:
     """Its beginning, and both ends at once for the title that was given to it."""
-    try:
-        head, end = ends(path, stat.st_size) if titled else ends(path, edge=BEGINS)
-        first = _first(head) or (None if titled else _first(ends(path)[0]))
-    except OSError:
-        return None
+    head, end = ends(path, stat.st_size) if titled else ends(path, edge=BEGINS)
+    first = _first(head) or (None if titled else _first(ends(path)[0]))
     if first is None:
         return None
     line, words = first

@@ -135,7 +135,7 @@ class Ticker:
         for slug in [*stats, *(self.stats.keys() - stats.keys())]:
             if stats.get(slug) != self.stats.get(slug):
                 self._sync(slug, now)
-                if (found := store.MIRROR.get(slug)) is not None and not found.had:
+                if _is_unread(slug):
                     again.add(slug)
         again |= self.taken
         self.stats = {slug: stat for slug, stat in stats.items() if slug not in again}
@@ -221,7 +221,7 @@ class Ticker:
                 continue  # the start reads it again, the next look decides
             if stat is None or stat != self.stats.get(slug):
                 self._sync(slug, now)
-                self.stats[slug] = stat or ""
+                self.stats[slug] = "" if _is_unread(slug) else stat or ""
 
     def chores(self, now: datetime) -> int:
         """What keeps the ledgers true: lost starts, lost turns, old rows."""
@@ -232,6 +232,12 @@ class Ticker:
             self.pruned = now
             runs.hand_over("prune")
         return interrupted
+
+
+def _is_unread(slug: str) -> bool:
+    """Whether the file could not be had, which may change without a trace in its stat."""
+    found = store.MIRROR.get(slug)
+    return found is not None and not found.had
 
 
 def _says_nothing(stat: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tracemalloc
 import uuid
@@ -281,6 +282,21 @@ def test_a_list_reads_a_file_again_only_when_it_changed(store: Path, directory: 
     assert listed(directory)[0].title == "Named"
     first, second = listed(directory)[0], listed(directory)[0]
     assert first is second
+
+
+def test_a_session_that_could_not_be_read_for_a_moment_is_in_the_next_list(
+    store: Path, directory: Path, monkeypatch: pytest.MonkeyPatch
+):
+    kept.write(store, directory, person("one", 1))
+
+    def refused(*_: object, **__: object) -> bytes:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as full:
+        full.setattr(claude_code, "ends", refused)
+        assert listed(directory) == []
+
+    assert [session.title for session in listed(directory)] == ["one"]
 
 
 def test_a_session_that_begins_with_a_long_message_is_listed_with_its_title(
