@@ -58,6 +58,7 @@ class Recorder:
         self.writer, self.job = writer, job
         self.open: dict[str, float] = {}  # call -> when it was asked for
         self.questions: dict[str, Args] = {}  # call -> the permission record without an answer
+        self.thought: dict[str, float] = {}  # call -> how long a person thought about it
         self.answered = Answered()
         self.ended = False
         self._began = time.monotonic()
@@ -133,9 +134,12 @@ class Recorder:
     ) -> None:
         """A question, its answer, or a denial by the gate."""
         question = {"call": use.call, "tool": use.tool, "input": use.input}
-        self.questions.pop(use.call, None)
+        now = time.monotonic()
+        if self.questions.pop(use.call, None):
+            self.thought[use.call] += now
         if state == "asked":
             self.questions[use.call] = question
+            self.thought[use.call] = self.thought.get(use.call, 0.0) - now
         self._append("permission", **question, state=state, by=by, reason=reason, **more)
 
     def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
@@ -181,12 +185,16 @@ class Recorder:
         }
 
     def _result(self, event: ToolResult) -> None:
+        """What a person thought about is not its time."""
+        thought = self.thought.pop(event.call, 0.0)
+        if event.call in self.questions:
+            thought += time.monotonic()
         self._append(
             "tool_result",
             call=event.call,
             is_error=event.is_error,
             text=event.text,
-            ms=event.ms,
+            ms=max(0, event.ms - round(thought * 1000)),
             **_given({"status": event.status}),
         )
 

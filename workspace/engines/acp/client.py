@@ -5,7 +5,6 @@ the gate. There are no methods for files and terminals: an agent has none of our
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 from config.process.light_typing import Any
@@ -59,7 +58,6 @@ class Client:
         if denied is None and once is None:
             denied = ONLY_FOR_EVER
         if denied is None:
-            call.began = time.monotonic()  # what a person thought about is not its time
             return once
         call.denied = True
         self.queue.put_nowait(call.result(denied))
