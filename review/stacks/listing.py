@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 CHUNK = 500  # parameters of one query
 
 
-class Unreadable(TypedDict):
+class UnreadableRepo(TypedDict):
     """A repo whose commits cannot be shown, and why."""
 
     repo: str
@@ -50,7 +50,7 @@ class ProjectItem(TypedDict):
     unresolved: int
     lastModified: str | None
     error: str | None
-    unreadable: list[Unreadable]
+    unreadable: list[UnreadableRepo]
 
 
 class ProjectList(TypedDict):

@@ -16,7 +16,7 @@ from workspace.api.projects import OneProject, count, view
 from workspace.projects import doubted, store
 
 
-class Read(s.Serializer[Any]):
+class SeenFile(s.Serializer[Any]):
     etag = rest.Text(max_length=64, help_text="of the file, as it was shown")
 
 
@@ -47,10 +47,10 @@ class DoubtedViewSet(rest.ViewSet):
         found = doubted.waiting(store.get(slug))
         return Response({"waiting": asdict(found) if found else None})
 
-    @documented(OneProject, errors=(403, 404, 409), body=Read)
+    @documented(OneProject, errors=(403, 404, 409), body=SeenFile)
     def follow(self, request: Request, slug: str) -> Response:
         """Follow project.yaml with exactly this content. Only a person may say so."""
-        body = rest.read(request, Read)
+        body = rest.read(request, SeenFile)
         person(request, doubted.NOT_A_PERSON)
         doubted.follow(store.get(slug), body.values["etag"])
         return Response(OneProject(project=view(store.get(slug), count(slug))))
