@@ -75,7 +75,7 @@ def _stat(repository: Repository) -> str:
 
 
 def _unlock(folder: Path, shas: Iterable[str]) -> None:
-    """Take away the locks that a killed git left: each would refuse all that are written with it."""
+    """Take away locks that a killed git left: one refuses all that are written with it."""
     for sha in shas:
         with contextlib.suppress(OSError):
             lock = folder / f"{sha}.lock"
