@@ -267,7 +267,10 @@ test("a form of several fields is put back whole, and what gives way to it is of
   const place = document.querySelector("p");
   place.focus = () => {};
   const put = [];
-  const take = (...given) => (put.push(given), put.length === 1 ? "of B" : "");
+  const take = (...given) => (
+    put.push(given),
+    put.length === 1 ? { text: "of B", was: "begun by B" } : null
+  );
 
   b.offerLeft(place, "form", take, (text) => `the words ${text}`);
   document.querySelector("[role=group] button").click();
@@ -277,7 +280,7 @@ test("a form of several fields is put back whole, and what gives way to it is of
   assert.match(left.textContent, /window that was closed: the words of B/);
   assert.deepEqual(more, []);
   left.querySelector("button").click();
-  assert.equal(put[1][0], "of B");
+  assert.deepEqual(put[1], ["of B", "begun by B"]);
   assert.equal(document.querySelector("[role=group]"), null);
 });
 

@@ -237,11 +237,11 @@ function offer(box, name) {
 
 /**
  * Behind `place` what was kept under that name in windows that are closed, for a form of several
- * fields. `take(text, was)` puts it there and returns what had to give way, which is offered in its
- * turn; `words(text)` says it in a line.
+ * fields. `take(text, was)` puts it there and returns {text, was} of what had to give way, which is
+ * offered in its turn; `words(text)` says it in a line.
  * @param {HTMLElement} place
  * @param {string} name
- * @param {(text: string, was?: string) => string | void} take
+ * @param {(text: string, was?: string) => {text: string, was?: string} | null | void} take
  * @param {(text: string) => string} words
  */
 export function offerLeft(place, name, take, words) {
@@ -254,7 +254,7 @@ export function offerLeft(place, name, take, words) {
     };
     const swap = () => {
       const before = take(text, was);
-      if (before) show(setAside(PREFIX + name, { text: before, at: Date.now(), was }));
+      if (before) show(setAside(PREFIX + name, { ...before, at: Date.now() }));
       gone();
     };
     const said = words(text);

@@ -108,7 +108,8 @@ function keepMessage(text, offered, name) {
   tell();
   queueMicrotask(() => text.after(older)); // it stands in its form by then
   const take = (given) => {
-    const mine = text.value === offered ? "" : JSON.stringify({ offered, text: text.value });
+    const said = JSON.stringify({ offered, text: text.value });
+    const mine = text.value === offered ? null : { text: said };
     swap(before, JSON.parse(given).text);
     return mine;
   };

@@ -406,11 +406,12 @@ const inWords = (form, typed) =>
 function swap(form, project, text, was) {
   const theirs = JSON.parse(text);
   const mine = typedIn(form, project).filter(([name]) => name in theirs);
+  const before = { text: JSON.stringify(Object.fromEntries(mine)), was: JSON.stringify(begun) };
   Object.assign(begun, JSON.parse(was ?? "{}"));
   fillIn(form, theirs);
   remember(form, project);
   for (const name of Object.keys(theirs)) tellMeanwhile(form, project, name);
-  return mine.length ? JSON.stringify(Object.fromEntries(mine)) : "";
+  return mine.length ? before : null;
 }
 
 /** What the form says that the file does not: null takes a key out of the file. */

@@ -111,12 +111,14 @@ const placeOf = (all, at, { url }) =>
 
 /** What another writer has changed meanwhile is told, and is replaced by what is saved again. */
 export function editBookmark(group, at, link) {
-  const { was } = ask(`Change ${link.name}`, {
+  let seen; // the link that was shown last
+  ask(`Change ${link.name}`, {
     verb: "Save",
     keep: `bookmark ${group} ${link.url}`,
     was: JSON.stringify(link),
     fields: FIELDS.map((field) => ({ ...field, value: link[field.name] ?? "" })),
-    async send(values) {
+    async send(values, was) {
+      if (seen === undefined) seen = JSON.parse(was);
       await change(group, (all) => {
         const place = seen ? placeOf(all, at, seen) : all.length;
         const now = all[place];
@@ -134,7 +136,6 @@ export function editBookmark(group, at, link) {
       toast("Saved.");
     },
   });
-  let seen = JSON.parse(was);
 }
 
 const changed = ({ url, name, description, hotkey }) =>

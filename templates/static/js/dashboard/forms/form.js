@@ -11,11 +11,11 @@ let count = 0;
  * Ask for `fields` of {name, label, kind: "text" | "select" | "area", value, options, list, hint,
  * paths, half, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
  * does it; what it throws stands at its field, or over the buttons. `keep`: the name of what was typed
- * and not sent, `was`: what the file says that it changes. Answers {fields, was}: on what was begun
- * that is there again.
+ * and not sent, `was`: what the file says that it changes; send() is also given what it said when
+ * was begun what is sent.
  * @param {string} title
  * @param {{intro?: string, fields: any[], verb: string, shape?: string, keep: string, was?: string,
- *   send: (values: any) => unknown}} what
+ *   send: (values: any, was: string) => unknown}} what
  */
 export function ask(title, { intro, fields, verb, shape = "check", send, keep, was }) {
   const built = fields.map((field) => new Field(field));
@@ -68,7 +68,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep, w
     fill(why);
     form.setAttribute("aria-busy", "true");
     try {
-      await send(values());
+      await send(values(), kept.was ?? "");
       kept.forget();
       node.close();
     } catch (error) {
@@ -91,8 +91,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep, w
   anew.hidden = !kept.dirty;
   built[0].input.focus();
   if ("select" in built[0].input) built[0].input.select();
-  const named = Object.fromEntries(built.map((field) => [field.name, field]));
-  return { fields: named, was: kept.was };
+  return { fields: Object.fromEntries(built.map((field) => [field.name, field])) };
 }
 
 const OF_NAME = new Set(["bad_slug", "exists"]);

@@ -41,12 +41,16 @@ export class Keeping {
    */
   restore(place) {
     this.write(parsed(draftOf(this.name)));
-    offerLeft(place, this.name, (text) => this.swap(text), words);
+    offerLeft(place, this.name, (text, was) => this.swap(text, was), words);
   }
 
-  /** @param {string} text */
-  swap(text) {
-    const before = this.dirty ? JSON.stringify(this.values()) : "";
+  /**
+   * @param {string} text
+   * @param {string} [was]
+   */
+  swap(text, was) {
+    const before = this.dirty ? { text: JSON.stringify(this.values()), was: this.was } : null;
+    this.was = was ?? this.was;
     this.write({ ...this.first, ...parsed(text) });
     this.keep();
     return before;

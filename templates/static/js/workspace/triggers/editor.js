@@ -137,7 +137,7 @@ export class Editor {
 
   /** Of a window that was closed: shown instead of what is typed here, which is returned. */
   swap(form, was) {
-    const before = this.dirty() ? this.said() : "";
+    const before = this.dirty() ? { text: this.said(), was: this.was } : null;
     writeForm(this.inputs, form);
     this.was = was ?? this.clean;
     this.typed();
