@@ -47,9 +47,10 @@ def alive(known: Record) -> Record | None:
 
 
 def remains(known: Record, port: int | None) -> list[Process]:
-    """What is left of a run, and of what may be: only a listener among that surely is."""
-    strays = processes.strays(known.family) if port is not None else []
-    return [*processes.members(known.family), *strays]
+    """What is left of a run, and of what may be: only a listener among that surely is. In this
+    order: what writes a title over its mark between the two looks is met by one of them."""
+    marked = processes.members(known.family)
+    return [*marked, *(processes.strays(known.family) if port is not None else [])]
 
 
 def survivor(

@@ -477,6 +477,29 @@ async def test_what_may_be_of_a_run_without_a_mark_began_with_it_and_has_no_envi
     assert unheard == []
 
 
+def test_a_server_that_writes_a_title_over_its_mark_during_a_look_is_not_missed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    run, environ = "0" * 32, table.environ
+    with subprocess.Popen(["sleep", "66"], env={"TITLE": "x"}) as other:
+        before = [[f"{processes.MARK}={run}".encode()]]
+
+        def now(pid: int) -> list[bytes]:
+            return before.pop() if pid == other.pid and before else environ(pid)
+
+        monkeypatch.setattr(processes, "environ", now)
+        found = table.find(other.pid)
+        assert found is not None
+        known = record.Record(
+            run=run, boot=boot.boot_id(), pid=2**22, started=found.started, leader=2**22,
+            leader_started=found.started,
+        )  # fmt: skip
+        left = {one.pid for one in adopt.remains(known, free_port())}
+        other.kill()
+
+    assert left == {other.pid}
+
+
 @pytest.mark.parametrize("service", [UP, server(free_port())], ids=["no port", "port"])
 async def test_a_killed_wrapper_leaves_the_service_running_and_known(
     scene: Scene, service: Service
