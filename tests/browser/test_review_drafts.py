@@ -76,7 +76,7 @@ def test_a_deleted_draft_comes_back_by_undo_and_is_not_sent_otherwise(
     page.get_by_role("button", name="Submit review", exact=True).click()
     box = page.get_by_role("dialog", name="Submit review")
     box.get_by_label("Approve").check()
-    box.get_by_role("button", name="Submit").click()
+    page.keyboard.press("Control+Enter")
     expect(page.locator("#verdicts")).to_contain_text("approved")
     assert commit.get("/drafts")["drafts"] == []
     assert commit.threads() == []

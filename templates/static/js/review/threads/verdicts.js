@@ -98,6 +98,10 @@ function open() {
     await withdraw();
     node.close();
   }
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !send.disabled)
+      form.requestSubmit();
+  });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const chosen = /** @type {HTMLInputElement} */ (form.querySelector("input:checked"));
