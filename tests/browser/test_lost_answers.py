@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Error, Page, Route, expect
 
 from tests.browser.conftest import Held, Watch
-from tests.service import Service
+from tests.service import Service, until
 
 SLEEPS = "#!runbook\n```Bash\nsleep 60\n```\n"
 
@@ -101,11 +101,15 @@ def test_one_request_that_fails_is_no_lost_connection_for_longer_than_that(
     page.route("**/messages", lambda route: route.abort())
     page.get_by_role("textbox", name="Message").fill("#!runbook\nLost")
     page.get_by_role("button", name=re.compile("^Queue")).click()
-    page.clock.run_for(10)
-    expect(page.get_by_text("Connection lost")).to_be_visible()
+    lost = page.get_by_text("Connection lost")
 
+    def told() -> bool:
+        page.clock.run_for(10)  # the request may take a moment to fail
+        return lost.is_visible()
+
+    until(told, what="the connection told as lost")
     page.clock.run_for(2000)
-    expect(page.get_by_text("Connection lost")).to_be_hidden(timeout=5000)
+    expect(lost).to_be_hidden(timeout=5000)
     expect(page.get_by_role("img", name="Live: changes arrive by themselves")).to_be_visible()
 
 

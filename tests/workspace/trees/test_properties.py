@@ -70,9 +70,10 @@ def prepared(desk: Desk, acts: list[tuple[str, str]]) -> None:
     for kind, path in acts:
         if kind == "commit":
             desk.repo.git("commit", "-q", "--allow-empty", "-m", "x")
-        elif os.path.lexists(desk.root / path):
-            force = ["-f"] if kind == "force" else []
-            desk.repo.raw("add", *force, "--", f":(literal){path}")
+        elif kind == "force" and os.path.lexists(desk.root / path):
+            desk.repo.raw("add", "-f", "--", f":(literal){path}")
+        elif not path.endswith(".log") and os.path.lexists(desk.root / path):  # those are ignored
+            desk.repo.raw("add", "--", f":(literal){path}")
 
 
 def plain(state: State) -> dict[str, tuple[str, bytes]]:
