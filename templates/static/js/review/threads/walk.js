@@ -34,6 +34,7 @@ export class Walk {
     // What its menu offers is settled when it opens, so it waits for the threads.
     this.tools = button("", { kind: "ghost s", id: "threadlist", disabled: true });
     this.tools.append(icon("say"), this.label, icon("down"));
+    this.tools.setAttribute("aria-label", "Threads: list"); // until they are known
     menu(this.tools, () => this.items());
     const go = (id) => this.go(id);
     this.outdated = new Panel({
