@@ -130,7 +130,8 @@ class Background:
             self._projects[slug] = now
         if before != now:  # perhaps in its repositories, whose folders are watched
             self._watcher.rebuild()
-        if not self._news(files.path(slug, files.PROJECT)) or before == now:
+        same = before == now  # what comes after this look is told by the next one
+        if not self._news(files.path(slug, files.PROJECT), keep=not same) or same:
             return
         if before is None:
             self._teller.later(("added",), partial(events.projects, "added"))
@@ -139,11 +140,13 @@ class Background:
         else:
             self._teller.later(("config", slug), partial(events.project, slug, "config"))
 
-    def _news(self, path: Path) -> bool:
-        """Whether the file holds something new that was not written by this process."""
+    def _news(self, path: Path, *, keep: bool = True) -> bool:
+        """Whether the file holds something new that was not written by this process; `keep`: it is
+        new no longer."""
         etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
         before, ours = self._seen.get(path), files.arrived(path, etag)
-        self._seen.put(path, etag)
+        if keep:
+            self._seen.put(path, etag)
         return not ours and etag != before
 
     def _look_at_refs(self, place: RepoKey) -> None:

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from config.storage import watch
-from review import events
+from review import events, projects
+from review.background import watcher
 from review.background.telling import QUIET_S, Teller
 from review.background.watcher import Background
+from review.projects import Project
 from tests.review.places import put
 from tests.review.world import World
 from tests.service import until
@@ -80,6 +82,35 @@ def test_without_notifications_everything_is_found_by_polling(
         come(told, {"type": "project", "project": "pay", "reason": "git"})
         (world.home / "new" / "project.yaml").unlink()
         come(told, {"type": "projects", "reason": "removed"})
+
+
+@pytest.mark.parametrize("before", [b"", b"title: Old\n"], ids=["new", "changed"])
+def test_a_project_file_that_comes_in_the_middle_of_a_look_is_told_by_the_next_one(
+    world: World, told: Told, monkeypatch: pytest.MonkeyPatch, before: bytes
+):
+    file = world.home / "new" / "project.yaml"
+    file.parent.mkdir()
+    if before:
+        put(file, before)
+    read = watcher._project
+
+    def slow(slug: str) -> Project | None:
+        found = read(slug)
+        put(file, b"title: New\n")
+        return found
+
+    background = Background()
+    background._projects = {project.slug: project for project in projects.all()}
+    background._teller.start()
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(watcher, "_project", slow)
+            background.changed({file.parent})
+        background.changed({file})
+        changed = {"type": "project", "project": "new", "reason": "config"}
+        come(told, changed if before else {"type": "projects", "reason": "added"})
+    finally:
+        background.stop()
 
 
 def test_a_start_removes_what_a_killed_writer_left(world: World, sha: str, told: Told):
