@@ -136,7 +136,7 @@ def review(
         thread for thread in found.review.conversations if not (unresolved_only and thread.resolved)
     ][:limit]
     placed = placement.place(target, threads)
-    shown = range(len(threads)) if html else frozenset(_from_top(target, placed)[:rendered])
+    shown = range(len(threads)) if html else _from_top(target, placed, rendered)
     marked, stale = viewed.valid(target, found)
     record: Review = {
         "version": found.review.version,
@@ -160,14 +160,17 @@ def review(
     return beside(found.review.extra, record)
 
 
-def _from_top(target: Target, placed: Sequence[Placed]) -> list[int]:
-    """The numbers of threads as pages show them: those of no file of the commit come first."""
+def _from_top(target: Target, placed: Sequence[Placed], most: int) -> frozenset[int]:
+    """The numbers of the first threads as pages show them: those of no file of the commit come
+    before all others."""
+    if not most:
+        return frozenset()
     files = {file.path: n for n, file in enumerate(target.shown_commit.files)}
 
     def place(n: int) -> tuple[int, int]:
         return files.get(placed[n].path or "", -1), placed[n].line or 0
 
-    return sorted(range(len(placed)), key=place)
+    return frozenset(sorted(range(len(placed)), key=place)[:most])
 
 
 def stranded(
