@@ -142,10 +142,10 @@ class Background:
 
     def _news(self, path: Path, *, keep: bool = True) -> bool:
         """Whether the file holds something new that was not written by this process; `keep`: it is
-        new no longer."""
+        new no longer, nor is what this process wrote."""
         etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
         before, ours = self._seen.get(path), files.arrived(path, etag)
-        if keep:
+        if keep or ours:
             self._seen.put(path, etag)
         return not ours and etag != before
 
