@@ -35,6 +35,7 @@ PROC = os.path.isdir("/proc/self")
 PIDFDS = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 PER_S = os.sysconf("SC_CLK_TCK") if PROC else 1  # of `started` in a second
 DEAD = "ZX"
+BOUNDS = slice(47, 49)  # of /proc/<pid>/stat: where the environment begins and ends
 EXECUTING_S = 0.1  # a process takes a fraction of it, a busy machine more
 
 
@@ -83,12 +84,21 @@ def environ(pid: int) -> list[bytes]:
 
 
 def _executed(pid: int) -> bytes:
-    """The environment of a process that shows none, once it has arguments, which come with it."""
+    """The environment of a process that shows none: that of its next program, unless it is bare.
+
+    Where an environment begins and ends the kernel notes as it begins the program, and a file that
+    was opened before another one was begun tells nothing, so one more look proves nothing.
+    """
     os.readlink(f"/proc/{pid}/exe")  # the kernel's own have no program, and never get any
     end = time.monotonic() + EXECUTING_S
-    while not _told(pid, "cmdline") and time.monotonic() < end:
+    while time.monotonic() < end:
+        first, last = _fields(pid)[BOUNDS]
+        if told := _told(pid, "environ"):
+            return told
+        if int(first) == int(last) != 0:
+            break
         time.sleep(0.001)
-    return _told(pid, "environ")
+    return b""
 
 
 def _told(pid: int, name: str) -> bytes:
@@ -148,12 +158,16 @@ def _numbers() -> list[int]:
 
 def _stat(pid: int) -> Process | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            fields = file.read().rpartition(b")")[2].split()
+        fields = _fields(pid)
         state = fields[0].decode()
         return Process(pid, int(fields[1]), int(fields[2]), int(fields[19]), state)
     except (OSError, IndexError, ValueError):
         return None
+
+
+def _fields(pid: int) -> list[bytes]:
+    """What /proc/<pid>/stat tells behind the name, which may hold anything."""
+    return _told(pid, "stat").rpartition(b")")[2].split()
 
 
 def _by_psutil(pid: int) -> Process | None:
