@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from config.storage import watch
-from review import events, projects
+from review import events, files, projects
 from review.background import watcher
 from review.background.telling import QUIET_S, Teller
 from review.background.watcher import Background
@@ -111,6 +111,35 @@ def test_a_project_file_that_comes_in_the_middle_of_a_look_is_told_by_the_next_o
         come(told, changed if before else {"type": "projects", "reason": "added"})
     finally:
         background.stop()
+
+
+def test_a_project_file_of_our_own_that_comes_in_the_middle_of_a_look_is_told_by_no_look(
+    world: World, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    file = world.home / "new" / "project.yaml"
+    file.parent.mkdir()
+    read = watcher._project
+
+    def slow(slug: str) -> Project | None:
+        found = read(slug)
+        files.change(("new", "project.yaml"), lambda _now: b"title: New\n")
+        return found
+
+    background = Background()
+    background._projects = {project.slug: project for project in projects.all()}
+    background._teller.start()
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(watcher, "_project", slow)
+            background.changed({file.parent})
+        background.changed({file})
+        put(file, b"title: Newer\n")
+        background.changed({file})
+        come(told, {"type": "project", "project": "new", "reason": "config"})
+    finally:
+        background.stop()
+
+    assert [one for one in told if one["type"] == "projects"] == []
 
 
 def test_a_start_removes_what_a_killed_writer_left(world: World, sha: str, told: Told):
