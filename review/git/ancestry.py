@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from config.git.command import GitError
 from review import caches
+from review.git import objects
 from review.git.repository import Repository
 
 HEX = re.compile(r"[0-9a-fA-F]{4,64}")
@@ -47,6 +49,15 @@ def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
         if kind == "commit":
             found[name] = _resolved.put((repository.common_dir, name), sha)
     return found
+
+
+def straight(repository: Repository, sha: str, most: int) -> list[tuple[str, str]]:
+    """The commit and those below it, newest first, at most so many, each with its one parent: down
+    to the first that has none or several."""
+    asked = [sha, *(f"{sha}~{n}" for n in range(1, most))]
+    line = list(takewhile(lambda found: len(found) == 1, objects.parents(repository, asked)))
+    parents = [parent for (parent,) in line]
+    return list(zip([sha, *parents], parents, strict=False))
 
 
 def forget() -> None:

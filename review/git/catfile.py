@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -16,6 +17,7 @@ from review.git.staying import Died, Staying
 COMMAND = ("cat-file", "--batch-command", "--buffer")
 WINDOW = 800  # requests on their way: their lines fit a pipe, so neither side waits forever
 NO_OID = "0" * 40
+NAME = re.compile(f"(?:{SHA.pattern})(?:~[0-9]+)?")
 
 Info = tuple[str, int]  # kind (blob, tree, commit, tag) and size in bytes
 Object = tuple[str, bytes]  # kind and contents
@@ -25,7 +27,8 @@ T = TypeVar("T")
 def contents(
     repository: Repository, oids: Iterable[str], timeout: float = command.TIMEOUT_S
 ) -> Iterator[tuple[str, Object | None]]:
-    """Each object in order, as it arrives; None for one that is missing or that git dies of.
+    """Each object in order, as it arrives; None for one that is missing or that git dies of. A
+    commit may also be asked for as `<id>~<n>`, n first parents below another.
 
     GitError timeout when git says nothing of an object for so long.
     """
@@ -81,7 +84,7 @@ def _infos(git: Staying, oids: Sequence[str], timeout: float) -> Iterator[Info |
 
 
 def _ask(git: Staying, verb: str, oids: Sequence[str]) -> None:
-    lines = [f"{verb} {oid if SHA.fullmatch(oid) else NO_OID}\n" for oid in oids]
+    lines = [f"{verb} {oid if NAME.fullmatch(oid) else NO_OID}\n" for oid in oids]
     git.ask("".join([*lines, "flush\n"]))
 
 

@@ -115,9 +115,13 @@ def roots(repository: Repository, commit_shas: Iterable[str]) -> dict[str, str]:
     }
 
 
-def parents(repository: Repository, commit_sha: str) -> list[str]:
-    """The parents of a commit as it is stored; none where it is not here."""
-    kind, data = _object(repository, commit_sha) or ("", b"")
+def parents(repository: Repository, names: Iterable[str]) -> list[list[str]]:
+    """The parents of each commit as it is stored, by its id or `<id>~<n>`; none where it is not
+    here."""
+    return [_parents(*(found or ("", b""))) for _, found in catfile.contents(repository, names)]
+
+
+def _parents(kind: str, data: bytes) -> list[str]:
     lines = data.partition(b"\n\n")[0].split(b"\n") if kind == "commit" else []
     return [_id(line[7:]) for line in lines if line.startswith(b"parent ")]
 
@@ -157,10 +161,6 @@ def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
                 read = _parsed(told[1], 32 if repository.sha256 else 20)
                 found[oid] = _trees.put((repository.common_dir, oid), read)
     return found
-
-
-def _object(repository: Repository, oid: str) -> catfile.Object | None:
-    return dict(catfile.contents(repository, [oid]))[oid]
 
 
 def _parsed(data: bytes, oid_size: int) -> Tree:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 
 from config.git import command, walled
 from config.git.command import GitError
@@ -141,6 +142,16 @@ def borrowed(repository: Repository, args: Command, *, fresh: bool = False) -> I
         _drop(git)
     else:
         _give_back(place, git)
+
+
+@contextlib.contextmanager
+def asked(repository: Repository, args: Command, lines: str) -> Iterator[Iterator[bytes]]:
+    """What one says to these lines, piece by piece; it works at once. Of commands that say again a
+    line that names no object. Died or GitError timeout, as it is read."""
+    mark = f"={token_hex()}\n"  # as no name in a commit can foresee
+    with borrowed(repository, args) as git:
+        git.ask(f"{lines}{mark}")
+        yield git.until(mark.encode(), command.TIMEOUT_S)
 
 
 def _start(repository: Repository, args: Command) -> Staying:

@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import TypeVar
 
 from config.git import command
@@ -270,10 +269,8 @@ def _told(
     stays: to start takes a git several times as long as to answer."""
     limited = len(files) < len(commit.files) and len(files) <= FEW
     if commit.parent and not limited and len(commit.files) <= FEW:
-        with staying.borrowed(repository, STAYS) as git:
-            mark = f"={token_hex()}\n"  # as no name in the commit can foresee; git says it again
-            git.ask(f"{commit.sha} {commit.parent}\n{mark}")
-            yield git.until(mark.encode(), command.TIMEOUT_S)
+        with staying.asked(repository, STAYS, f"{commit.sha} {commit.parent}\n") as pieces:
+            yield pieces
         return
     process = repository.spawn(*_patches(repository, commit, files, limited=limited))
     try:

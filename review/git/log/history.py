@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -9,19 +10,22 @@ from config.git import walled
 from config.git.command import GitError
 from config.git.pool import aside
 from review import caches
-from review.git import objects, output
+from review.git import ancestry, objects, output, staying
 from review.git.commits import Commit
 from review.git.log import partial, rows
 from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
-WALK = ("log", "--pretty=raw", "--parents", "-z", "--no-color", "--topo-order", "--reverse")
+SHORT = 100  # commits that no git is started for
+SHAPE = ("--pretty=raw", "--parents", "-z", "--no-color")
+WALK = ("log", *SHAPE, "--topo-order", "--reverse")
 FILES = (
     "--raw", "--no-abbrev", "-M", "-l1000", "--diff-merges=first-parent", "--no-ext-diff",
     "--no-textconv", "--diff-algorithm=myers",
 )  # fmt: skip
 LOG = (*WALK, *FILES)
+STAYS = ("diff-tree", "--stdin", "-r", "--root", "--always", *SHAPE, *FILES)
 
 CommitsAndWarnings = tuple[list[Commit], list[str]]
 _found: caches.Memory[tuple[object, ...], CommitsAndWarnings] = caches.Memory(
@@ -136,9 +140,15 @@ def _read(
     walk = [f"-n{span.limit or MOST + 1}", "--end-of-options", span.head_sha]
     walk += [f"^{span.base_sha}"] if span.base_sha else []
     try:
+        ends = _straight(repository, span)
         seen = rows.of_head(repository, span.head_sha)
         if seen or (counts and _follows(repository, span.head_sha)):
-            return _partly_known(repository, walk, counts=counts), []
+            return _known(repository, ends or _walked(repository, walk), counts=counts), []
+        if ends:
+            shas = [sha for sha, _ in ends]
+            found = _of_shas(repository, shas, counts=counts, meanwhile=meanwhile)
+            rows.put(repository, found)
+            return found, []
         told = aside(repository.run, *LOG, *(["--numstat"] if counts else []), *walk)
         meanwhile()
         data = told.result()
@@ -154,14 +164,34 @@ def _read(
 def _follows(repository: Repository, sha: str) -> bool:
     """Whether the commit stands on one that was counted: it was committed or amended since. All
     of them would be counted again, which takes longer than to ask which are new."""
-    return any(rows.of_head(repository, one) for one in objects.parents(repository, sha))
+    (parents,) = objects.parents(repository, [sha])
+    return any(rows.of_head(repository, one) for one in parents)
 
 
-def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> list[Commit]:
-    """The same where rows tell of some: the log runs for those commits alone that have none."""
+def _straight(repository: Repository, span: Range) -> list[rows.Ends]:
+    """What the range holds, oldest first, told by a git that stays: of a short one that stands on
+    its base and in which nothing was merged. Nothing of others."""
+    if repository.shallow:
+        return []
+    most = min(span.limit or SHORT, SHORT)
+    line = ancestry.straight(repository, span.head_sha, most)
+    above = [parent for _, parent in line]
+    if span.base_sha in above:
+        line = line[: above.index(span.base_sha) + 1]
+    elif span.base_sha or len(line) != span.limit:
+        return []
+    return list(reversed(line))
+
+
+def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
+    """What any range holds, oldest first."""
     told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
     split = (line.split(" ") for line in told.decode().splitlines())
-    ends = [(sha, parents[0] if parents else None) for sha, *parents in split]
+    return [(sha, parents[0] if parents else None) for sha, *parents in split]
+
+
+def _known(repository: Repository, ends: Sequence[rows.Ends], *, counts: bool) -> list[Commit]:
+    """These commits, of which rows tell some: git is asked for those alone that have none."""
     known = rows.get_many(repository, ends)
     missing = [one[0] for one in ends if one not in known]
     if missing:
@@ -171,11 +201,23 @@ def _partly_known(repository: Repository, walk: list[str], *, counts: bool) -> l
     return [known[one] for one in ends]
 
 
-def _of_shas(repository: Repository, shas: Sequence[str], *, counts: bool = True) -> list[Commit]:
-    data = repository.run(
-        *LOG, *(["--numstat"] if counts else []), "--no-walk=unsorted", "--stdin",
-        stdin="".join(f"{sha}\n" for sha in shas).encode(),
-    )  # fmt: skip
+def _of_shas(
+    repository: Repository,
+    shas: Sequence[str],
+    *,
+    counts: bool = True,
+    meanwhile: Callable[[], object] = tuple,
+) -> list[Commit]:
+    """Of few, a git is asked that stays; of one that cannot answer, the log says why."""
+    lines, more = "".join(f"{sha}\n" for sha in shas), ["--numstat"] if counts else []
+    if len(shas) <= SHORT and not repository.shallow:
+        with contextlib.suppress(staying.Died):
+            with staying.asked(repository, (*STAYS, *more), lines) as told:
+                meanwhile()
+                found = list(output.commits(b"".join(told)))
+            if len(found) == len(shas):
+                return found
+    data = repository.run(*LOG, *more, "--no-walk=unsorted", "--stdin", stdin=lines.encode())
     return list(output.commits(data))
 
 

@@ -173,9 +173,9 @@ def test_the_edits_of_some_files_equal_those_of_all(busy: Commit, opened: Reposi
 def test_files_past_the_rename_limit_stay_apart_when_few_of_them_are_asked(
     repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
 ):
-    for module, name in ((history, "LOG"), (diff, "HUNKS")):
-        lower = ["-l1" if word == "-l1000" else word for word in getattr(module, name)]
-        monkeypatch.setattr(module, name, lower)
+    for module, name in ((history, "STAYS"), (diff, "HUNKS")):
+        lower = ("-l1" if word == "-l1000" else word for word in getattr(module, name))
+        monkeypatch.setattr(module, name, tuple(lower))
     texts = ["".join(f"{name} {number}\n" for number in range(9)) for name in "xy"]
     repo.commit({"one": texts[0], "two": texts[1]})
     made = commit(

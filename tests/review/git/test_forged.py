@@ -65,4 +65,4 @@ def test_a_commit_that_names_no_objects_leads_to_none(repo: Repo):
     forge(repo, sha, b"commit", b"tree \xff\nparent \xfe\0\n\nodd\n")
 
     assert objects.entry(opened, sha, "a.txt") is None
-    assert objects.missing(opened, objects.parents(opened, sha)) == {"\ufffd\0"}
+    assert objects.missing(opened, *objects.parents(opened, [sha])) == {"\ufffd\0"}
