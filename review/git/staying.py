@@ -1,4 +1,4 @@
-"""Git processes that stay and are asked again: two of a kind per repository.
+"""Git processes that stay and are asked again: two of a kind per repository, and not many in all.
 
 One that dies or hangs is replaced; all end when unused for a minute, and with this process. A
 forked child starts with none.
@@ -22,6 +22,7 @@ from config.git.command import GitError
 from review.git.repository import Repository
 
 KEPT = 2  # idle ones of a kind per repository; a caller that finds none idle starts one
+MOST = 64  # idle ones of all repositories: each takes half a megabyte and two open files
 IDLE_S = 60.0
 READ = 1 << 18
 
@@ -175,12 +176,18 @@ def _give_back(place: Place, git: Staying) -> None:
     git.used = time.monotonic()
     with _lock:
         idle = _idle.setdefault(place, [])
-        kept = len(idle) < KEPT
-        if kept:
-            idle.append(git)
-            _wake_sweeper()
-    if not kept:
-        _drop(git)
+        idle.append(git)
+        over = idle.pop(0) if len(idle) > KEPT else _oldest_over()
+        _wake_sweeper()
+    if over is not None:
+        _drop(over)
+
+
+def _oldest_over() -> Staying | None:
+    """The idle one that was used longest ago, taken out, if there are too many. Under the lock."""
+    if sum(map(len, _idle.values())) <= MOST:
+        return None
+    return min((idle for idle in _idle.values() if idle), key=lambda idle: idle[0].used).pop(0)
 
 
 def _drop(git: Staying) -> None:

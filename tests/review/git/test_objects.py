@@ -284,6 +284,23 @@ def test_processes_unused_for_a_while_end(
     until(lambda: not any(thread.name == "git-sweeper" for thread in threading.enumerate()))
 
 
+def test_of_many_repositories_those_asked_last_keep_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(staying, "MOST", 2)
+    repos = [Repo(tmp_path / name) for name in "abcd"]
+    shas = [repo.commit({"a": "1\n"}, "One") for repo in repos]
+    opened = [open_repository(repo.path) for repo in repos]
+    for repository, sha in zip(opened, shas, strict=True):
+        assert objects.exists(repository, sha)
+    kept = pids()
+
+    assert len(kept) == 2
+    assert objects.exists(opened[2], shas[2])
+    assert objects.exists(opened[3], shas[3])
+    assert pids() == kept
+
+
 def test_processes_end_with_ours(repo: Repo, tmp_path: Path):
     child = os.fork()
     if child == 0:
