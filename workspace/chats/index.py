@@ -18,6 +18,7 @@ from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 
+from config.errors import SvcError
 from workspace.chats import counts, files, titles
 from workspace.chats.counts import moment
 from workspace.models import Chat, Searched
@@ -233,6 +234,16 @@ def _text(stamp: Stamp) -> str:
 def _parsed(text: str) -> Stamp:
     mtime, size, inode = (int(part) for part in text.split(":"))
     return (mtime, size, inode)
+
+
+@contextmanager
+def legible() -> Iterator[None]:
+    """SvcError with the reason where the transcript of a chat cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        text = f"The transcript of this chat cannot be read: {error.strerror}"
+        raise SvcError(text) from error
 
 
 def _refresh(

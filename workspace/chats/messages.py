@@ -206,6 +206,7 @@ def _permission_line(offset: int, record: Record) -> TranscriptLine:
     }
 
 
+@index.legible()
 def page(
     project: Project,
     session_id: str,

@@ -45,6 +45,7 @@ class Lines:
     end: int  # `after` of what comes later
 
 
+@index.legible()
 def read_chat(
     project: Project,
     session_id: str,

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from config.errors import NotFound
+from config.errors import NotFound, SvcError
 from config.storage import opening
 from tests.workspace.chats.world import World
-from workspace.chats import counts, files, index, transcript
+from workspace.chats import counts, files, index, messages, said, transcript
 from workspace.chats.search import search
 from workspace.models import Chat
 from workspace.projects import store as projects
@@ -232,6 +232,9 @@ def test_a_transcript_that_cannot_be_read_hides_no_chat_and_forgets_nothing(
             assert seen.keys() == {chat, other}
             assert (seen[chat].title, seen[chat].messages) == ("One", 1)
             assert seen[chat].error == "its transcript cannot be read: Permission denied"
+        for read in (messages.page, said.read_chat):
+            with pytest.raises(SvcError, match="of this chat cannot be read: Permission denied"):
+                read(world.project, chat, limit=5)
     row = index.get(world.project, chat)
 
     assert (row.error, row.messages) == ("", 2)
