@@ -24,6 +24,7 @@ from review.git.repository import Repository
 KEPT = 2  # idle ones of a kind per repository; a caller that finds none idle starts one
 MOST = 64  # idle ones of all repositories: each takes half a megabyte and two open files
 IDLE_S = 60.0
+MUCH = 64 << 20  # bytes that one has said: what it keeps in its caches by then is given back
 READ = 1 << 18
 
 Command = tuple[str, ...]
@@ -48,6 +49,7 @@ class Staying:
         self._poll.register(self._out, select.POLLIN)
         self._said, self._at = b"", 0
         self.owes = False  # something that it was asked: then it is not to be asked again
+        self.told = 0  # bytes
         self.used = time.monotonic()
 
     def ask(self, text: str) -> None:
@@ -106,6 +108,7 @@ class Staying:
         data = os.read(self._out, READ)
         if not data:
             raise Died
+        self.told += len(data)
         return data
 
 
@@ -139,7 +142,7 @@ def borrowed(repository: Repository, args: Command, *, fresh: bool = False) -> I
         if isinstance(error, TimeoutError):
             raise GitError("timeout", f"git {args[0]} took too long") from None
         raise
-    if git.owes:
+    if git.owes or git.told > MUCH:
         _drop(git)
     else:
         _give_back(place, git)

@@ -301,6 +301,22 @@ def test_of_many_repositories_those_asked_last_keep_a_process(
     assert pids() == kept
 
 
+def test_a_process_that_has_told_much_is_replaced(
+    repo: Repo, opened: Repository, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(staying, "MUCH", 1000)
+    small, large = oid(repo, b"1" * 10), oid(repo, b"2" * 2000)
+    assert objects.blob(opened, small) == b"1" * 10
+    kept = pids()
+    assert objects.blob(opened, small) == b"1" * 10
+    assert pids() == kept
+
+    assert objects.blob(opened, large) == b"2" * 2000
+
+    assert pids() == set()
+    assert objects.blob(opened, large) == b"2" * 2000
+
+
 def test_processes_end_with_ours(repo: Repo, tmp_path: Path):
     child = os.fork()
     if child == 0:
