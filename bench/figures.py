@@ -39,6 +39,14 @@ def medians(
     return Figure(name, what, *texts, ratio, f"<= {most} x", ratio <= most)
 
 
+def bounded_median(
+    name: str, what: str, ours: Sequence[float], most: float, *, unit: str
+) -> Figure:
+    """A median whose target is a largest value, with the least and the most."""
+    found = median(ours)
+    return Figure(name, what, _spread(ours, unit), "", None, f"<= {most:g} {unit}", found <= most)
+
+
 def _spread(times: Sequence[float], unit: str) -> str:
     return f"{median(times):.3g} {unit} ({min(times):.3g} to {max(times):.3g})"
 

@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from bench.figures import Figure, bounded, compared, counted
+from bench.figures import Figure, bounded, bounded_median, counted, medians
 from bench.review.histories import wide
 from tests.browser.conftest import CHROMIUM, MISSING, launched
 from tests.browser.test_chat_long import TURNS, turn
@@ -35,7 +35,7 @@ VISITS, TRACED = 5, 3
 APPS, GROUPS, PORT = 500, 12, 20_000
 PAINT_RATIO, SEEN_MS, TASK_MS = 1.5, 500, 200
 VISITED_RATIO, VISITED_MS, SHIFT = 2, 150, 0.02
-REQUESTS = (80, 15, 4)  # of the visits of home, in their order
+ASKED = ((80, 400), (15, 60), (4, 60))  # requests and kB of the visits of home, in their order
 SETTLED_MS = 1500  # in which a page draws what is below the fold
 WINDOW = {"width": 1440, "height": 900}
 CALM = {"screenshots": {"enabled": False}, "scan": {"enabled": False}, "health": {"interval": "1h"}}
@@ -126,12 +126,12 @@ def chat(service: Service) -> Visited:
 
 def measured(browser: Browser, page: Visited, line: str) -> list[Figure]:
     both = [(painted(browser, page.address), painted(browser, line)) for _ in range(VISITS)]
-    found, floor = (median(times) for times in zip(*both, strict=True))
+    found, floor = zip(*both, strict=True)
     first = f"{page.name}: first paint, p50 : of a line of text"
     traced = [worked(browser, page) for _ in range(TRACED)]
     work, task = median(work for work, _ in traced), max(task for _, task in traced)
     return [
-        compared(page.id, first, found, floor, unit="ms", most=PAINT_RATIO),
+        medians(page.id, first, found, floor, unit="ms", most=PAINT_RATIO),
         bounded(
             page.id, "the same: work until what it is about is there", work, SEEN_MS, unit="ms"
         ),
@@ -180,12 +180,10 @@ def returned(
     visit: Visited, floor: list[float], made: list[float], opened: list[float]
 ) -> list[Figure]:
     words = f"{visit.name}, visited, four windows open: there, p50 : a line of text"
-    least = median(floor)
+    same = f"{visit.name}, the same in an open window"
     return [
-        compared("P4", words, median(made), least, unit="ms", most=VISITED_RATIO),
-        bounded(
-            "P4", f"{visit.name}, the same in an open window", median(opened), VISITED_MS, unit="ms"
-        ),
+        medians("P4", words, made, floor, unit="ms", most=VISITED_RATIO),
+        bounded_median("P4", same, opened, VISITED_MS, unit="ms"),
     ]
 
 
@@ -194,17 +192,19 @@ def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
     figures, shifted = [], 0.0
     between = Between(service)
     with browser.new_context(viewport=WINDOW, bypass_csp=True) as context:  # type: ignore[arg-type]
-        for visit, most in enumerate(REQUESTS, 1):
+        for visit, (requests, weight) in enumerate(ASKED, 1):
             with context.new_page() as page:
                 page.add_init_script(SHIFTS)
                 page.goto(f"{between.url}/")
                 page.locator(home.selector).first.wait_for()
                 page.wait_for_timeout(SETTLED_MS)
                 shifted = max(shifted, float(page.evaluate("shifted")))
-            figures.append(
-                counted("P5", f"home: requests, visit {visit}", len(between.asked), most)
-            )
-            between.asked = []
+            named = f"home: {{}}, visit {visit}".format
+            figures += [
+                counted("P5", named("requests"), len(between.asked), requests),
+                bounded("P5", named("what came"), between.came / 1000, weight, unit="kB"),
+            ]
+            between.asked, between.came = [], 0
     between.listener.close()
     return [*figures, bounded("P6", "home: layout shift", shifted, SHIFT, unit="")]
 

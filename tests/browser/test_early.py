@@ -91,11 +91,13 @@ def test_keys_of_two_letters_and_a_message_are_kept_too(page: Page) -> None:
 
 
 class Between:
-    """Hands every connection of a browser on to the service, and notes what is asked for."""
+    """Hands every connection of a browser on to the service, and notes what is asked for and how
+    many bytes come back."""
 
     def __init__(self, service: Service) -> None:
         self.port = urlsplit(service.url).port
         self.asked: list[str] = []
+        self.came = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self._apart(self._accept)
@@ -121,6 +123,7 @@ class Between:
     def _back(self, service: socket.socket, browser: socket.socket) -> None:
         with contextlib.suppress(OSError), browser:
             while data := service.recv(1 << 16):
+                self.came += len(data)
                 browser.sendall(data)
             browser.shutdown(socket.SHUT_RDWR)
 
