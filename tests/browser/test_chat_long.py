@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.test_early import SHIFTS
 from tests.service import Service
 from workspace.chats import transcript
 
@@ -20,6 +21,15 @@ TASKS = """() => new Promise((done) => {
     .observe({ type: "longtask", buffered: true });
   requestAnimationFrame(() => setTimeout(() => done(Math.max(0, ...found)), 0));
 })"""
+
+FIRST_SEEN = """
+  const after = window.setTimeout;  // a busy machine draws late, and would not be waited for
+  window.setTimeout = (run, ms, ...given) => after(run, ms === 100 ? 60_000 : ms, ...given);
+  requestAnimationFrame(function look() {
+    window.firstSeen = document.querySelectorAll(".turn-block").length;
+    if (!window.firstSeen) requestAnimationFrame(look);
+  });
+"""
 
 
 def turn(writer: transcript.Writer, n: int, answer: str = ANSWER) -> None:
@@ -68,6 +78,19 @@ def test_five_thousand_messages_open_at_the_end_and_unfold_upwards(
     expect(page.get_by_text(f"Question {TURNS - 20}?")).to_have_count(1)
     page.keyboard.press("End")
     expect(page.get_by_text(f"Answer {TURNS - 1}.", exact=True)).to_be_in_viewport()
+
+
+def test_what_fills_the_window_is_seen_before_older_turns_are_drawn(
+    page: Page, long_chat: tuple[str, Path]
+) -> None:
+    page.add_init_script(SHIFTS)
+    page.add_init_script(FIRST_SEEN)
+
+    page.goto(long_chat[0])
+
+    expect(page.locator(".turn-block")).to_have_count(10)
+    assert 0 < page.evaluate("firstSeen") < 10
+    assert page.evaluate("shifted") < 0.02
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 // older turns come while one scrolls up.
 
 import { button, fill, h } from "../../kit/dom.js";
-import { pace } from "../../kit/pace.js";
+import { frame, pace } from "../../kit/pace.js";
 import { attempt } from "../../kit/toast.js";
 import { Turn } from "./turn.js";
 
@@ -77,13 +77,20 @@ export class Transcript {
     }
     this.next = next;
     const breathe = pace({ early: false }); // older turns come above
+    let full = this.full();
     for (const [id, lines] of [...groups].reverse()) {
       this.before(id, lines);
-      const rest = breathe();
+      const filled = !full && (full = this.full());
+      const rest = filled ? frame() : breathe(); // what is above the window moves nothing in it
       if (rest) await rest;
     }
     this.sort();
     this.head();
+  }
+
+  /** Whether the turns reach beyond the window. */
+  full() {
+    return this.scroller.scrollHeight > this.scroller.clientHeight;
   }
 
   /** A turn, or the beginning of one of which the end is shown already. */
