@@ -168,19 +168,21 @@ def _follows(repository: Repository, sha: str) -> bool:
     return any(rows.of_head(repository, one) for one in parents)
 
 
-def _straight(repository: Repository, span: Range) -> list[rows.Ends]:
-    """What the range holds, oldest first, told by a git that stays: of a short one that stands on
-    its base and in which nothing was merged. Nothing of others."""
+def _straight(repository: Repository, span: Range) -> Sequence[rows.Ends]:
+    """What the range holds, oldest first, told by a git that stays: of a short one in which, and in
+    its base since they parted, nothing was merged. Nothing of others."""
     if repository.shallow:
         return []
-    most = min(span.limit or SHORT, SHORT)
-    line = ancestry.straight(repository, span.head_sha, most)
-    above = [parent for _, parent in line]
-    if span.base_sha in above:
-        line = line[: above.index(span.base_sha) + 1]
-    elif span.base_sha or len(line) != span.limit:
+    line = ancestry.straight(repository, span.head_sha, min(span.limit or SHORT, SHORT))
+    if span.base_sha is None:
+        return line[::-1] if len(line) == span.limit else []
+    above, base = [parent for _, parent in line], {span.base_sha}
+    if span.base_sha not in above:
+        base |= {parent for _, parent in ancestry.straight(repository, span.base_sha, SHORT)}
+    if span.head_sha in base:
         return []
-    return list(reversed(line))
+    end = next((at for at, parent in enumerate(above, 1) if parent in base), 0)
+    return line[:end][::-1]
 
 
 def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
