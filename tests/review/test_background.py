@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,32 @@ def test_without_notifications_everything_is_found_by_polling(
         come(told, {"type": "projects", "reason": "removed"})
 
 
+@contextmanager
+def looked_at(
+    file: Path, meanwhile: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Background]:
+    """One that looked at the project of a file, in the middle of which something happened, and
+    then at the file."""
+    read = watcher._project
+
+    def slow(slug: str) -> Project | None:
+        found = read(slug)
+        meanwhile()
+        return found
+
+    background = Background()
+    background._projects = {project.slug: project for project in projects.all()}
+    background._teller.start()
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(watcher, "_project", slow)
+            background.changed({file.parent})
+        background.changed({file})
+        yield background
+    finally:
+        background.stop()
+
+
 @pytest.mark.parametrize("before", [b"", b"title: Old\n"], ids=["new", "changed"])
 def test_a_project_file_that_comes_in_the_middle_of_a_look_is_told_by_the_next_one(
     world: World, told: Told, monkeypatch: pytest.MonkeyPatch, before: bytes
@@ -92,25 +118,10 @@ def test_a_project_file_that_comes_in_the_middle_of_a_look_is_told_by_the_next_o
     file.parent.mkdir()
     if before:
         put(file, before)
-    read = watcher._project
 
-    def slow(slug: str) -> Project | None:
-        found = read(slug)
-        put(file, b"title: New\n")
-        return found
-
-    background = Background()
-    background._projects = {project.slug: project for project in projects.all()}
-    background._teller.start()
-    try:
-        with monkeypatch.context() as patched:
-            patched.setattr(watcher, "_project", slow)
-            background.changed({file.parent})
-        background.changed({file})
+    with looked_at(file, lambda: put(file, b"title: New\n"), monkeypatch):
         changed = {"type": "project", "project": "new", "reason": "config"}
         come(told, changed if before else {"type": "projects", "reason": "added"})
-    finally:
-        background.stop()
 
 
 def test_a_project_file_of_our_own_that_comes_in_the_middle_of_a_look_is_told_by_no_look(
@@ -118,26 +129,14 @@ def test_a_project_file_of_our_own_that_comes_in_the_middle_of_a_look_is_told_by
 ):
     file = world.home / "new" / "project.yaml"
     file.parent.mkdir()
-    read = watcher._project
 
-    def slow(slug: str) -> Project | None:
-        found = read(slug)
+    def written() -> None:
         files.change(("new", "project.yaml"), lambda _now: b"title: New\n")
-        return found
 
-    background = Background()
-    background._projects = {project.slug: project for project in projects.all()}
-    background._teller.start()
-    try:
-        with monkeypatch.context() as patched:
-            patched.setattr(watcher, "_project", slow)
-            background.changed({file.parent})
-        background.changed({file})
+    with looked_at(file, written, monkeypatch) as background:
         put(file, b"title: Newer\n")
         background.changed({file})
         come(told, {"type": "project", "project": "new", "reason": "config"})
-    finally:
-        background.stop()
 
     assert [one for one in told if one["type"] == "projects"] == []
 
