@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.promises.rings import few
-from tests.service import Service
+from tests.service import Service, until
 from tests.stubs.openai import Stub, text
 
 CHATS = "/api/projects/alpha/chats"
@@ -40,7 +41,11 @@ def test_a_chat_says_until_when_it_waits_and_goes_on_when_it_is_told_to(
     banner = page.locator(".banner.waits")
     expect(banner).to_contain_text("slow down", timeout=30_000)
     expect(banner).to_contain_text(re.compile(r"Try 2 of 3 in [45] m"))
-    shown = shared_service.http.get(f"{CHATS}/{made}").json()["chat"]["waiting"]
+
+    def chat() -> Any:
+        return shared_service.http.get(f"{CHATS}/{made}").json()["chat"]
+
+    shown = until(lambda: chat()["waiting"])  # once the turn process has ended
     expect(banner.locator("[data-until]")).to_have_attribute("data-until", shown["until"])
     expect(page.locator(".origin").last).to_contain_text("waits for its model's provider")
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
