@@ -79,7 +79,7 @@ def environ(pid: int) -> list[bytes]:
         return _environ_by_psutil(pid)
     try:
         return (_told(pid, "environ") or _executed(pid)).split(b"\0")
-    except OSError:
+    except (OSError, ValueError):  # or a system whose `stat` has fewer fields
         return []
 
 
