@@ -17,7 +17,7 @@ from review.git.staying import Died, Staying
 COMMAND = ("cat-file", "--batch-command", "--buffer")
 WINDOW = 800  # requests on their way: their lines fit a pipe, so neither side waits forever
 NO_OID = "0" * 40
-NAME = re.compile(f"(?:{SHA.pattern})(?:~[0-9]+)?")
+NAME = re.compile(f"(?:{SHA.pattern})(?:~[0-9]{{1,2}})?")
 
 Info = tuple[str, int]  # kind (blob, tree, commit, tag) and size in bytes
 Object = tuple[str, bytes]  # kind and contents
@@ -28,7 +28,8 @@ def contents(
     repository: Repository, oids: Iterable[str], timeout: float = command.TIMEOUT_S
 ) -> Iterator[tuple[str, Object | None]]:
     """Each object in order, as it arrives; None for one that is missing or that git dies of. A
-    commit may also be asked for as `<id>~<n>`, n first parents below another.
+    commit may also be asked for as `<id>~<n>`, n first parents below another,
+    of which n has at most two digits.
 
     GitError timeout when git says nothing of an object for so long.
     """

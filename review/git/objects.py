@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -122,8 +123,9 @@ def parents(repository: Repository, names: Iterable[str]) -> list[list[str]]:
 
 
 def _parents(kind: str, data: bytes) -> list[str]:
-    lines = data.partition(b"\n\n")[0].split(b"\n") if kind == "commit" else []
-    return [_id(line[7:]) for line in lines if line.startswith(b"parent ")]
+    """As git reads them: only what stands right behind the tree is a parent."""
+    lines = data.partition(b"\n\n")[0].split(b"\n")[1:] if kind == "commit" else []
+    return [_id(line[7:]) for line in takewhile(lambda line: line.startswith(b"parent "), lines)]
 
 
 def _id(text: bytes) -> str:

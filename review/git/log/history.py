@@ -1,4 +1,4 @@
-"""The commits of a range with files and counts: one git log, kept by sha."""
+"""The commits of a range with files and counts, of gits that stay or of one log, kept by sha."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
-SHORT = 100  # commits that no git is started for
+SHORT = 100  # commits that no git is started for; the last is `~99` of the first
 SHAPE = ("--pretty=raw", "--parents", "-z", "--no-color")
 WALK = ("log", *SHAPE, "--topo-order", "--reverse")
 FILES = (
@@ -195,11 +195,11 @@ def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
 def _known(repository: Repository, ends: Sequence[rows.Ends], *, counts: bool) -> list[Commit]:
     """These commits, of which rows tell some: git is asked for those alone that have none."""
     known = rows.get_many(repository, ends)
-    missing = [one[0] for one in ends if one not in known]
+    missing = [one for one in ends if one not in known]
     if missing:
-        news = _of_shas(repository, missing, counts=counts)
+        news = _of_shas(repository, [sha for sha, _ in missing], counts=counts)
         rows.put(repository, news)
-        known |= {(commit.sha, commit.parent): commit for commit in news}
+        known |= dict(zip(missing, news, strict=True))
     return [known[one] for one in ends]
 
 

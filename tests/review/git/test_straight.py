@@ -101,6 +101,19 @@ def test_a_range_without_merges_begins_no_git_once_one_stays(repo: Repo, runs: l
     assert (first, first[0]) == (again, more[0][:2])
 
 
+def test_what_stands_where_no_parent_stands_is_none(repo: Repo):
+    tree, base = repo.git("rev-parse", "main^{tree}"), repo.sha("main")
+    people = "author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n"
+    data = f"tree {tree}\n{people}parent {base}\n\nAlone\n".encode()
+    sha = repo.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=data)
+    repo.git("branch", "alone", sha)
+    read(repo, {"base": None, "head": "main"})  # what it seems to stand on is counted
+
+    commits, _ = read(repo, "main..alone")
+
+    assert [(commit.sha, commit.parents) for commit in commits] == [(sha, ())]
+
+
 def test_a_commit_without_its_tree_is_told_as_by_a_log(repo: Repo):
     repo.commit({"d/e.txt": "1\n"}, "third")
     tree = repo.git("rev-parse", "HEAD^{tree}")
