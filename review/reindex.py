@@ -8,6 +8,7 @@ belongs to another home is left alone; rows of commits belong to none and are ma
 from __future__ import annotations
 
 from django.db.models import Count, QuerySet
+from django.template.defaultfilters import pluralize
 
 from config.storage import homes, ranges
 from review import files, models
@@ -24,8 +25,8 @@ def reindex() -> str:
     for table in (models.CommitRow, models.PatchRow):
         table.objects.all().delete()
     files.MIRROR.scan()
-    projects = listing.project_list()["projects"]
-    return f"review: {len(projects)} projects, {ours.count()} files"
+    projects, count = len(listing.project_list()["projects"]), ours.count()
+    return f"review: {projects} project{pluralize(projects)}, {count} file{pluralize(count)}"
 
 
 class Rows:
@@ -34,7 +35,7 @@ class Rows:
     def found(self) -> dict[str, str]:
         """By home: its files, in words."""
         counts = _others().order_by().values_list("home").annotate(count=Count("*"))
-        return {home: f"{count} files of reviews" for home, count in counts}
+        return {home: f"{count} file{pluralize(count)} of reviews" for home, count in counts}
 
     def forget(self, home: str) -> int:
         """Everything of that home; how many rows. Its files, wherever they are, stay."""

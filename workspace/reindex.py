@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.db.models import Model
+from django.template.defaultfilters import pluralize
 from django_q.models import OrmQ
 
 from config.storage import homes, ranges
@@ -36,8 +37,8 @@ def reindex() -> str:
     watcher.reindex()
     indexing.catch_up_all(store.all())
     chats = models.Chat.objects.exclude(project__in=others.values("slug"))
-    count = ours.count(), chats.count()
-    return f"workspace: {count[0]} projects, {count[1]} chats"
+    projects, talks = ours.count(), chats.count()
+    return f"workspace: {projects} project{pluralize(projects)}, {talks} chat{pluralize(talks)}"
 
 
 class Rows:
@@ -48,7 +49,10 @@ class Rows:
         found: dict[str, list[str]] = {home: [] for table in TABLES for home in _homes(table)}
         for home, slug in store.others().values_list("home", "slug"):
             found.setdefault(home, []).append(slug)
-        return {home: f"{len(slugs)} projects{_named(slugs)}" for home, slugs in found.items()}
+        return {
+            home: f"{len(slugs)} project{pluralize(len(slugs))}{_named(slugs)}"
+            for home, slugs in found.items()
+        }
 
     def forget(self, home: str) -> int:
         """Everything of that home; how many rows. Its files, wherever they are, stay."""

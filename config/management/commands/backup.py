@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
+from django.template.defaultfilters import pluralize
 
 from config import __version__
 from config.errors import SvcError
@@ -44,7 +45,8 @@ class Command(BaseCommand):
             report = backup.write(plan(), file.absolute(), version=__version__)
         except (OSError, SvcError, DatabaseError, sqlite3.Error) as error:
             raise CommandError(f"Cannot write {file}: {reason(error)}", returncode=1) from error
-        self.stdout.write(f"wrote {file}: {report.files} files, {report.size} bytes")
+        count = f"{report.files} file{pluralize(report.files)}"
+        self.stdout.write(f"wrote {file}: {count}, {report.size} bytes")
         for line in report.notes:
             self.stdout.write(line)
         self.stdout.write(f"left out on purpose: {LEFT_OUT}")

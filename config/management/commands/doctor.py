@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand
+from django.template.defaultfilters import pluralize
 
 from config.process.doctor import FAULT, OK, examine
 
@@ -30,6 +31,6 @@ class Command(BaseCommand):
                 self.stdout.write(f"{finding.subject:16} {mark}{finding.text}")
         faults = sum(finding.level == FAULT for finding in findings)
         if not json:
-            self.stdout.write(f"{faults or 'no'} fault{'' if faults == 1 else 's'}")
+            self.stdout.write(f"{faults or 'no'} fault{pluralize(faults)}")
         if faults:
             sys.exit(1)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 from django.utils.module_loading import import_string
 
 from config.errors import Conflict, NotFound, SvcError, Unavailable, printable
@@ -47,7 +48,7 @@ def forgotten(one: str) -> str:
         raise Conflict(f"{alive[0]} is alive and serves it; stop it there first")
     count = sum(import_string(part)().forget(one) for part in settings.SVC_ELSEWHERE)
     nodes.forget(one)
-    return f"{count} rows deleted"
+    return f"{count} row{pluralize(count)} deleted"
 
 
 def _found() -> dict[str, list[str]]:

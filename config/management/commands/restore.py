@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connections
+from django.template.defaultfilters import pluralize
 
 from config.errors import SvcError
 from config.management.commands.backup import plan, reason
@@ -38,6 +39,6 @@ class Command(BaseCommand):
         except (OSError, DatabaseError, sqlite3.Error) as error:
             why = f"Cannot restore {file}: {reason(error)}; nothing was restored"
             raise CommandError(why, returncode=1) from error
-        self.stdout.write(f"restored {report.files} files from {file}")
+        self.stdout.write(f"restored {report.files} file{pluralize(report.files)} from {file}")
         for line in report.left_out:
             self.stdout.write(f"left out: {line}")

@@ -36,7 +36,7 @@ def test_after_a_reindex_and_without_the_old_database_all_answers_are_the_same(t
         done = service.run("reindex")
 
         assert done.returncode == 0, done.stderr
-        assert "review: 1 projects, " in done.stdout
+        assert "review: 1 project, " in done.stdout
         assert answers(served.api, pay) == before
         service.stop()
         for file in service.data.glob("svc.sqlite3*"):
@@ -61,7 +61,7 @@ def test_a_database_deleted_under_the_running_service_is_made_again_by_reindex(t
         done = service.run("reindex")
 
         assert done.returncode == 0, done.stderr
-        assert "review: 1 projects, " in done.stdout
+        assert "review: 1 project, " in done.stdout
         assert answers(served.api, pay) == before
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(lambda _: answers(served.api, pay), range(8))) == [before] * 8
