@@ -510,6 +510,19 @@ def test_what_has_the_focus_is_not_behind_the_bar_of_save(triggers: Page) -> Non
     assert triggers.locator(":focus").evaluate("node => !node.closest('form')")
 
 
+def test_a_message_lies_over_no_bar_of_save(triggers: Page) -> None:
+    row(triggers, "good").click()
+    triggers.get_by_role("textbox", name="Prompt", exact=True).fill("half a thought")
+    triggers.get_by_role("button", name="Discard changes").click()
+
+    toast = triggers.locator(".toast", has_text="discarded")
+    expect(toast).to_be_visible()
+    said, bar = toast.bounding_box(), triggers.locator(".savebar").bounding_box()
+    assert said
+    assert bar
+    assert said["y"] + said["height"] <= bar["y"]
+
+
 def test_triggers_are_used_by_keyboard_alone(triggers: Page, shared_service: Service) -> None:
     expect(row(triggers, "good")).to_be_visible()
     triggers.keyboard.press("/")

@@ -5,6 +5,7 @@ import { h } from "./dom.js";
 
 const place = /** @type {HTMLElement} */ (document.getElementById("toasts"));
 const MOST = 3;
+const FOOT = 80; // pixels: what ends higher is not covered by one of them
 
 /**
  * Say `text`; with `action` (a word) and `act` it can be undone, `bad` stays longer. What is said
@@ -29,9 +30,8 @@ export function toast(text, { action, act, bad = false, about = "" } = {}) {
   }
   if (about) node.dataset.about = about;
   makeRoom(text);
-  const dock = document.querySelector(".dock")?.getBoundingClientRect();
   overAll();
-  place.style.bottom = dock ? `${innerHeight - dock.top + 8}px` : ""; // never over what one writes in
+  place.style.bottom = overFoot();
   place.append(node);
 }
 
@@ -39,6 +39,12 @@ export function toast(text, { action, act, bad = false, about = "" } = {}) {
 export function overAll() {
   const above = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body;
   if (place.parentElement !== above) above.append(place);
+}
+
+/** Where they stand: never over what one writes in or saves with at the foot of the page. */
+function overFoot() {
+  const foot = place.parentElement?.querySelector(".dock, .savebar")?.getBoundingClientRect();
+  return foot && foot.bottom > innerHeight - FOOT ? `${innerHeight - foot.top + 8}px` : "";
 }
 
 const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
