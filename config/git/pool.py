@@ -8,6 +8,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from config.errors import Unavailable
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -16,7 +18,11 @@ class Pool(ThreadPoolExecutor):
     """They work behind the wall of whoever hands them their work (config/git/walled.py)."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        return super().submit(partial(copy_context().run, fn, *args, **kwargs))
+        """Unavailable where no thread can be had, as in a process that ends."""
+        try:
+            return super().submit(partial(copy_context().run, fn, *args, **kwargs))
+        except RuntimeError as error:
+            raise Unavailable(f"Git cannot be asked: {error}.") from error
 
 
 def aside(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
