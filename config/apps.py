@@ -1,4 +1,4 @@
-"""The kernel as a Django app, so that its commands are found."""
+"""The kernel as a Django app, so that Django finds its management commands."""
 
 from django.apps import AppConfig
 

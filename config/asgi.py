@@ -1,7 +1,8 @@
-"""The ASGI application: routes and rules of each surface. Server-neutral; names apps by string.
+"""The ASGI application: routes and rules of each surface. It depends on no particular server and
+names apps by string.
 
-On the main port the machine paths with a gate of their own come first, then the guard, then
-Django. Machine paths never answer HTML (docs/design/architecture.md#ports-and-surfaces).
+On the main port, machine paths with a gate of their own come first, then the guard, then Django.
+Machine paths never answer HTML (docs/design/architecture.md#ports-and-surfaces).
 """
 
 from __future__ import annotations
@@ -58,15 +59,16 @@ DASHBOARD = Words(
     cross_site_code="cross_site",
 )
 MIB = 1024 * 1024
-SHARED = SharedStream(lazily(settings.ASGI_APPLICATION))  # it asks for each stream by itself
+SHARED = SharedStream(lazily(settings.ASGI_APPLICATION))  # requests each stream from the whole app
 NO_LOGIN = SVC.auth_mode == "none"
 USERS = local.users(SVC)
 IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"))
 
 
 def main_rules() -> Rules:
-    """Only this machine's user in mode none, unless the operator lifted it or has a proxy here,
-    which has a user of its own and knows whom it serves."""
+    """The rules of the main port. In mode none they admit this machine's user alone, unless the
+    operator lifted that or runs a proxy here, which has a user of its own and checks its clients
+    itself."""
     proxy = NO_LOGIN and import_string(settings.SVC_PROXIED)()
     public = SVC.management_api.get("publicUrl") if isinstance(SVC.management_api, dict) else None
     host = origin_host("/".join(str(public).split("/")[:3]))
@@ -88,7 +90,7 @@ rules = main_rules()
 uploads = replace(
     rules,
     limit=10 * MIB,
-    media=ANY,  # the bytes tell what a file is
+    media=ANY,  # the bytes decide the type of a file
     words=Words(
         size="The file is larger than 10 MiB",
         media="Send a file of another page as application/octet-stream, not as a form sends it.",
@@ -136,7 +138,7 @@ def review(
         REVIEW, size="Image is larger than 5 MB", media="Unsupported image type: {value}"
     )
     images = replace(rules, limit=5 * MIB, media=IMAGES, words=words)
-    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint answers for its own bodies
+    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint limits its own bodies
 
     def inside(app: App, by: Rules = rules) -> Guard:
         return Guard(app, by, authenticate)
@@ -161,7 +163,7 @@ def dashboard(
     """The dashboard part, on its own port or under its mount."""
     fronted = by_name(settings.SVC_FRONTED)
     rules = Rules(limit=256 * 1024, users=users, also=fronted, proxied=proxied, words=DASHBOARD)
-    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint answers for its own bodies
+    calls = replace(rules, limit=ENDLESS, media=ANY)  # the endpoint limits its own bodies
 
     def inside(app: App, by: Rules = rules) -> Guard:
         return Guard(app, by, authenticate)
@@ -178,7 +180,7 @@ def dashboard(
     return exactly(routes, inside(django_app))
 
 
-# Who has no login to ask for asks for the user; the parts' own ports may stay without one.
+# Where no login is required, the peer's user is checked. The parts' own ports may need no login.
 own = (None, USERS) if local.login_free(SVC) else (authenticate, None)
 mounted = (authenticate, USERS if NO_LOGIN else None)
 application = Entrance(

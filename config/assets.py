@@ -1,9 +1,9 @@
 """Scripts and styles under names that change with their content, served from memory.
 
-The name is a folder, `/static/<hash>/js/…`: the hash of the file, or for a module that of all
-modules, since what it imports by a relative path is asked for in the same folder
-(docs/design/pages.md#how-files-are-served). Under `page/` a script or style stands with all that it
-imports, in one file: `/static/<hash>/page/js/…`.
+The hash is a folder of the name, `/static/<hash>/js/…`. It is the file's own hash, but for a module
+it is the hash of all modules, since a browser requests what a module imports by a relative path in
+the same folder (docs/design/pages.md#how-files-are-served). Under `page/` a script or style is
+joined with all that it imports into one file: `/static/<hash>/page/js/…`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from config.web.answers import App, Header, Receive, Send, refusal, refuse
 from config.web.http import threads
 
 log = logging.getLogger(__name__)
-LOOK_S = 1.0  # how old the names may be: files that change under a running service get others
+LOOK_S = 1.0  # the most seconds a name may be out of date: files may change while the service runs
 TOKEN = re.compile(r"^[0-9a-f]{12}/")
 FOR_EVER = b"public, max-age=31536000, immutable"
-# Written down: those that Python knows differ with the machine, and `nosniff` forgives none.
+# A fixed list: Python's own differs by machine, and `nosniff` forgives no wrong type.
 KINDS = {
     ".css": b"text/css; charset=utf-8",
     ".html": b"text/html; charset=utf-8",
@@ -48,39 +48,39 @@ KINDS = {
     ".woff2": b"font/woff2",
 }
 SHELL = "js/kit/shell.js"  # runs first on every page
-WHOLE = "page/"  # before the name of a script or style: with all that it imports
+WHOLE = "page/"  # prefix of the name of a script or style that is joined with its imports
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file as it is served. Only the compressed form is kept where it is the shorter one."""
+    """One file as it is served. `body` is compressed (`packed`) if that makes it shorter."""
 
-    stamp: tuple[int, int]  # time and size: the content is the same while they are
+    stamp: tuple[int, int]  # time and size: while they are the same, so is the content
     digest: str
     body: bytes
     packed: bool
 
 
 class Shelf:
-    """The files in memory: ours, and those of others and whole pages that somebody asked for."""
+    """The files in memory: ours, and the joined files and library files that were requested."""
 
     def __init__(self) -> None:
-        self.kept: Mapping[str, File] = {}  # by `<hash>/<name>`, what may be kept for ever
+        self.kept: Mapping[str, File] = {}  # by `<hash>/<name>`: may be cached forever
         self._files: Mapping[str, File] = {}  # by name
         self._urls: Mapping[str, str] = {}  # name -> `<hash>/<name>`
-        self._single: Mapping[str, File] = {}  # the files without those that were joined from them
+        self._single: Mapping[str, File] = {}  # `_files` without the joined ones
         self._together = ""  # the hash of all modules
         self._others: dict[str, Path] = {}
         self._at = float("-inf")
         self._lock = threading.Lock()
 
     def find(self, name: str) -> File | None:
-        """The file as it is now."""
+        """The current content of the file; None if there is no such file."""
         self.url(name)
         return self._files.get(name)
 
     def url(self, name: str) -> str:
-        """`<hash>/<name>` of the file as it is now; the bare name when there is none."""
+        """`<hash>/<name>` of the current content; the bare name if there is no such file."""
         self.look()
         if name.startswith(WHOLE):
             with self._lock:
@@ -91,7 +91,7 @@ class Shelf:
         return self._urls.get(name, name)
 
     def look(self, *, at_once: bool = False) -> None:
-        """Read what is new or has changed."""
+        """Read the files that are new or have changed."""
         with self._lock:
             now = time.monotonic()
             if at_once or now - self._at >= LOOK_S:
@@ -120,12 +120,12 @@ class Shelf:
         self._single = self._files = files
 
     def _join(self, name: str) -> None:
-        """Make the whole of a script, with its map, or of a style, unless it is there."""
+        """Make the joined form of a script, with its map, or of a style, unless it exists."""
         script = name.removesuffix(".map")
         root = script.removeprefix(WHOLE)
         if name in self._files or root not in self._single:
             return
-        # Scripts in the folder of the modules, whose workers they start.
+        # Scripts go into the folder of the modules, since they start workers from there.
         if root.endswith(".js"):
             made = self._joined(script, root)
             self._add(script, made.text, self._together)
@@ -134,7 +134,8 @@ class Shelf:
             self._add(name, bundles.style(root, self._text))
 
     def _joined(self, name: str, root: str) -> bundles.Joined:
-        """The modules one by one where they cannot be joined: someone is at work on them."""
+        """The joined script; one that imports the modules one by one if one cannot be joined, as
+        while someone works on it."""
         roots = (SHELL, root)
         try:
             return bundles.script(name, roots, self._text)
@@ -164,14 +165,14 @@ def _digest(content: bytes) -> str:
 
 
 def _read(path: Path, known: File | None) -> File | None:
-    """The file at a path, compressed once for each content; None when there is none."""
+    """The file at a path, or None. It is read and compressed again only if its stamp changed."""
     try:
         stat = path.stat()
         stamp = (stat.st_mtime_ns, stat.st_size)
         if known and known.stamp == stamp:
             return known
         content = path.read_bytes()
-    except OSError:  # a folder, or an upgrade is taking it away
+    except OSError:  # a folder, or an upgrade is removing the file
         return None
     return _file(content, stamp)
 
@@ -183,21 +184,21 @@ def _file(content: bytes, stamp: tuple[int, int] = (0, 0)) -> File:
 
 
 def _foreign(name: str) -> Path | None:
-    """Where a file of a library lies: the admin's, Swagger's."""
-    if posixpath.normpath(name) != name:  # one file, one name
+    """The path of a static file of a library, such as the admin or Swagger UI."""
+    if posixpath.normpath(name) != name:  # each file has one name only
         return None
     try:
         path = finders.find(name)
-    except (SuspiciousFileOperation, ValueError):  # out of its folder; no path at all
+    except (SuspiciousFileOperation, ValueError):  # outside of its folder, or no path at all
         return None
     return Path(path) if isinstance(path, str) and Path(path).is_file() else None
 
 
 class Files:
-    """ASGI: the files. Answers on the event loop what a name with its hash asks for.
+    """ASGI app for the files. A name with a current hash is answered on the event loop.
 
-    A bare name, or one with a hash that is over, stands for the file as it is now and is asked for
-    again each time. What is no file goes to `otherwise`.
+    A bare name, or one with an outdated hash, is answered with the current file, to be revalidated
+    each time. A name of no file goes to `otherwise`.
     """
 
     def __init__(self, otherwise: App) -> None:
@@ -224,9 +225,9 @@ class Files:
 def _answer(
     asked: str, file: File, wanted: Mapping[bytes, bytes]
 ) -> tuple[int, list[Header], bytes]:
-    """Status, headers and body for who has and takes what its headers say."""
+    """Status, headers and body for a client whose request headers say what it has and accepts."""
     for_ever = SHELF.kept.get(asked) is file
-    tag = b'W/"%s"' % file.digest.encode()  # weak: one for both forms
+    tag = b'W/"%s"' % file.digest.encode()  # weak: the same for both forms
     headers: list[Header] = [
         (b"cache-control", FOR_EVER if for_ever else b"no-cache"),
         (b"etag", tag),
@@ -253,17 +254,17 @@ def _takes_gzip(accepted: bytes) -> bool:
 
 
 class Storage(StaticFilesStorage):
-    """`{% static %}` names a file in the folder of its hash."""
+    """Makes `{% static %}` use the name with the hash."""
 
     def url(self, name: str | None) -> str:
         return super().url(SHELF.url(name or ""))
 
 
 class Packing:
-    """One of settings.SVC_BACKGROUND: compresses our files before the first page asks for them."""
+    """One of settings.SVC_BACKGROUND: compresses our files before the first page requests them."""
 
     def start(self) -> None:
         SHELF.look()
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Does nothing: nothing runs in the background."""

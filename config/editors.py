@@ -13,13 +13,13 @@ PRESETS = {
 }
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 FIELD = re.compile(r"\{[^{}]*\}")
-RUN = {"javascript", "data", "vbscript", "blob"}  # a browser runs these instead of handing them on
+RUN = {"javascript", "data", "vbscript", "blob"}  # a browser runs these itself
 
 
 def template(value: str) -> str:
-    """The template that a preset's name or a template of one's own stands for; "" for "".
+    """The template for a preset's name, or a valid template unchanged; "" for "".
 
-    ValueError with what is allowed for anything else.
+    Raises ValueError with what is allowed for anything else.
     """
     found = PRESETS.get(value.lower(), value)
     if not found:

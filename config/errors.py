@@ -13,7 +13,7 @@ SvcError
 └── Unavailable        503 unavailable
 
 An error is raised once, where the reason is known, with a sentence that names the fix; it is
-caught once, at the edge. Anything that is no SvcError is a defect: 500, fixed text, logged.
+caught once, at the edge. Any other exception is a defect: 500, fixed text, logged.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SvcError(Exception):
 
     @property
     def tool_text(self) -> str:
-        """The sentence as a tool tells it; an error may word it differently there."""
+        """The sentence for the result of a tool; a subclass may word it differently there."""
         return self.text
 
     def body(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class SvcError(Exception):
 
 
 def printable(text: str, most: int = 100, *, instead: str = "") -> str:
-    """What a caller sent, as a sentence may repeat it: so many characters, on one line."""
+    """A caller's text, fit to be repeated in a sentence: cut to `most` characters, on one line."""
     return "".join(char if char.isprintable() else instead for char in text[:most])
 
 
@@ -129,18 +129,18 @@ class Upstream(SvcError):
 
 
 class Unavailable(SvcError):
-    """Not now; the answer says when to ask again, in Retry-After."""
+    """The request cannot be served at the moment; Retry-After says when to try again."""
 
     status = 503
     code = "unavailable"
 
 
 class DatabaseGone(OperationalError):
-    """Its file is no longer there, or another is in its place."""
+    """The database file was removed, or another file is in its place."""
 
 
 def translate(error: Exception) -> SvcError:
-    """Any exception as the SvcError that tells a caller no more than it may know."""
+    """Any exception as a SvcError that discloses no more than a caller may know."""
     match error:
         case SvcError():
             return error

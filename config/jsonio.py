@@ -1,6 +1,6 @@
-"""JSON as the service speaks it: compact UTF-8 out, strict and bounded in.
+"""JSON as the service writes and reads it: compact UTF-8 out, strict and bounded in.
 
-Never lets NaN, Infinity, a lone surrogate or endless nesting through in either direction.
+NaN, Infinity, lone surrogates and endless nesting do not get through in either direction.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ import orjson
 from config.errors import Invalid
 
 DEPTH = 100
-SHOWN_DEPTH = 250  # of what goes out: about as deep as orjson goes
+SHOWN_DEPTH = 250  # of output: about as deep as orjson goes
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN = re.compile("[\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 class JsonError(ValueError):
-    """Why bytes are no JSON; the text is fit for a caller."""
+    """Why the bytes are not JSON; the text may be shown to a caller."""
 
 
 def dumps(value: Any, *, indent: bool = False) -> bytes:
-    """Compact unless `indent`; non-ASCII unescaped, key order kept, numbers of any size kept.
+    """JSON, compact unless `indent`; non-ASCII unescaped, key order and big numbers kept.
 
-    What any file or record holds can be told: below SHOWN_DEPTH levels stands a word instead.
+    Any value of a file or record can be dumped: what is nested deeper than SHOWN_DEPTH levels is
+    replaced by a text that says so.
     """
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indent else None)
@@ -41,10 +42,11 @@ def dumps(value: Any, *, indent: bool = False) -> bytes:
 
 
 def column(value: Any, encoder: type[json.JSONEncoder] | None = None) -> str:
-    """A value as a JSON column keeps it: what Django's own way keeps, in a tenth of its time. What
-    no database takes for JSON, or nobody can write, is kept as `dumps` tells it."""
+    """A value as a JSON column stores it: the result of Django's own encoding, in a tenth of the
+    time. What databases do not accept as JSON, or what cannot be encoded, is stored as `dumps`
+    writes it."""
     if encoder is None:
-        with suppress(TypeError):  # a number of any size, half a character, a time
+        with suppress(TypeError):  # a number of any size, a lone surrogate, a time
             return orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
     try:
         return json.dumps(value, cls=encoder, allow_nan=False)
@@ -53,7 +55,7 @@ def column(value: Any, encoder: type[json.JSONEncoder] | None = None) -> str:
 
 
 def loads(data: bytes, *, depth: int = DEPTH) -> Any:
-    """Parse, or JsonError. Duplicate keys: the last one wins, as everywhere."""
+    """Parse, or raise JsonError. Of duplicate keys the last one wins, as everywhere."""
     if nesting(data, limit=depth) > depth:
         raise JsonError(f"nested deeper than {depth} levels")
     try:
@@ -63,14 +65,14 @@ def loads(data: bytes, *, depth: int = DEPTH) -> Any:
 
 
 def clean(text: str) -> str:
-    """The text with every lone surrogate as U+FFFD."""
+    """The text with every lone surrogate replaced by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def visible(text: str) -> str:
-    """The text with what is obeyed and not seen as its name, `«U+202E»`: controls that turn what
-    follows round, ends of lines that are shown as none, letters of tags.
-    """
+    """The text with invisible characters that have an effect replaced by names, `«U+202E»`:
+    controls that reverse the text after them, line ends that are not displayed as such, tag
+    characters."""
     return _UNSEEN.sub(lambda found: f"«U+{ord(found[0]):04X}»", text)
 
 
@@ -127,7 +129,7 @@ def _plain(value: Any, level: int = 0) -> Any:
 
 
 def text_or_null(name: str, value: Any) -> str | None:
-    """A field that is a text, cleaned, or nothing."""
+    """A field that is a text, cleaned, or null; Invalid for anything else."""
     if not isinstance(value, str | None):
         raise Invalid(f'"{name}" must be a string or null')
     return value if value is None else clean(value)

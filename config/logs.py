@@ -15,7 +15,7 @@ _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | 
 
 
 class JsonFormatter(logging.Formatter):
-    """Fields given as `extra=` stand beside time, level and msg; a traceback is one field."""
+    """Fields given as `extra=` are put beside time, level and msg; a traceback is one field."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class Failures(logging.Filter):
-    """Lets pass what broke, not what was answered: a 502 or 503 on purpose has no exception."""
+    """Passes only records with an exception: a deliberate 502 or 503 has none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return bool(record.exc_info)

@@ -1,7 +1,8 @@
 """GET /metrics: what the service measures of itself, in OpenMetrics, for this machine alone.
 
-Who measures is named in settings.SVC_METRICS; one that fails leaves the others in and is counted.
-The text format is written here: its library would be a thousand lines for these forty.
+settings.SVC_METRICS names the functions that measure. If one fails, its failure is counted and the
+others are still included. The text format is written here: a library for it would be a thousand
+lines in place of these forty.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _escaped(value: str) -> str:
 
 
 def collect() -> bytes:
-    """Everything that is measured now. Blocks."""
+    """Run all measurements and return the text. Blocks."""
     found: list[Metric] = []
     failed: dict[str, float] = {}
     for name in settings.SVC_METRICS:
@@ -81,7 +82,7 @@ def collect() -> bytes:
         failed[part] = 0
         try:
             found += measure()
-        except (DatabaseError, SvcError):  # the database is away: not worth a log line
+        except (DatabaseError, SvcError):  # the database is down: not worth a log line
             failed[part] = 1
         except Exception:
             log.exception("metrics of %s", part)
@@ -92,7 +93,7 @@ def collect() -> bytes:
 
 
 async def endpoint(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """ASGI: the guard before it lets only this machine in."""
+    """ASGI app; the guard before it admits only this machine."""
     if scope["method"] not in ("GET", "HEAD"):
         await refuse(
             send, refusal(MethodNotAllowed("method not allowed"), (b"allow", b"GET, HEAD"))

@@ -1,6 +1,6 @@
-"""The setting `network` as an instance, a project or a trigger may write it.
+"""The setting `network` as it is written for an instance, a project or a trigger.
 
-A word, or a map of the word and lists. What several of them make together: access/reach.py.
+A word, or a map of the word and lists. How several levels combine: access/reach.py.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ MOST = 200  # entries of one list
 _SWITCHED_OFF = ("false", "no", "n", "none", "0")
 _LABEL = r"(?!-)[a-z0-9_-]{1,63}(?<!-)"
 _NAME = re.compile(rf"(?:\*\.)?{_LABEL}(?:\.{_LABEL})*")
-_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")  # what resolvers take for an address
+_NUMBER = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)")  # what resolvers read as an address
 _PORT = re.compile(r"[^:]*:[0-9]*|\[.*\](?::[0-9]*)?")
 
 
 class BadNetwork(ValueError):
-    """A value the setting cannot hold; the text is the reason."""
+    """A value that is not allowed for the setting; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkSetting:
-    """One level's say. `mode` None = as the level around it; `allow` None = no list."""
+    """The setting of one level. `mode` None: as the level above; `allow` None: no list."""
 
     mode: str | None = None
     ports: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class NetworkSetting:
     deny: tuple[str, ...] = ()
 
     def plain(self) -> str | dict[str, Any] | None:
-        """The value as it is written to a file: the word alone where that is all."""
+        """The value as it is written to a file: only the word if there are no lists."""
         lists: dict[str, Any] = {
             "hostPorts": list(self.ports),
             "allow": self.allow and list(self.allow),
@@ -60,7 +60,7 @@ def word(value: Any) -> str:
 
 
 def read(value: Any) -> NetworkSetting:
-    """The value of an instance or a project. Raises BadNetwork."""
+    """The value for an instance or a project. Raises BadNetwork."""
     if not isinstance(value, Mapping):
         return NetworkSetting(word(value))
     for key in value:
@@ -92,7 +92,7 @@ def _port(value: Any) -> int:
 
 
 def pattern(value: Any) -> str:
-    """A host name, `*.` and a name, an address or a network of them, in lower case."""
+    """A host name, `*.` and a name, an address or a network of addresses, in lower case."""
     if not isinstance(value, str):
         raise BadNetwork(f"{_shown(value)} is not a host in quotes")
     text = value.strip().lower().removesuffix(".")
@@ -106,7 +106,7 @@ def pattern(value: Any) -> str:
 
 
 def _address(text: str) -> str:
-    """An address or a network in its usual spelling. ValueError when it is none."""
+    """An address or a network in its usual spelling. Raises ValueError if it is neither."""
     if "%" in text:
         raise ValueError
     return str(ipaddress.ip_network(text, strict=False) if "/" in text
@@ -114,7 +114,7 @@ def _address(text: str) -> str:
 
 
 def _why_not(text: str) -> str:
-    """Why this is no pattern of host names; empty when it is one."""
+    """Why this is not a pattern of host names; empty if it is one."""
     if "://" in text:
         return "has a scheme: give the host alone"
     if _PORT.fullmatch(text):
@@ -131,7 +131,7 @@ def _why_not(text: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value on one short line: JSON, or what kind of thing it is."""
+    """A value on one short line: JSON, or the name of its type."""
     if not isinstance(value, str | int | float | None):
         return "a map" if isinstance(value, Mapping) else f"a {type(value).__name__}"
     text = json.dumps(value)

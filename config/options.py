@@ -1,7 +1,8 @@
-"""Every setting of the service: environment beats file beats default, read once.
+"""Every setting of the service, read once. The environment overrides the file, the file the
+default.
 
-A value outside its set stops the start with one line and exit code 2; nothing falls back to a
-weaker default. `managementApi`, `mcpServers`, `notify` are kept raw: they stop no start.
+A value that is not allowed stops the start with one line and exit code 2; nothing falls back to a
+weaker default. `managementApi`, `mcpServers` and `notify` are kept raw: they never stop a start.
 """
 
 from __future__ import annotations
@@ -347,12 +348,12 @@ OPTIONS: dict[str, Option] = {
     item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
 }
 
-# Where all else is found, and a key of the block that is kept raw.
+# The variables that locate everything else, and one for a key of a block that is kept raw.
 BESIDE = {"SVC_DATA_DIR", "SVC_CONFIG", "SVC_MANAGEMENT_TRUSTED_PROXIES"}
 
 
 def load(environ: Mapping[str, str]) -> Options:
-    """Read everything once. Raises OptionError with the one line of a refused start."""
+    """Read everything once. Raises OptionError, whose text is the one line of a refused start."""
     given = {name: value for name, value in environ.items() if value.strip()}
     data_dir = readers.folder("SVC_DATA_DIR", given.get("SVC_DATA_DIR", written.DATA_DIR))
     config_file = readers.folder(
@@ -369,12 +370,12 @@ def load(environ: Mapping[str, str]) -> Options:
 
 
 def variables() -> set[str]:
-    """Every variable that is a setting."""
+    """Every environment variable that is a setting."""
     return BESIDE | {option.env for option in OPTIONS.values() if option.env}
 
 
 def known() -> Iterator[str]:
-    """Every dotted key that the file may have, from what reads them."""
+    """Every dotted key that the file may have, derived from the readers."""
     for option in OPTIONS.values():
         if option.key and isinstance(option.read, readers.Section):
             yield from (f"{option.key}.{name}" for name in option.read.names())

@@ -29,7 +29,7 @@ class OptionError(Exception):
     """A refused start. The text says which setting, its value and what is allowed."""
 
     def report(self) -> int:
-        """Print the one line a user sees; returns the exit code of every refused start."""
+        """Print the one line a user sees; return the exit code of every refused start."""
         print(f"not starting: {self}", file=sys.stderr)
         return 2
 
@@ -86,7 +86,7 @@ def text(name: str, value: object) -> str:
 
 
 def label(name: str, value: object) -> str:
-    """A name to show: one line of up to 80 characters."""
+    """A name to display: one line of up to 80 characters."""
     found = text(name, value)
     if len(found) > 80 or not found.isprintable():
         raise refusal(name, found[:80], "one line of up to 80 printable characters")
@@ -94,7 +94,7 @@ def label(name: str, value: object) -> str:
 
 
 def zone(name: str, value: object) -> str:
-    """The name of a time zone, or nothing."""
+    """The name of a time zone, or ""."""
     found = text(name, value)
     try:
         return zones.named(found).key if found else ""
@@ -114,7 +114,7 @@ def person(name: str, value: object) -> tuple[str, str]:
 
 
 def words(name: str, value: object) -> tuple[str, ...]:
-    """A list, or comma/newline-delimited text; trimmed, blanks dropped."""
+    """A list, or comma- or newline-delimited text; trimmed, blanks dropped."""
     if isinstance(value, Mapping):
         raise refusal(name, value, "a list, or comma-separated text")
     parts = value if isinstance(value, list) else str(value).replace("\n", ",").split(",")
@@ -122,7 +122,7 @@ def words(name: str, value: object) -> tuple[str, ...]:
 
 
 def peers(name: str, value: object) -> tuple[str, ...]:
-    """Addresses, networks and the words for them; an unreadable one is refused."""
+    """Addresses, networks and the words of PEERS; an unreadable entry is refused."""
     found = words(name, value)
     for entry in found:
         try:
@@ -136,7 +136,7 @@ def peers(name: str, value: object) -> tuple[str, ...]:
 
 
 def users(name: str, value: object) -> frozenset[int] | None:
-    """Users of this machine by uid or name; None for `*`, everybody."""
+    """Users of this machine by uid or name; None for `*`, every user."""
     found = words(name, value)
     return None if "*" in found else frozenset(_uid(name, entry) for entry in found)
 
@@ -150,7 +150,7 @@ def _uid(name: str, entry: str) -> int:
 
 
 def hosts(name: str, value: object) -> tuple[str, ...]:
-    """Host names as they stand in `Host`, without the port."""
+    """Host names as in the `Host` header, without the port."""
     found = words(name, value)
     for entry in found:
         if host_of(entry) != entry.lower():
@@ -159,7 +159,7 @@ def hosts(name: str, value: object) -> tuple[str, ...]:
 
 
 def url(name: str, value: object) -> str:
-    """An http(s) URL, or nothing."""
+    """An http(s) URL, or ""."""
     found = text(name, value)
     try:
         parts = urlsplit(found)
@@ -172,7 +172,7 @@ def url(name: str, value: object) -> str:
 
 
 def editor(name: str, value: object) -> str:
-    """The template of an address that opens an editor, or nothing; a preset goes by its name."""
+    """The template of an address that opens an editor, or ""; a preset is given by its name."""
     found = text(name, value)
     try:
         return editors.template(found)
@@ -181,7 +181,8 @@ def editor(name: str, value: object) -> str:
 
 
 def address(*schemes: str) -> Callable[[str, object], str]:
-    """A URL of one of these schemes, or nothing. It may hold a password, so none is repeated."""
+    """A reader of a URL with one of these schemes, or "". Errors omit it: it may hold a
+    password."""
 
     def read(name: str, value: object) -> str:
         found = text(name, value)
@@ -214,7 +215,7 @@ def folder(name: str, value: object) -> Path:
 
 
 def folders(name: str, value: object) -> tuple[Path, ...]:
-    """Folders of this machine that turns may read; never all of the home, where secrets lie."""
+    """Folders of this machine that turns may read; never the whole home, where secrets are."""
     found = tuple(Path(word).expanduser() for word in words(name, value))
     for path in found:
         if not path.is_absolute():
@@ -225,12 +226,12 @@ def folders(name: str, value: object) -> tuple[Path, ...]:
 
 
 def _real(path: Path) -> Path:
-    """Where it leads; also a loop of links, which a turn may have made."""
+    """The target of all links. Does not fail for a loop of links, which a turn may have made."""
     return Path(os.path.realpath(path))
 
 
 def made(name: str, path: Path) -> Path:
-    """The directory at `path`, made for this user alone when it is not there."""
+    """The directory at `path`, created for this user alone if it does not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -240,7 +241,7 @@ def made(name: str, path: Path) -> Path:
 
 
 def raw(_name: str, value: object) -> object:
-    """As it stands: who uses it judges each entry by itself."""
+    """The value unchanged: the code that uses it checks each entry itself."""
     return value
 
 
@@ -252,7 +253,7 @@ def mapping(name: str, value: object) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A mapping, each key by its own reader; what it does not name is left out."""
+    """A mapping, each key with its own reader; other keys are left out."""
 
     keys: Mapping[str, Callable[[str, object], Any]]
 
@@ -265,7 +266,7 @@ class Section:
         }
 
     def names(self) -> Iterator[str]:
-        """The dotted names of all that it takes."""
+        """The dotted names of all keys that it reads."""
         for key, inner in self.keys.items():
             if isinstance(inner, Section):
                 yield from (f"{key}.{name}" for name in inner.names())
@@ -273,7 +274,7 @@ class Section:
                 yield key
 
 
-# Values that are `raw` are judged by who uses them: a bad one disables that alone.
+# `raw` values are checked where they are used: a bad one disables only what it configures.
 ENGINES = Section(
     {
         "claude": Section(
@@ -300,7 +301,7 @@ TOOLS = Section({"web": Section({"searchUrl": raw, "allowPrivate": boolean})})
 
 
 def network(name: str, value: object) -> NetworkSetting:
-    """What commands of turns may reach, of the whole instance."""
+    """What commands of turns may reach, for the whole instance."""
     try:
         return read(value)
     except BadNetwork as error:
@@ -308,7 +309,7 @@ def network(name: str, value: object) -> NetworkSetting:
 
 
 def retry(name: str, value: object) -> RetrySetting:
-    """How long turns wait for a provider that takes no more requests."""
+    """How long turns wait for a provider that accepts no more requests."""
     try:
         return read_retry(value)
     except BadRetry as error:
@@ -316,7 +317,7 @@ def retry(name: str, value: object) -> RetrySetting:
 
 
 def refuse_together(values: Mapping[str, Any]) -> None:
-    """Settings that are wrong only beside one another."""
+    """Refuse settings that are wrong only in combination."""
     tls = [values[name] is not None for name in ("tls_port", "tls_cert", "tls_key")]
     if any(tls) and not all(tls):
         raise OptionError(

@@ -11,7 +11,7 @@ MOST_TIMES, MOST_SECONDS = 100, 7 * 86_400
 
 
 class BadRetry(ValueError):
-    """A value the setting cannot hold; the text is the reason."""
+    """A value that is not allowed for the setting; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RetrySetting:
 
 
 def read(value: Any) -> RetrySetting:
-    """The value as a file has it. Raises BadRetry."""
+    """The setting from the value in a file. Raises BadRetry."""
     if not isinstance(value, Mapping):
         raise BadRetry(f"must be a mapping of {' and '.join(KEYS)}, e.g. {{times: 5, seconds: 60}}")
     for key in value:

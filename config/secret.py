@@ -10,7 +10,7 @@ from config.storage import opening
 
 
 def read_or_make(data_dir: Path) -> str:
-    """The secret of this data directory. Two first starts at once agree: link() lets one win."""
+    """The secret of this data directory. Of two first starts at once, link() lets one win."""
     path = data_dir / "state" / "secret"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

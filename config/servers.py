@@ -21,7 +21,7 @@ RESERVED = "svc_"
 START, CALL = "startSeconds", "callSeconds"
 TIMES = {START: (30, 600), CALL: (60, 3600)}  # the default and the most
 STDIO, HTTP = ("command", "args", "env"), ("url", "headers")
-# What no turn is given, whoever names it: it would be a secret of this service.
+# Variables that no turn is given, whoever names them: they would be secrets of this service.
 NEVER = ("SVC_", "DJANGO_", "ANTHROPIC_", "OPENAI_", "CLAUDE_")
 NEVER_EXACT = frozenset({"DATABASE_URL"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -35,7 +35,7 @@ class BadServer(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ServerSetting:
-    """One server as it is written. `headers`: name -> (what stands before it, the variable)."""
+    """One server as it is written. `headers`: name -> (text before the variable, the variable)."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class ServerSetting:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Every variable of the service's environment that it names."""
+        """Every variable of the service's environment that it refers to."""
         return (*self.env, *(variable for _, variable in self.headers.values()))
 
     def plain(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class ServerSetting:
 
 
 def read(value: Any) -> tuple[dict[str, ServerSetting], dict[str, str]]:
-    """The usable servers by name, and the reason for each that is not; "" names the whole."""
+    """The usable servers by name, and the reason for each unusable one; "" is the whole setting."""
     if value is None:
         return {}, {}
     if not isinstance(value, Mapping):
@@ -83,14 +83,14 @@ def read(value: Any) -> tuple[dict[str, ServerSetting], dict[str, str]]:
 
 
 def sentences(bad: Mapping[str, str]) -> list[str]:
-    """Why servers are not used, one warning each."""
+    """Why servers are not used, one warning for each."""
     return [
         f"mcpServers{'.' if name else ''}{name}: {reason}; not used" for name, reason in bad.items()
     ]
 
 
 def one(name: str, entry: Any) -> ServerSetting:
-    """One entry. Raises BadServer."""
+    """Read one entry. Raises BadServer."""
     check_name(name)
     if not isinstance(entry, Mapping):
         raise BadServer("must be a mapping with a command or a url")
@@ -112,7 +112,7 @@ def one(name: str, entry: Any) -> ServerSetting:
 
 
 def check_name(name: str) -> None:
-    """Raises BadServer for a name that cannot be a part of mcp__<name>__<tool>."""
+    """Raise BadServer for a name that cannot be part of mcp__<name>__<tool>."""
     if not NAME.fullmatch(name) or len(name) > NAME_MOST:
         text = f"a name is 1 to {NAME_MOST} letters and digits with single - or _ between them"
         raise BadServer(text)
@@ -140,7 +140,7 @@ def _word(value: Any) -> str | None:
 
 
 def url(value: Any) -> str:
-    """An http(s) URL without a name and a password in it."""
+    """An http(s) URL without a user name and password in it."""
     try:
         parts = urlsplit(value if isinstance(value, str) else "")
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -155,7 +155,7 @@ def url(value: Any) -> str:
 
 
 def refused(name: str) -> bool:
-    """Whether no turn is given this variable, whoever names it."""
+    """Whether this variable is given to no turn, whoever names it."""
     return name.startswith(NEVER) or name in NEVER_EXACT
 
 
@@ -175,14 +175,14 @@ def variables(value: Any) -> tuple[str, ...]:
 
 
 def check_variable(where: str, name: str) -> None:
-    """Raises BadServer for a variable that no command of ours may be given."""
+    """Raise BadServer for a variable that no command of ours may be given."""
     if refused(name):
         text = f"{where}: {name[:60]} is never passed on, for it may hold a secret of this service"
         raise BadServer(f"{text}; copy what is needed into a variable of another name")
 
 
 def headers(value: Any) -> dict[str, tuple[str, str]]:
-    """name -> (what stands before it, the variable). Raises BadServer."""
+    """name -> (text before the variable, the variable). Raises BadServer."""
     if value is not None and not isinstance(value, Mapping):
         raise BadServer('headers: must be a mapping, e.g. {Authorization: "Bearer env:MY_TOKEN"}')
     found = {}

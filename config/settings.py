@@ -11,7 +11,7 @@ from config.storage import homes
 
 
 class Unsaid(str):
-    """A value that libraries read, and that Django believes not to be given."""
+    """A value that libraries read, while to Django it seems not to be set."""
 
     __slots__ = ()
 
@@ -30,9 +30,9 @@ SVC_HOME = homes.read_or_make(PROJECTS_DIR) if SVC.database_url else ""
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)
 DEBUG = False
-ALLOWED_HOSTS = ["*"]  # the guard decides, on every surface, before Django (config/web/guard.py)
+ALLOWED_HOSTS = ["*"]  # the guard checks it on every surface, before Django (config/web/guard.py)
 USE_TZ = True
-TIME_ZONE = Unsaid("UTC")  # given, it would become the TZ of this process and all it starts
+TIME_ZONE = Unsaid("UTC")  # if set, Django would put it into TZ for this process and all it starts
 APPEND_SLASH = False
 ROOT_URLCONF = "config.urls.main"
 ASGI_APPLICATION = "config.asgi.application"
@@ -97,7 +97,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "svc",
     "VERSION": __version__,
-    "AUTHENTICATION_WHITELIST": [],  # the guard authenticates, by the mode of the instance
+    "AUTHENTICATION_WHITELIST": [],  # the guard authenticates, as the mode of the instance requires
     "ENUM_NAME_OVERRIDES": {
         "ProjectStatus": "workspace.projects.schema.STATUSES",
         "RunStatus": "workspace.triggers.render.STATUSES",
@@ -115,7 +115,7 @@ SPECTACULAR_SETTINGS = {
     },
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"deepLinking": False},  # its links stand inside buttons
+    "SWAGGER_UI_SETTINGS": {"deepLinking": False},  # deep links are inside buttons
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
@@ -149,22 +149,22 @@ Q_CLUSTER: dict[str, Any] = {
 }
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
-SVC_PROXIED = "workspace.access.clients.proxied_here"  # () -> whether a proxy here is named
+SVC_PROXIED = "workspace.access.clients.proxied_here"  # () -> whether a proxy here is configured
 SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
-SVC_DOCTOR = [  # () -> findings, after the kernel's own
+SVC_DOCTOR = [  # () -> findings, listed after the kernel's own
     "config.process.postgres.check",
     "config.process.installation.check",
     "config.process.lacks.check",
     "workspace.doctor.check",
     "dashboard.doctor.check",
 ]
-SVC_WARNINGS = "workspace.engines.select.warnings"  # () -> what stands on every page, of any part
+SVC_WARNINGS = "workspace.engines.select.warnings"  # () -> warnings for every page of every part
 SVC_METRICS = [  # () -> metrics, for GET /metrics
     "config.process.vitals.measure",
     "workspace.metrics.measure",
     "dashboard.metrics.measure",
 ]
-# start() when the ports are open, stop() in reverse order
+# start() once the ports are open, stop() in reverse order
 SVC_BACKGROUND = [
     "workspace.background.watcher.Background",
     "workspace.boot.ManagementApi",
@@ -174,31 +174,31 @@ SVC_BACKGROUND = [
     "dashboard.background.Background",
     "config.assets.Packing",
 ]
-# () -> None: what to do before it is forked, and what it then is, beside the server
+# what runs before the fork, and the body of the process that then runs beside the server
 SVC_SCHEDULER = (
     "workspace.triggers.schedule.qcluster.warm",
     "workspace.triggers.schedule.qcluster.serve",
 )
-# options -> the port to open, of the parts whose own files may name it
+# options -> the port to open, for parts whose own files may set it
 SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None
-SVC_UNDER_REVIEW = "review.stacks.moving.ensure"  # slug, top of a work tree -> it is under review
+SVC_UNDER_REVIEW = "review.stacks.moving.ensure"  # (slug, top of a work tree): puts it under review
 SVC_CHATS = "workspace.asking"  # how other parts ask an agent (config/web/asking.py)
-# what this node tells the others of itself (config/process/nodes.py): () -> a JSON value
+# what this node publishes about itself to the others (config/process/nodes.py): () -> a JSON value
 SVC_NODE_FACTS = {
     "home": "config.storage.homes.home",
     "apps": "dashboard.operations.nodes.apps",
     "dashboard": "dashboard.operations.nodes.address",
 }
-# () -> found() and forget(id): rows that other homes and nodes own in a shared database
+# classes with found() and forget(id): rows of other homes and nodes in a shared database
 SVC_ELSEWHERE = [
     "workspace.reindex.Rows",
     "review.reindex.Rows",
     "dashboard.history.scope.Rows",
 ]
-SVC_PERSON = "review.reviewer.me"  # () -> who comments on this machine: `id` and `name`
+SVC_PERSON = "review.reviewer.me"  # () -> `id` and `name` of this machine's reviewer
 SVC_BACKUP = {  # name in the archive -> folder
     "projects": PROJECTS_DIR,
     "dashboard": DATA_DIR / "dashboard",
@@ -231,16 +231,16 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {
         "handlers": ["stderr"],
-        "level": SVC.log_level.upper(),  # logging knows WARN as another name of WARNING
+        "level": SVC.log_level.upper(),  # logging accepts WARN for WARNING
     },
     "loggers": {
-        # A task is four lines at INFO; what it did is logged by the code that did it.
+        # A task logs four lines at INFO; what it did is logged by the code that did it.
         "django-q": {"handlers": [], "propagate": True, "level": "WARNING"},
-        # An answer is no news to the operator, whatever its status.
+        # An error response is not logged, whatever its status, unless an exception caused it.
         "django.request": {"level": "ERROR", "filters": ["failures"]},
-        "django.dispatch": {"level": "CRITICAL"},  # config.signals tells of a receiver, once
-        "channels_redis": {"level": "CRITICAL"},  # the relay tells of an outage, once
-        "psycopg": {"level": "ERROR"},  # it warns of what it raises as well
+        "django.dispatch": {"level": "CRITICAL"},  # config.signals logs a failed receiver, once
+        "channels_redis": {"level": "CRITICAL"},  # the relay logs an outage, once
+        "psycopg": {"level": "ERROR"},  # it logs what it also raises
         "django.utils.autoreload": {"level": "WARNING"},  # line 1 of a log names the version
     },
 }

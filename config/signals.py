@@ -1,9 +1,9 @@
-"""What a part tells the others has happened, as Django signals: no part imports another.
+"""Events of one part for the others, as Django signals, so that no part imports another.
 
-A signal is sent in the process where the thing happened, after it was written, from a thread that
+A signal is sent in the process where the event happened, after it was written, from a thread that
 may use the database, with one argument, `happening`. Receivers connect in their AppConfig's
-`ready`, return at once (what takes time goes to a queue) and may fail: nothing that happened is
-undone by who hears of it. See docs/design/architecture.md#what-the-parts-tell-each-other.
+`ready`, return at once (slow work goes to a queue) and may fail: a failing receiver undoes nothing.
+See docs/design/architecture.md#what-the-parts-tell-each-other.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ app_changed = Signal()  # AppChanged
 class ThreadWritten:
     """A person or an agent wrote in a thread of a commit under review, through the API or a file.
 
-    `sha` is the full sha of the commit it stands on, `line` None where it is about a whole file or
-    commit, `author` as in the thread ("reviewer", "agent:claude"). `by_file`: the file was edited,
-    so that the author is only what it says.
+    `sha` is the full sha of the commit the thread is on, `line` is None if it is about a whole file
+    or commit, `author` is as in the thread ("reviewer", "agent:claude"). `by_file`: the review file
+    was edited, so `author` is only what the file says.
     """
 
     repository: Path
@@ -49,8 +49,8 @@ class ThreadWritten:
 
 @dataclass(frozen=True, slots=True)
 class BranchMoved:
-    """A branch under review moved: its short name, `before` empty where it came, `after` where it
-    went. A repository that is in several projects is told once for each."""
+    """A branch under review moved. `branch` is its short name, `before` is empty if it was created,
+    `after` if it was deleted. Sent once for each project that lists the repository."""
 
     repository: Path
     project: str
@@ -62,13 +62,13 @@ class BranchMoved:
 
 @dataclass(frozen=True, slots=True)
 class AppChanged:
-    """A known app was judged otherwise than before.
+    """The state of a known app changed.
 
-    `crash_loop` is told once when restarting it is given up. `before` tells an app that came back
-    ("down", "crash_loop") from one that was started ("stopped", "" for one not judged before).
-    `expected`: somebody counts on it, since its file says `expected: always` or its service was
-    started and nobody stopped it; of one that came back: so it was. `directory` is None where none
-    is known.
+    `crash_loop` is sent once, when restarting is given up. `before` distinguishes an app that came
+    back ("down", "crash_loop") from one that was started ("stopped", or "" if not judged before).
+    `expected`: the app is meant to be running, because its file says `expected: always`, or because
+    its service was started and not stopped; for an app that came back, whether it was. `directory`
+    is None if it is not known.
     """
 
     app: str  # its id
@@ -81,9 +81,9 @@ class AppChanged:
 
 
 def tell(signal: Signal, happening: Any) -> None:
-    """Send it to everyone who listens; a receiver that fails is logged and no more."""
+    """Send it to all receivers; one that fails is only logged."""
     for receiver, error in signal.send_robust(sender=type(happening), happening=happening):
-        if isinstance(error, OperationalError):  # the database is gone: a moment of its own
+        if isinstance(error, OperationalError):  # the database is down: that is logged by itself
             log.warning("a receiver does without the database", extra={"why": str(error)})
         elif isinstance(error, Exception):
             log.error("a receiver of %r failed", happening, exc_info=error, extra={"to": receiver})

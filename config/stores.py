@@ -1,6 +1,6 @@
-"""Where rows, tasks and events go: SQLite and files, or PostgreSQL and Redis.
+"""Where rows, tasks and events are kept: SQLite and files, or PostgreSQL and Redis.
 
-The libraries of the latter are imported only where a URL asks for them.
+The libraries of the latter two are imported only if a URL asks for them.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 from config.readers import OptionError
 
 EXTRA = "pip install --require-hashes -r requirements-cluster.txt"
-CONNECT_S, OF_SEVERAL_S = 4, 2  # of one address, of each of several
+CONNECT_S, OF_SEVERAL_S = 4, 2  # seconds for a single address, and for each of several
 
 
 def database(url: str, data_dir: Path) -> dict[str, Any]:
-    """Django's settings of the one database. OptionError when the URL cannot be used."""
+    """Django's settings of the one database. Raises OptionError if the URL cannot be used."""
     return _postgres(url) if url else _sqlite(data_dir)
 
 
 def _sqlite(data_dir: Path) -> dict[str, Any]:
     return {
-        "ENGINE": "config.storage.sqlite",  # makes no file: see make() in database.py
+        "ENGINE": "config.storage.sqlite",  # creates no file: see make() in database.py
         "NAME": data_dir / "svc.sqlite3",
         "CONN_MAX_AGE": None,
         "OPTIONS": {
@@ -34,9 +34,11 @@ def _sqlite(data_dir: Path) -> dict[str, Any]:
 
 
 def _postgres(url: str) -> dict[str, Any]:
-    """The URL is libpq's own, options included; a server that went is noticed within seconds.
+    """Settings from a URL in libpq's own form, options included. A lost server is noticed within
+    seconds.
 
-    So is a client that went, by the server: what it had locked is free for others within 25 s."""
+    The server notices a lost client likewise: its locks are free for others within 25 s.
+    """
     try:
         from psycopg import ProgrammingError, conninfo
     except ImportError as error:
@@ -71,9 +73,10 @@ def _postgres(url: str) -> dict[str, Any]:
 
 
 def channel_layers(url: str) -> dict[str, Any]:
-    """The layer through which servers tell each other of events.
+    """The channel layer through which servers send each other events.
 
-    A database of a Redis has its own keys and not its own channels: its number is in their names.
+    The databases of one Redis have separate keys but share channels, so the number of the database
+    is in the names of the channels.
     """
     try:
         import channels_redis  # noqa: F401 - Channels loads it by name, when it is first wanted

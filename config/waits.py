@@ -1,4 +1,4 @@
-"""Waiting for something that may not happen, and how many may wait at once."""
+"""Waiting for something that may not happen, and a limit on how many may wait at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.errors import Conflict
 
 
 async def happened(event: asyncio.Event, seconds: float | None) -> bool:
-    """Whether the event was set before the time was over; None waits as long as it takes."""
+    """Whether the event was set within the time; None waits without limit."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -22,7 +22,7 @@ async def happened(event: asyncio.Event, seconds: float | None) -> bool:
 
 @dataclass(slots=True)
 class Bound:
-    """So many at once; `text` refuses one more."""
+    """At most `most` at once; `text` is the end of the sentence that refuses one more."""
 
     most: int
     text: str
@@ -33,7 +33,7 @@ class Bound:
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
-        """Wait within. Conflict `busy` when too many do; nothing was begun then."""
+        """A block in which the caller waits. Conflict `busy`, before it runs, if too many do."""
         if not self._free.acquire(blocking=False):
             raise Conflict(f"{self.most} {self.text}", code="busy")
         try:

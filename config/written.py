@@ -1,7 +1,6 @@
-"""What svc.config.yaml and service.env say: nothing where there is none, and a refused start where
-one cannot be read, since it may hold the walls. A key or a variable that is not known is a warning
-with the nearest known one.
-"""
+"""The contents of svc.config.yaml and service.env: nothing if there is no file, and a refused start
+if a file cannot be read, since it may hold the restrictions. An unknown key or variable is a
+warning that names the nearest known one."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ from config.storage import opening, yamlio
 
 SHOWN = 100
 REFERENCE = re.compile(r"\benv:(\w+)")
-# What is no setting: given to turns, apps and servers of tools, in which a service may be started;
-# read by the commands of the dashboard, by compose, and by tests.
+# Variables that are not settings: given to turns, apps and servers of tools, from which a service
+# may be started; or read by the commands of the dashboard, by compose, and by tests.
 OTHERS = {
     "SVC_TURN_ID", "SVC_CHAT_ID", "SVC_PROJECT", "SVC_TRIGGER", "SVC_EVENT", "SVC_EVENT_CHAT",
     "SVC_EVENT_JSON", "SVC_APP", "SVC_RUN", "SVC_SERVER_ENV", "SVC_DASHBOARD_URL",
@@ -32,11 +31,11 @@ QUOTED = re.compile(r"^(['\"])(.*)\1$")
 
 
 def adopt(environ: MutableMapping[str, str]) -> None:
-    """Put the variables of service.env beside those that are there.
+    """Add the variables of service.env to the environment, without replacing any.
 
-    The job of install-service starts with them (config/process/units.py). A backup, a doctor or a
-    test of a channel that is called in a shell would else look at another database, and know none
-    of the tokens and keys of the service.
+    The job of install-service starts with them (config/process/units.py). Without them, a backup,
+    doctor or test of a channel run in a shell would use another database and lack the service's
+    tokens and keys.
     """
     place = environ.get("SVC_DATA_DIR", "").strip() or DATA_DIR
     for name, value in variables_of(readers.folder("SVC_DATA_DIR", place) / SERVICE_ENV).items():
@@ -44,7 +43,7 @@ def adopt(environ: MutableMapping[str, str]) -> None:
 
 
 def variables_of(path: Path) -> dict[str, str]:
-    """The lines `NAME=value` of a file, quotes taken off; none where there is no file."""
+    """The lines `NAME=value` of a file, without quotes; empty if there is no file."""
     try:
         text = os.fsdecode(opening.contents(path)).replace("\0", "")
     except (FileNotFoundError, NotADirectoryError):
@@ -56,7 +55,7 @@ def variables_of(path: Path) -> dict[str, str]:
 
 
 def read(path: Path, *, asked: bool) -> dict[str, Any]:
-    """The mapping in the file; `asked`: somebody named the file, which then has to be there."""
+    """The mapping in the file. `asked`: the file was named explicitly, so it must exist."""
     if _absent(path):
         if asked:
             raise refusal("SVC_CONFIG", path, "the path of an existing file")
@@ -77,7 +76,7 @@ def read(path: Path, *, asked: bool) -> dict[str, Any]:
 
 
 def _absent(path: Path) -> bool:
-    """Whether nothing is there, not even a link. What cannot be looked at may be there."""
+    """Whether nothing is there, not even a link. False if that cannot be determined."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -88,10 +87,11 @@ def _absent(path: Path) -> bool:
 
 
 def warnings(tree: Mapping[str, Any], known: Set[str], place: str = "") -> list[str]:
-    """One line for each key of `tree`, which stands at `place`, that no dotted one of `known` is
-    or leads through.
+    """One line for each key of `tree` that is neither a dotted key of `known` nor a section of one;
+    `place` is the prefix of the keys of `tree`.
 
-    OptionError for a section that is no mapping: what it was meant to set must not be guessed.
+    Raises OptionError for a section that is not a mapping: what it was meant to set must not be
+    guessed.
     """
     sections = {name for key in known for name in _above(key)}
     found: list[str] = []
@@ -107,8 +107,8 @@ def warnings(tree: Mapping[str, Any], known: Set[str], place: str = "") -> list[
 
 
 def variables(environ: Iterable[str], tree: Mapping[str, Any], known: Set[str]) -> list[str]:
-    """One line for each variable by the names of ours that is no setting and that nothing in
-    `tree` refers to. A value may be a secret, so none is repeated."""
+    """One line for each SVC_ variable that is not a setting and that nothing in `tree` refers to. A
+    value may be a secret, so none is repeated."""
     expected = known | set(REFERENCE.findall(str(tree)))
     ours = (name for name in sorted(environ) if name.startswith("SVC_"))
     return [
@@ -119,7 +119,7 @@ def variables(environ: Iterable[str], tree: Mapping[str, Any], known: Set[str]) 
 
 
 def _above(key: str) -> list[str]:
-    """The sections that a dotted key lies in."""
+    """The sections that contain a dotted key."""
     parts = key.split(".")
     return [".".join(parts[:depth]) for depth in range(1, len(parts))]
 

@@ -1,7 +1,7 @@
 """Time zones: the names people write, and the zone of this machine as its own programs see it.
 
-Nobody but this module asks the machine, and no library may answer for it: Django, told a
-TIME_ZONE, would write that into TZ for this process and all it starts (config/settings.py).
+Only this module asks the machine, and no library may answer for it: Django, given a TIME_ZONE,
+would put that into TZ for this process and all it starts (config/settings.py).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 EXAMPLE = '"Europe/Berlin"'
-UTC, LOCAL = "UTC", "localtime"  # LOCAL: rules of this machine that bear no name
+UTC, LOCAL = "UTC", "localtime"  # LOCAL: rules of this machine that have no name
 LOCALTIME, TIMEZONE = Path("/etc/localtime"), Path("/etc/timezone")
-LARGEST, LINKS, LONGEST = 1 << 16, 8, 64  # bytes of a file, links to one, characters of a name
+LARGEST, LINKS, LONGEST = 1 << 16, 8, 64  # bytes of a file, links to follow, characters of a name
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*")
-_OF_MACHINES = {"posix", "right", "localtime", "posixrules", "Factory"}  # in its folder, no names
+_OF_MACHINES = {"posix", "right", "localtime", "posixrules", "Factory"}  # zoneinfo files, not zones
 
 
 class BadZone(ValueError):
@@ -32,7 +32,7 @@ class BadZone(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The zone of this machine, what said so, and why its name or rules could not be had."""
+    """The zone of this machine, its source, and why its name or rules could not be determined."""
 
     name: str
     zone: tzinfo
@@ -41,7 +41,7 @@ class Host:
 
 
 def named(name: str) -> ZoneInfo:
-    """The zone of an IANA name; BadZone when there is none."""
+    """The zone of an IANA name. Raises BadZone if there is none."""
     if zone := _known(name):
         return zone
     close = _nearest(name[:LONGEST])
@@ -67,18 +67,18 @@ def _nearest(name: str) -> str | None:
 
 
 def find(name: str) -> tzinfo:
-    """The zone of a name that was found good before, LOCAL among them."""
+    """The zone of a name that was validated before, or of LOCAL."""
     return host().zone if name == LOCAL else named(name)
 
 
 def host() -> Host:
-    """As the C library finds it: TZ, else /etc/localtime, else UTC. Follows what changes."""
+    """The zone as the C library finds it: TZ, else /etc/localtime, else UTC. Follows changes."""
     variable = os.environ.get("TZ")
     return _found(variable, _state(LOCALTIME) if variable is None else ())
 
 
 def _state(path: Path) -> tuple[object, ...]:
-    """What changes when the file or the target of its link changes."""
+    """A value that changes when the file changes or its link is pointed elsewhere."""
     try:
         found = path.lstat()
     except OSError:
@@ -102,7 +102,7 @@ def _found(variable: str | None, _seen: tuple[object, ...]) -> Host:
 
 
 def _of_rule(text: str) -> Host | None:
-    """A rule in the words of POSIX, such as CET-1CEST,M3.5.0,M10.5.0/3."""
+    """The zone of a POSIX rule such as CET-1CEST,M3.5.0,M10.5.0/3."""
     header = b"TZif2" + bytes(15) + struct.pack(">6l", 0, 0, 0, 0, 1, 4)
     data = (header + bytes(6) + b"UTC\0") * 2 + b"\n" + text.encode() + b"\n"
     try:
@@ -113,7 +113,8 @@ def _of_rule(text: str) -> Host | None:
 
 
 def _of_file(path: Path, source: str) -> Host:
-    """By the name it is linked to, else by its rules, named if /etc/timezone names the same."""
+    """The zone that the file links to, else of its rules, named if /etc/timezone names equal
+    ones."""
     if name := _linked(path):
         return Host(name, named(name), source)
     try:
@@ -130,7 +131,7 @@ def _of_file(path: Path, source: str) -> Host:
 
 
 def _linked(path: Path) -> str:
-    """The name behind `zoneinfo/` in what the path leads to, "" when there is none."""
+    """The part after `zoneinfo/` of the path that the links lead to; "" if there is none."""
     for _ in range(LINKS):
         name = _name(str(path).partition("/zoneinfo/")[2])
         if name or not path.is_symlink():
@@ -147,7 +148,7 @@ def _written() -> str:
 
 
 def _name(text: str) -> str:
-    """The usual name of a zone, "" for what is none."""
+    """The usual name of a zone; "" if it is not a zone."""
     name = text.removeprefix("posix/").removeprefix("right/")
     if _known(name) is None:
         return ""
@@ -155,7 +156,7 @@ def _name(text: str) -> str:
 
 
 def _file(name: str) -> Path | None:
-    """Where this machine keeps the rules of a zone, also of those that are its own."""
+    """The file with this machine's rules of a zone, also of zones that only this machine has."""
     if len(name) > LONGEST or not _NAME.fullmatch(name):
         return None
     paths = (Path(folder, name) for folder in zoneinfo.TZPATH)

@@ -1,6 +1,6 @@
-"""The fonts of all pictures: DejaVu, shipped with the package, and how wide a text is in them.
+"""The fonts of all pictures (DejaVu, shipped with the package), and how wide a text is in them.
 
-Scripts that DejaVu lacks are drawn by fonts of the machine, if it has any.
+Scripts that DejaVu lacks are drawn with fonts of the machine, if it has any.
 
 Widths and coverage are read from the font files themselves (tables `cmap` and `hmtx`), so they
 cannot differ from what is drawn.
@@ -33,7 +33,7 @@ CHINESE = (
 HINDI = '"Noto Sans Devanagari", "Lohit Devanagari", "Kohinoor Devanagari", "Nirmala UI"'
 THAI = '"Noto Sans Thai", "Garuda", "Loma", "Thonburi", "Leelawadee UI"'
 EMOJI = '"Noto Color Emoji", "Apple Color Emoji", "Segoe UI Emoji"'
-ELSEWHERE = (  # first and last code point, the families that are known to draw what is between
+ELSEWHERE = (  # first and last code point, and the font families known to draw that range
     (0x0900, 0x097F, HINDI), (0x0E00, 0x0E7F, THAI), (0x1100, 0x11FF, CHINESE),
     (0x2E80, 0x9FFF, CHINESE), (0xA960, 0xA97F, CHINESE), (0xAC00, 0xD7FF, CHINESE),
     (0xF900, 0xFAFF, CHINESE), (0xFE30, 0xFE4F, CHINESE), (0xFF00, 0xFFEF, CHINESE),
@@ -48,7 +48,7 @@ def width(text: str, size: float, font: Path = SANS) -> float:
 
 
 def fit(text: str, size: float, room: float, font: Path = SANS) -> str:
-    """The text, cut with an ellipsis where it is wider than `room`; never inside a character."""
+    """The text, cut with an ellipsis if it is wider than `room`; never cut inside a character."""
     face = _face(font)
     most = room / size
     left = most - face.advance(ELLIPSIS)
@@ -72,7 +72,7 @@ def lacking(text: str) -> str:
 
 
 def runs(text: str) -> Iterator[tuple[str, str | None]]:
-    """Pieces of the text, blanks at their end, with the families to draw each by; None: FAMILY."""
+    """Pieces of the text, any blanks at their end, each with its font families; None for FAMILY."""
     lacks = lacking(text)
     family: str | None = None
 
@@ -93,7 +93,7 @@ def _elsewhere(char: str) -> str | None:
 
 
 def _whole(text: str, keep: int) -> str:
-    """The first `keep` characters, less those that a mark or a joiner behind them would change."""
+    """The first `keep` characters, less those that a mark or a joiner after them would change."""
     while keep and (_rides(text[keep]) or text[keep - 1] == JOINER):
         keep -= 1
     return text[:keep]
@@ -110,7 +110,7 @@ class _Face:
 
     starts: tuple[int, ...]  # first code point of each run, ascending
     runs: tuple[tuple[int, int], ...]  # (last code point, glyph of the first one)
-    advances: tuple[float, ...]  # by glyph; the last one holds for all glyphs behind it
+    advances: tuple[float, ...]  # by glyph; the last one holds for all later glyphs
 
     def glyph(self, char: str) -> int | None:
         code = ord(char)

@@ -1,3 +1,3 @@
-"""Git, run so that no repository can make it run something else."""
+"""Git, run so that no repository can make it run another program."""
 
-LARGEST = 64 * 1024 * 1024  # bytes of a file of a work tree that is kept
+LARGEST = 64 * 1024 * 1024  # bytes of the largest work tree file that is stored

@@ -1,7 +1,7 @@
-"""Starts git: no shell, no network, no prompt, nothing of the caller's environment.
+"""Starts git: no shell, no network, no prompt, a minimal environment.
 
-Whatever the reviewed repository's configuration names, no command of it is run. A git that hangs
-is killed with all it started when its time is over.
+No command that the repository's configuration names is run. A git that exceeds its time is killed
+with all processes it started.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from config.process.ending import Ending
 
 TIMEOUT_S = 20.0
 PIPE = 1 << 20  # bytes
-REAP_S = 1.0  # a killed git that the kernel holds (dead network disk) is left to it after this
+REAP_S = 1.0  # how long to wait for a killed git; the kernel may hold it (dead network disk)
 Kind = Literal["missing", "not_git", "unreadable", "timeout", "revision", "failed"]
 
 SETTINGS = (
@@ -73,8 +73,8 @@ class GitError(Exception):
 
 
 class Process(subprocess.Popen[bytes]):
-    """A git whose end is told at once: Popen itself looks every few milliseconds where it is given
-    a time, which is as long as many a git runs."""
+    """A git process whose end is noticed at once. With a timeout, Popen.wait itself polls every few
+    milliseconds, which is as long as many git commands take."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.poll() is None:
@@ -93,10 +93,11 @@ def run(
     accepted: Collection[int] = (0,),
     shows: Collection[Path] = (),
 ) -> bytes:
-    """What `git <args>` prints in `directory`. GitError when it fails, dies or takes too long.
+    """Return the output of `git <args>` in `directory`. GitError if it fails, dies or takes too
+    long.
 
-    `environ` is added to the safe environment; exit codes beside `accepted` are failures. `shows`:
-    folders of ours that it needs behind a wall (config/git/walled.py).
+    `environ` is added to the safe environment; exit codes other than `accepted` are failures.
+    `shows` are folders of ours that git needs behind a wall (config/git/walled.py).
     """
     given = subprocess.DEVNULL if stdin is None else subprocess.PIPE
     process = spawn(directory, args, environ=environ, stdin=given, shows=shows)
@@ -122,9 +123,9 @@ def piped(
     environ: Mapping[str, str] | None = None,
     shows: Collection[Path] = (),
 ) -> bytes:
-    """What `git <source> | git <sink>` prints; `stdin` goes to the source.
+    """Return the output of `git <source> | git <sink>`; `stdin` goes to the source.
 
-    GitError when either fails.
+    Raises GitError if either fails.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
         given.write(stdin)
@@ -153,7 +154,7 @@ def _sink(
     assert first.stdout is not None
     second = begin(args, stdin=first.stdout)
     try:
-        first.stdout.close()  # it is the sink's alone: when that ends, the source notices
+        first.stdout.close()  # only the sink holds it then: when the sink ends, the source notices
         output, errors = second.communicate(timeout=timeout)
         first.wait(REAP_S)
     finally:
@@ -172,7 +173,7 @@ def spawn(
     stderr: IO[bytes] | int = subprocess.PIPE,
     shows: Collection[Path] = (),
 ) -> subprocess.Popen[bytes]:
-    """A git process in a group of its own, to be ended by `end`. GitError when it cannot start."""
+    """Start git in its own process group; `end` ends it. GitError if it cannot be started."""
     argv, wall = [*ARGV, *args], walled.standing()
     try:
         return Process(
@@ -190,12 +191,12 @@ def spawn(
         raise GitError("missing", f"No such directory: {directory}") from None
     except PermissionError:
         raise GitError("unreadable", f"Cannot read {directory}: permission denied") from None
-    except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
+    except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process available
         raise GitError("failed", f"git could not be started: {error}") from None
 
 
 def pieces(process: subprocess.Popen[bytes], timeout: float = TIMEOUT_S) -> Iterator[bytes]:
-    """What a spawned git prints, as it does. GitError when it fails, or is silent for so long."""
+    """Yield a spawned git's output as it comes. GitError if it fails or is silent for `timeout`."""
     assert process.stdout is not None
     out = process.stdout.fileno()
     widen(out)
@@ -220,20 +221,21 @@ def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
 
 
 def widen(pipe: int) -> None:
-    """Room for a megabyte, so that git works ahead; where there is none, it waits more often."""
+    """Enlarge the pipe to a megabyte so that git can work ahead. Where that fails git waits
+    more."""
     with contextlib.suppress(OSError, AttributeError):
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE)
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """All that git learns from its environment; it never looks for a repository above."""
+    """The whole environment git gets. Git does not look for a repository above the directory."""
     kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
     ceiling = os.path.dirname(os.path.realpath(directory))  # noqa: PTH120
     return {**kept, **FIXED, "GIT_CEILING_DIRECTORIES": ceiling}
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and all it started, if it still runs, and close its pipes."""
+    """Kill the process and all it started if it still runs, and close its pipes."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -250,7 +252,7 @@ def too_slow(args: Sequence[str], timeout: float) -> GitError:
 
 
 def failure(directory: Path, args: Sequence[str], code: int, errors: bytes) -> GitError:
-    """The error of a git that ended with `code`, by what it complained of."""
+    """The error for a git that ended with `code`, chosen by its error output."""
     told = errors.decode(errors="replace")
     kind: Kind = next((kind for sign, kind in SIGNS if sign in told), "failed")
     lines = [line.strip() for line in told.splitlines() if line.strip()]

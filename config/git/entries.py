@@ -1,7 +1,7 @@
 """What one path of a working tree holds, in git's terms: a mode and the id of its bytes.
 
-Looked at by a name in an open folder, never through a link. Without Django: the process of a turn
-asks too.
+Each path is read by name in an open folder, never through a link. Does not need Django, since turn
+processes use it too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from config.git import LARGEST
 from config.process.light_typing import NamedTuple
 
 FILE, PROGRAM, LINK = "100644", "100755", "120000"
-# Code points that a file system of macOS does not look at, as git counts them.
+# Code points that file systems of macOS ignore in names, as listed by git.
 _UNSEEN = dict.fromkeys(
     [*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF]
 )
@@ -25,7 +25,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Entry(NamedTuple):
-    """As git names it: the mode, and the id of the blob."""
+    """An entry as git names it: the mode, and the id of the blob."""
 
     mode: str
     oid: str
@@ -40,16 +40,16 @@ class EntryContent(NamedTuple):
 
 
 class Odd(Exception):
-    """A device, a file that is too large or does not hold still: never touched."""
+    """A device, or a file that is too large or changes while it is read. Never touched."""
 
 
 class Astray(Odd):
-    """A path that git writes nowhere: it leads out of the work tree, or into a `.git`."""
+    """A path that git never writes: it leads out of the work tree, or into a `.git`."""
 
 
 def astray(path: str) -> bool:
     """Whether git itself would refuse to write this path. A turn may write trees and indexes, and
-    who reads one does not look at the names in it."""
+    git commands that read them do not check the names in them."""
     parts = path.split("/")
     return "\0" in path or any(
         part in ("", os.curdir, os.pardir) or part.translate(_UNSEEN).lower() == ".git"
@@ -59,11 +59,11 @@ def astray(path: str) -> bool:
 
 @contextmanager
 def folder_of(root: str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """The open folder of `path` below `root`, a real path, and its name in there; no link is
-    followed, also none that stands in the way to the root by now.
+    """Open the folder of `path` below `root`, a real path, and yield its descriptor and the last
+    name. No link is followed, not even one that has since been put into the path of the root.
 
-    Astray for a path that git would not write. OSError where the folder is not there, or a link or
-    a file stands in its place; with `make` it is made.
+    Raises Astray for a path that git would not write, OSError if the folder is missing or a link or
+    file is in its place. With `make`, missing folders are made.
     """
     if astray(path):
         raise Astray(path)
@@ -104,14 +104,14 @@ def _make(part: str, folder: int) -> None:
 
 
 def find(folder: int, name: str, *, sha256: bool) -> EntryContent | None:
-    """The file or link that is there, or None. Odd for what is kept by no tree."""
+    """The file or link of that name, or None. Raises Odd for what git stores in no tree."""
     try:
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         if modes.S_ISLNK(there.st_mode):
             data = os.fsencode(os.readlink(name, dir_fd=folder))
             return EntryContent(Entry(LINK, oid(data, sha256=sha256)), data, 0)
         if modes.S_ISDIR(there.st_mode):
-            return None  # to git a folder is its files
+            return None  # git knows only the files in a folder
         if not modes.S_ISREG(there.st_mode):
             raise Odd(name)
         return _file(folder, name, sha256)
@@ -134,7 +134,7 @@ def _file(folder: int, name: str, sha256: bool) -> EntryContent:
 
 
 def at(root: str, path: str, *, sha256: bool) -> EntryContent | None:
-    """The same by the path below a root; None also where its folder is not there."""
+    """`find` for the path below a root; None also if its folder does not exist."""
     try:
         with folder_of(root, path) as (folder, name):
             return find(folder, name, sha256=sha256)

@@ -1,9 +1,9 @@
-"""The last step of a commit, a discard or an apply: a process of its own that outlives the service.
+"""The last step of a commit, discard or apply, in a process of its own that outlives the service.
 
-Everything is ready when it begins, so it takes milliseconds, and a service that is killed meanwhile
-leaves the repository as it was or as it was to be, without a lock of ours. The user's index is
-changed as git does it: under `index.lock`, by one rename. Without Django.
-See docs/design/review.md#committing-and-discarding.
+Everything is ready when it begins, so it takes milliseconds. If the service is killed meanwhile,
+the repository is left either as it was or fully changed, without a lock of ours. The user's index
+is changed as git does it: under `index.lock`, by one rename. Does not need Django. See
+docs/design/review.md#committing-and-discarding.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LARGEST = 1 << 30  # bytes of an index
 
 
 class HandoverRefused(Exception):
-    """Nothing was changed. `why`: locked, index (it changed), moved (a file did), astray (its
-    path is none that git writes), ref, disk."""
+    """Nothing was changed. `why`: locked, index (it changed), moved (a file changed), astray (git
+    would not write that path), ref, disk."""
 
     def __init__(self, why: str, text: str = "") -> None:
         super().__init__(why, text)
@@ -38,11 +38,12 @@ class HandoverRefused(Exception):
 
 
 def run(job: Mapping[str, Any]) -> None:
-    """Do the job in a process of its own, and wait for it. HandoverRefused, with nothing changed.
+    """Do the job in a process of its own, and wait for it. HandoverRefused if nothing was changed.
 
-    `index`: {path, new, was}, the file, what it becomes, the `mark` of what it was, or null.
-    `files`: of {path, was, mode, source} below `root`: (mode, oid) that is there or null, and the
-    mode and the file of what comes there or null. `ref`: {argv, env} of what moves HEAD, or null.
+    `index` is {path, new, was} or null: the file, the file of its new content, the `mark` of its
+    old content. `files` is a list of {path, was, mode, source} below `root`: `was` is the (mode,
+    oid) that is there or null, `mode` and `source` are the mode and the file of the new content,
+    `mode` null to delete. `ref` is {argv, env} of the command that moves HEAD, or null.
     """
     child = subprocess.Popen(
         [sys.executable, "-S", "-m", __name__],
@@ -63,7 +64,7 @@ def run(job: Mapping[str, Any]) -> None:
 
 
 def mark(path: str | Path) -> str:
-    """What stands for the contents of an index, "" where there is none."""
+    """A hash of the contents of an index; "" if there is none."""
     try:
         return hashlib.sha256(opening.contents(path, limit=LARGEST)).hexdigest()
     except FileNotFoundError:
@@ -71,7 +72,7 @@ def mark(path: str | Path) -> str:
 
 
 def main() -> None:
-    """The process itself. A job that did not arrive whole is none."""
+    """The body of the process. A job that did not arrive complete is ignored."""
     for one in SIGNALS:
         signal.signal(one, signal.SIG_IGN)
     try:
@@ -86,7 +87,7 @@ def main() -> None:
     except OSError as error:
         told = ("disk", os.strerror(error.errno) if error.errno else str(error))
     displaced.settle()
-    with contextlib.suppress(OSError):  # who asked may be gone
+    with contextlib.suppress(OSError):  # the caller may have ended
         os.write(sys.stdout.fileno(), json.dumps(told).encode())
 
 
@@ -117,7 +118,7 @@ class _Job:
             raise
 
     def _lock(self) -> Path:
-        """The new index under the name that keeps every git away meanwhile."""
+        """Write the new index as `index.lock`, which keeps every git from writing the index."""
         data = opening.contents(self.index["new"], limit=LARGEST)
         place = Path(self.index["path"])
         lock = place.with_name(f"{place.name}.lock")
@@ -155,11 +156,11 @@ class _Job:
         except (placing.PathChanged, entries.Odd):
             raise HandoverRefused("moved", path) from None
         if wanted is None:
-            placing.tidy(self.root, path)  # at once: a file may come where its folder was
+            placing.tidy(self.root, path)  # at once: a file may have to replace its folder
         self.placed.append((path, found, b"" if wanted is None else wanted[1]))
 
     def _back(self) -> None:
-        """What was placed is taken away again; whatever was written since stays."""
+        """Undo what was placed; a file that was written again since then is kept."""
         for path, before, data in reversed(self.placed):
             with contextlib.suppress(OSError, placing.PathChanged, entries.Odd):
                 found = entries.at(self.root, path, sha256=self.sha256)

@@ -1,6 +1,6 @@
 """The user's index, changed for some paths alone: on a copy, which handover.py puts in its place.
 
-The copy keeps the time of the original, by which git tells which files it has to look into again.
+The copy keeps the time of the original, by which git decides which files it has to read again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from config.git.shadow import Shadow
 from config.git.snapshot import split
 from config.storage import opening
 
-NONE = "0"  # the mode of what goes
+NONE = "0"  # the mode of a removed entry
 
 
 class Index:
-    """An index in a file of ours, read and written through `shadow` with the user's objects, or
-    with those in another place."""
+    """An index in a file of ours, read and written through `shadow`; objects are the user's, or
+    those in the folder `objects`."""
 
     def __init__(self, shadow: Shadow, name: str, *, objects: Path | None = None) -> None:
         self.shadow = shadow
@@ -30,7 +30,7 @@ class Index:
             old.unlink(missing_ok=True)
 
     def copy(self) -> str:
-        """Become as the user's index is now; what handover compares it with."""
+        """Copy the user's index into this one. Return the `mark` that handover checks it by."""
         theirs = user_index(self.shadow)
         try:
             data, when = opening.contents(theirs, limit=handover.LARGEST), theirs.stat().st_mtime_ns
@@ -45,15 +45,15 @@ class Index:
         return handover.mark(theirs)
 
     def feed(self, paths: Iterable[str]) -> None:
-        """Take these paths as the work tree has them; their objects become the user's."""
+        """Take these paths as they are in the work tree, and write their objects."""
         told = b"".join(os.fsencode(path) + b"\0" for path in paths)
         self.run("update-index", "--add", "--replace", "--remove", "-z", "--stdin", stdin=told)
 
     def set(self, wanted: Mapping[str, Entry | None]) -> None:
-        """Hold these entries, and nothing at a path of None."""
+        """Set these entries; a path whose entry is None is removed."""
         gone = "0" * (64 if self.shadow.sha256 else 40)
         lines = [(path, entry or Entry(NONE, gone)) for path, entry in wanted.items()]
-        lines.sort(key=lambda line: line[1].mode != NONE)  # what goes makes room
+        lines.sort(key=lambda line: line[1].mode != NONE)  # removals first, to make room
         told = b"".join(
             b"%s %s\t%s\0" % (entry.mode.encode(), entry.oid.encode(), os.fsencode(path))
             for path, entry in lines
@@ -61,11 +61,11 @@ class Index:
         self.run("update-index", "--replace", "-z", "--index-info", stdin=told)
 
     def read(self, tree: str | None) -> None:
-        """Become this tree, or empty."""
+        """Read this tree into the index, or empty it."""
         self.run("read-tree", *([tree] if tree else ["--empty"]))
 
     def entries(self, paths: Collection[str]) -> tuple[dict[str, Entry], list[str]]:
-        """What it holds at these paths, and every path that is in conflict."""
+        """The entries at these paths, and every path that is in conflict."""
         found, torn = {}, []
         for line in split(self.run("ls-files", "-s", "-z")):
             head, _, path = line.partition("\t")

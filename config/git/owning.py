@@ -1,8 +1,9 @@
 """The repository that is a directory's own: the two name each other, and no link leads out of it.
 
-An agent may write `.git` as any other file. Believed one way, it would open every repository of the
-machine to whoever may write one directory. Reads git's own small files; only of a submodule git is
-asked. Without Django. See docs/design/trust.md#a-repository-names-its-directory.
+An agent may write `.git` like any other file. If only one side had to name the other, write access
+to one directory would open every repository of the machine. Reads git's own small files; git itself
+is run only for a submodule. Does not need Django. See
+docs/design/trust.md#a-repository-names-its-directory.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ STRANGE = (
     "its .git leads to a repository that does not name this directory; run in it: git worktree "
     'repair where it was moved, git config core.worktree "$PWD" where --separate-git-dir made it'
 )
-LONGEST, LARGEST = 8192, 1 << 16  # bytes of a file of one line, and of one of some lines
-DEEPEST = 5  # repositories that borrow from each other, as git follows them
+LONGEST, LARGEST = 8192, 1 << 16  # bytes of a one-line file, and of a file of some lines
+DEEPEST = 5  # levels of repositories that borrow from each other: git's own limit
 
 
 class Owned(NamedTuple):
-    """`git_dir` is the directory's own part, `common` what all its worktrees share: real paths."""
+    """`git_dir` is the directory's own part, `common` is what all its worktrees share: real
+    paths."""
 
     git_dir: Path
     common: Path
 
 
 def of(top: Path) -> Owned:
-    """The repository of a work tree's top, or a bare one; the rest is as git finds it. GitError
-    with the reason where it is not this directory's own."""
+    """The repository of a work tree's top, or a bare one. Raises GitError with the reason if it is
+    not this directory's own; what else git requires is not checked."""
     found = _named(Path(os.path.realpath(top)))
     if not ((found.git_dir / "HEAD").is_file() and (found.common / "objects").is_dir()):
         raise GitError("not_git", f"Not a git repository: {top}")
@@ -49,8 +51,8 @@ def of(top: Path) -> Owned:
 
 
 def borrowed(common: Path) -> list[Path]:
-    """Where else its objects are, as of `git clone --reference`, and where those borrow from.
-    GitError where git would find more than we do."""
+    """The object folders it borrows from, as with `git clone --reference`, and those that they
+    borrow from. Raises GitError where git would find more of them than this does."""
     found: dict[Path, None] = {}
     level = [common / "objects"]
     for _ in range(DEEPEST):
@@ -75,7 +77,7 @@ def _named(top: Path) -> Owned:
 
 
 def _linked(top: Path, dot_git: Path) -> Owned:
-    """Of a linked worktree, or of a submodule."""
+    """The repository of a linked worktree or of a submodule."""
     told = _line(dot_git)
     if not told.startswith("gitdir:"):
         raise GitError("not_git", f"Not a git repository: {top}")
@@ -92,7 +94,7 @@ def _linked(top: Path, dot_git: Path) -> Owned:
 
 
 def _work_tree(git_dir: Path) -> str:
-    """What a repository that is elsewhere than its work tree says of it."""
+    """The work tree that a repository with a separate work tree names; "" if it names none."""
     for name in ("config.worktree", "config"):
         file = git_dir / name
         if file.is_file():
@@ -105,7 +107,7 @@ def _work_tree(git_dir: Path) -> str:
 
 @lru_cache(256)
 def _configured(file: Path, stamp: tuple[int, ...]) -> str:
-    """The same while the file is as it was: each look at a page opens its repositories anew."""
+    """core.worktree of a file, cached by its stamp: each load of a page opens its repositories."""
     asked = ("config", "--file", str(file), "--get", "core.worktree")
     return os.fsdecode(command.run(file.parent, *asked, accepted=(0, 1, 128)))
 
@@ -133,14 +135,14 @@ def _alternates(objects: Path) -> list[Path]:
 
 
 def _refuse_links(folder: Path, names: tuple[str, ...] | list[str]) -> None:
-    top = os.fspath(folder)  # text: a list of projects asks this of all of them
+    top = os.fspath(folder)  # str for speed: a list of projects checks all of them
     linked = next((name for name in names if os.path.islink(f"{top}/{name}")), None)  # noqa: PTH114
     if linked is not None:
         raise GitError("failed", f"{folder / linked} is a link")
 
 
 def _refuse_linked_objects(objects: Path) -> None:
-    """A folder of loose objects or a pack may be a link as well."""
+    """Refuse links in the folder of loose objects and among the packs."""
     for folder in (objects, objects / "pack"):
         try:
             with os.scandir(folder) as found:

@@ -1,8 +1,9 @@
-"""One path of a working tree gets other bytes, in one step, if it holds what is expected.
+"""Replaces one path of a working tree in one step, if it holds what is expected.
 
-What came out is compared with what was expected and put back when it differs, so a save that slips
-in is never lost. A crash leaves the old or the new entry and at most a draft, which the next try
-removes. The rules are those of config/storage/files.py, for files with modes and for links.
+What was replaced is compared with what was expected and put back if it differs, so no save by an
+editor in between is lost. A crash leaves the old or the new entry and at most a draft, which the
+next try removes. The rules are those of config/storage/files.py, for files with modes and for
+links.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from config.storage.drafts import PREFIX, Draft, Folder, draft_name
 
 
 class PathChanged(Exception):
-    """The path holds something else by now; it was left as it is."""
+    """The path holds something else than expected; it was left unchanged."""
 
 
 def place(
@@ -33,8 +34,8 @@ def place(
     *,
     sha256: bool,
 ) -> None:
-    """Make the path hold (mode, bytes), or nothing. PathChanged unless it holds `was`; Astray;
-    OSError."""
+    """Make the path hold (mode, bytes), or nothing for None. Raises PathChanged unless it holds
+    `was`, Astray, OSError."""
     try:
         with entries.folder_of(root, path, make=wanted is not None) as (fd, name):
             folder = Folder(Path(root, path).parent, fd)
@@ -47,7 +48,7 @@ def place(
 
 
 def tidy(root: str, path: str) -> None:
-    """Remove the folders of a path that is gone, as far as they are empty."""
+    """Remove the folders above a deleted path, as far as they are empty."""
     with contextlib.suppress(OSError, Odd):
         while path := path.rpartition("/")[0]:
             with entries.folder_of(root, path) as (fd, name):
@@ -55,16 +56,16 @@ def tidy(root: str, path: str) -> None:
 
 
 def sweep(root: str, paths: Iterable[str]) -> None:
-    """Remove the drafts of a try that was killed beside these paths."""
+    """Remove drafts beside these paths that a killed try left behind."""
     for above in {path.rpartition("/")[0] for path in paths}:
-        beside = f"{above}/x".lstrip("/")  # its folder is what counts
+        beside = f"{above}/x".lstrip("/")  # only its folder is used
         with contextlib.suppress(OSError, Odd), entries.folder_of(root, beside) as (fd, _):
             drafts.sweep([Path(root, above)])
             _sweep_links(fd)
 
 
 def _sweep_links(folder: int) -> None:
-    """Links are drafts too: one that holds what it was made of goes."""
+    """Links are drafts too: remove one if its target matches the hash in its name."""
     for name in os.listdir(folder):
         if not name.startswith(PREFIX):
             continue
@@ -79,7 +80,7 @@ def _sum(data: bytes) -> str:
 
 
 class _Placing:
-    """One exchange in one open folder."""
+    """One replacement in one open folder."""
 
     def __init__(self, folder: Folder, name: str, was: EntryContent | None, sha256: bool) -> None:
         self.folder, self.name, self.was, self.sha256 = folder, name, was, sha256
@@ -105,7 +106,7 @@ class _Placing:
         if not self._is(spare, self.was):
             self._return(spare)
             raise PathChanged(self.name)
-        self.folder.remove(spare)  # at once: its folder may have to make room
+        self.folder.remove(spare)  # at once: its folder may have to be removed next
 
     def _swap(self, draft: str, wanted: tuple[str, bytes]) -> None:
         assert self.was is not None
@@ -115,9 +116,9 @@ class _Placing:
         if self._is(draft, self.was):
             self._leave(draft)
             return
-        self.folder.swap(draft, self.name)  # a save slipped in: it gets its name back
+        self.folder.swap(draft, self.name)  # a save came in between: it gets its name back
         found = self._find(draft)
-        if found is None or found.data != wanted[1]:  # and a second one landed on ours
+        if found is None or found.data != wanted[1]:  # and a second save came in meanwhile
             self.folder.swap(draft, self.name)
             self.folder.keep(draft, self.name)
         raise PathChanged(self.name)
@@ -129,14 +130,14 @@ class _Placing:
             os.symlink(os.fsdecode(data), name, dir_fd=self.folder.fd)
             return name
         bits = self._bits(mode)
-        # the draft is known for one by its hash only when it is whole
+        # It gets the name with the hashes, by which a sweep knows it, only when it is complete.
         early = f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
         Draft.compose(self.folder, early, data, bits[0], exact=bits[1])
         syscalls.again(syscalls.rename, early, name, self.folder.fd)
         return name
 
     def _bits(self, mode: str) -> tuple[int, bool]:
-        """The permissions of the new file, and whether the umask has no say in them."""
+        """The permissions of the new file, and whether to set them exactly, whatever the umask."""
         if self.was is None or self.was.entry.mode == LINK:
             return (0o777 if mode == PROGRAM else 0o666), False
         bits = self.was.permissions
@@ -145,7 +146,7 @@ class _Placing:
         return (bits | (bits & 0o444) >> 2 if mode == PROGRAM else bits & ~0o111), True
 
     def _discard(self, draft: str, data: bytes) -> None:
-        """A draft of ours goes; whatever else came to bear its name stays for the sweep."""
+        """Remove the draft if it is ours; anything else under its name is left to the sweep."""
         with contextlib.suppress(OSError, Odd):
             found = self._find(draft)
             if found is not None and found.data == data:
@@ -168,7 +169,7 @@ class _Placing:
             self.folder.keep(spare, self.name)
 
     def _leave(self, spare: str) -> None:
-        """What was displaced is looked at once more: an editor may still write to it."""
+        """The displaced file is checked once more later: an editor may still write to it."""
         assert self.was is not None
         if self.was.entry.mode == LINK:
             self.folder.remove(spare)

@@ -1,4 +1,4 @@
-"""Threads in which git works aside."""
+"""Threads in which git runs beside the caller."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 class Pool(ThreadPoolExecutor):
-    """They work behind the wall of whoever hands them their work (config/git/walled.py)."""
+    """Threads that work behind the wall of the caller who submits (config/git/walled.py)."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Unavailable where no thread can be had, as in a process that ends."""
+        """Raises Unavailable if no thread can be started, as in a process that is ending."""
         try:
             return super().submit(partial(copy_context().run, fn, *args, **kwargs))
         except RuntimeError as error:
@@ -26,7 +26,7 @@ class Pool(ThreadPoolExecutor):
 
 
 def aside(fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-    """Work begun at once in a thread of its own; who asks for its result waits for it."""
+    """Start the work at once in its own thread; reading the future's result waits for it."""
     pool = Pool(1)
     begun = pool.submit(fn, *args, **kwargs)
     pool.shutdown(wait=False)

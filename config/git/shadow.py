@@ -1,8 +1,8 @@
 """A repository of ours beside the user's: our index and rules, their work tree and objects.
 
-git reads the work tree through it, so nothing that the user's repository names is run or even
-seen: no filter, hook, attribute, monitor. Bytes are kept as they are. The user's index, HEAD,
-stash, reflog and configuration are never written. See docs/design/workspace.md#checkpoints.
+git reads the work tree through it, so nothing that the user's repository names is run or even seen:
+no filter, hook, attribute or monitor. Bytes are stored unchanged. The user's index, HEAD, stash,
+reflog and configuration are never written. See docs/design/workspace.md#checkpoints.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ RULES = 1 << 20  # bytes of a file of ignore rules
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """Ours for one work tree, and where the user's own parts are."""
+    """Our repository for one work tree, and where the user's own parts are."""
 
     root: Path
     dir: Path
     git_dir: Path
     common_dir: Path
     sha256: bool
-    settings: tuple[tuple[str, str], ...]  # those of the user's that count
+    settings: tuple[tuple[str, str], ...]  # the user's settings that matter here
     view: bool = False  # nothing is written into the user's repository, not even an object
 
     @property
     def excludes(self) -> str:
-        """The user's own file of ignore rules, "" for git's usual one."""
+        """The user's configured file of ignore rules; "" for git's default."""
         return dict(self.settings).get("core.excludesfile", "")
 
     @property
@@ -69,8 +69,8 @@ class Shadow:
         literal: bool = True,
         more: Mapping[str, str] | None = None,
     ) -> bytes:
-        """A git command that reads the work tree by our index, and writes objects at most; `more`
-        replaces parts of its environment."""
+        """Run a git command that reads the work tree through our index and writes at most objects.
+        `more` overrides parts of its environment."""
         environ = WHO | {
             "GIT_DIR": str(self.dir),
             "GIT_WORK_TREE": str(self.root),
@@ -93,17 +93,17 @@ class Shadow:
         )  # fmt: skip
 
     def blob(self, oid: str) -> bytes:
-        """The bytes of an object. GitError also where they are not those that its id stands for:
-        git does not look, and a turn may write objects."""
+        """The bytes of an object. Raises GitError also if they do not match its id: git does not
+        check, and a turn may write objects."""
         data = self.run("cat-file", "blob", oid)
         if entries.oid(data, sha256=self.sha256) != oid:
             raise GitError("failed", f"the object {oid} is damaged")
         return data
 
     def ignored(self, paths: Collection[str]) -> set[str]:
-        """Those of the paths that git ignores by the rules as they are now, tracked or not."""
+        """Those of the paths that git ignores by the current rules, tracked or not."""
         self.rules()
-        # it wants no literal paths; behind "./" none of them means anything else
+        # check-ignore refuses literal pathspecs; after "./" no pathspec magic applies
         told = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
         asked = ("check-ignore", "-z", "--no-index", "--stdin")
         found = self.run(*asked, stdin=told, accepted=(0, 1), literal=False).split(b"\0")
@@ -116,19 +116,19 @@ class Shadow:
         timeout: float = command.TIMEOUT_S,
         more: Mapping[str, str] | None = None,
     ) -> bytes:
-        """A git command on the user's repository that touches our refs at most."""
+        """Run a git command on the user's repository that writes at most our refs."""
         environ = self.environ | dict(more or {})
         quiet = ("-c", "core.logAllRefUpdates=false")
         return command.run(self.root, *quiet, *args, stdin=stdin, timeout=timeout, environ=environ)
 
     @property
     def environ(self) -> dict[str, str]:
-        """What leads git to the user's repository."""
+        """The variables that point git to the user's repository."""
         return {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.root)}
 
     def refuse_detours(self) -> None:
-        """GitError when what is written would land in a repository that is not this directory's: an
-        agent may write `.git` as any other file."""
+        """Raise GitError if a write would land in a repository that is not this directory's own: an
+        agent may write `.git` like any other file."""
         ours = (self.common_dir / name for name in ("refs/svc", "refs/svc/checkpoints"))
         linked = next((path for path in ours if path.is_symlink()), None)
         if linked is not None:
@@ -138,7 +138,7 @@ class Shadow:
             raise GitError("failed", owning.STRANGE)
 
     def rules(self) -> str:
-        """Take over the ignore rules that lie outside of the work tree; what stands for them."""
+        """Copy the ignore rules that are outside of the work tree; return a hash of them."""
         own = _contents(self.common_dir / "info/exclude", walled.contents)
         users = _contents(Path(self.excludes)) if self.excludes else _usual()
         text = own + (b"" if own.endswith(b"\n") or not own else b"\n") + f"{PREFIX}*\n".encode()
@@ -147,13 +147,13 @@ class Shadow:
         return hashlib.sha256(own + b"\0" + users).hexdigest()[:16]
 
     def forget(self) -> None:
-        """Begin with an empty index again."""
+        """Start over with an empty index."""
         for name in ("index", "index.lock", "seen.json"):
             (self.dir / name).unlink(missing_ok=True)
 
 
 def lock_of(root: Path) -> str:
-    """Name of the lock that checkpoints and undos of one work tree hold."""
+    """The name of the lock for checkpoints and undos of one work tree."""
     return f"tree:{root}"
 
 
@@ -162,7 +162,7 @@ def home() -> Path:
 
 
 def opened(root: Path, *, view: bool = False) -> Shadow | None:
-    """The shadow of a work tree whose top is `root`; None where that is none. GitError.
+    """The shadow of a work tree with the top `root`; None if `root` is not one. Raises GitError.
 
     A `view` keeps its objects to itself and lets git convert line ends, so that it can be compared
     with commits.
@@ -186,7 +186,7 @@ def opened(root: Path, *, view: bool = False) -> Shadow | None:
 
 
 def _settings(root: Path, names: str) -> tuple[tuple[str, str], ...]:
-    """Those settings of the user that change which files there are, or what their lines are."""
+    """The user's settings that decide which files there are, or how their lines are stored."""
     asked = ("config", "-z", "--type=path", "--get-regexp", names)
     told = os.fsdecode(command.run(root, *asked, accepted=(0, 1))).split("\0")[:-1]
     found = dict(line.split("\n", 1) for line in told if "\n" in line)
@@ -196,7 +196,7 @@ def _settings(root: Path, names: str) -> tuple[tuple[str, str], ...]:
 
 
 def _furnish(shadow: Shadow) -> None:
-    """What git wants to find of a repository; made again if somebody cleared it."""
+    """Create what git expects of a repository, also again if it was removed."""
     folder = shadow.dir
     if (folder / "HEAD").exists() and _contents(folder / "root") == os.fsencode(shadow.root):
         return
@@ -220,6 +220,6 @@ def _contents(path: Path, read: Callable[..., bytes] = opening.contents) -> byte
 
 
 def _usual() -> bytes:
-    """The rules that git reads where nothing is configured."""
+    """The rules that git reads if none are configured."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     return _contents(Path(base) / "git/ignore")

@@ -1,7 +1,7 @@
-"""The tree of a working directory as it is now, by an index that is kept warm.
+"""The current tree of a working directory, taken with an index that is kept between snapshots.
 
-Only what changed since the last time is read. What git would ignore stays out, also embedded
-repositories and what is too large; all of it is named.
+Only what changed since the last snapshot is read. What git would ignore, embedded repositories and
+files that are too large are left out; all of it is listed.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from config.storage import files, opening
 
 BUDGET_S = 15.0  # a turn waits for it, and its lease is 30 s
 SHORT_S = 0.2  # too short for another try
-BATCH, BATCH_BYTES = 4000, 128 * 1024 * 1024  # what was added is kept when time is over
-MOST_NEW = 1 << 30  # bytes of files that the user's git does not know
+BATCH, BATCH_BYTES = 4000, 128 * 1024 * 1024  # a batch that was added is kept if time runs out
+MOST_NEW = 1 << 30  # bytes of files that the user's git does not track
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`left`: names that are in no tree of ours, a folder with its slash. `ignored`: those of the
-    tree before that are ignored by now, and lie there. `rules`: what stands for the ignore rules
-    that are no file of the tree."""
+    """`left`: names that are in none of our trees, a folder with its slash. `ignored`: those of the
+    previous tree that are ignored since then and still exist. `rules`: a hash of the ignore rules
+    that are not files of the tree."""
 
     tree: str
     rules: str
@@ -39,33 +39,33 @@ class Snapshot:
 
 
 def take(shadow: Shadow) -> Snapshot:
-    """The tree as it is now; under the lock of the work tree. GitError when it cannot be had."""
+    """The current tree; the caller holds the work tree's lock. GitError if it cannot be taken."""
     deadline = time.monotonic() + BUDGET_S
-    (shadow.dir / "index.lock").unlink(missing_ok=True)  # of a process that was killed
+    (shadow.dir / "index.lock").unlink(missing_ok=True)  # left by a killed process
     try:
         return _Taking(shadow, deadline).run()
     except GitError as error:
         if error.kind != "failed" or not shadow.index.exists():
             raise
-        shadow.forget()  # an index that is damaged, or names blobs that were pruned meanwhile
+        shadow.forget()  # a damaged index, or one that names blobs that were pruned since
         return _Taking(shadow, deadline).run()
 
 
 def keep(shadow: Shadow, ref: str, tree: str, message: str, *parents: str) -> str:
-    """A commit of the tree under the ref; its id."""
+    """Commit the tree and point the ref at the commit; return its id."""
     made = commit(shadow, tree, message, *parents)
     shadow.theirs("update-ref", ref, made)
     return made
 
 
 def commit(shadow: Shadow, tree: str, message: str, *parents: str) -> str:
-    """A commit of the tree; in a view the same one for the same tree and parents."""
+    """Commit the tree; in a view the same tree and parents always give the same commit."""
     above = [part for parent in parents for part in ("-p", parent)]
     return shadow.run("commit-tree", *above, "-m", message, tree).decode().strip()
 
 
 def drop(shadow: Shadow, refs: Iterable[str]) -> None:
-    """Take our refs away; those that are not there are no mistake."""
+    """Delete these refs of ours; a missing ref is not an error."""
     lines = b"".join(b"delete %s\0\0" % os.fsencode(ref) for ref in refs)
     if lines:
         shadow.theirs("update-ref", "-z", "--stdin", stdin=lines)
@@ -76,7 +76,7 @@ def split(told: bytes) -> list[str]:
 
 
 class _Taking:
-    """One look at the work tree."""
+    """One snapshot of the work tree."""
 
     def __init__(self, shadow: Shadow, deadline: float) -> None:
         self.shadow, self.deadline = shadow, deadline
@@ -98,7 +98,7 @@ class _Taking:
         changed = self._update(list(names), gone)
         tree = self.seen.get("tree")
         if not changed and tree:
-            self._run("cat-file", "-e", tree)  # nothing holds it: it may have been pruned
+            self._run("cat-file", "-e", tree)  # no ref holds the tree: it may have been pruned
         else:
             tree = self._run("write-tree").decode().strip()
         if changed or known != marks:
@@ -106,22 +106,21 @@ class _Taking:
         return Snapshot(str(tree), rules, sorted(self.left), ignored)
 
     def _changed(self) -> dict[str, None]:
-        """Names that are not as the index has them; both halves of git's look at once."""
+        """Names that differ from the index. The two git commands for them run at the same time."""
         with Pool(1) as pool:
             others = pool.submit(self._list, "-o", "--exclude-standard")
             names = dict.fromkeys(self._list("-m") if self.shadow.index.exists() else [])
             return names | dict.fromkeys(others.result())
 
     def _ignored(self) -> tuple[list[str], list[str]]:
-        """What our index has and git would ignore by now, and what is ignored and tracked all the
-        same."""
+        """What our index has and git would ignore, and what is tracked although it is ignored."""
         asked = ("ls-files", "-z", "-c", "-i", "--exclude-standard")
         ours = set(split(self._run(*asked)))
         tracked = set(split(self.shadow.theirs(*asked, timeout=self._rest())))
         return sorted(ours - tracked), sorted(tracked - ours)
 
     def _update(self, names: list[str], gone: list[str]) -> bool:
-        """Bring the index in line; whether there was anything to do."""
+        """Update the index; return whether anything changed."""
         added: list[tuple[str, int]] = []
         for name in names:
             size = self._size(name)
@@ -133,7 +132,7 @@ class _Taking:
             self._refuse_heaps(added)
         gone = [name for name in gone if not name.endswith("/")]
         if gone or added:
-            self.seen_file.unlink(missing_ok=True)  # its tree is not that of the index any more
+            self.seen_file.unlink(missing_ok=True)  # its tree no longer matches the index
         if gone:
             self._feed(["--force-remove"], gone)
         for batch in _batches(added):
@@ -141,7 +140,7 @@ class _Taking:
         return bool(gone or added)
 
     def _add(self, names: list[str]) -> None:
-        """Those that git cannot read in the encoding that they are said to have are left out."""
+        """Add these files, but not one that git cannot read in its declared encoding."""
         try:
             self._feed(["--add", "--replace", "--remove"], names)
         except GitError as error:
@@ -155,13 +154,13 @@ class _Taking:
             self._add(names[len(names) // 2 :])
 
     def _encoded(self, names: list[str]) -> bool:
-        """Whether one of them has an encoding of its own."""
+        """Whether any of them has a working-tree-encoding attribute."""
         lines = b"".join(os.fsencode(name) + b"\0" for name in names)
         asked = ("check-attr", "-z", "--stdin", "working-tree-encoding")
         return bool({*split(self._run(*asked, stdin=lines))[2::3]} - {"unspecified", "unset"})
 
     def _size(self, name: str) -> int | None:
-        """Bytes of what can be kept; None for what is gone, or is left out."""
+        """The size of what can be stored; None for what is missing or is left out."""
         if name.endswith("/"):
             self.left.append(name)
             return None
@@ -181,7 +180,7 @@ class _Taking:
         return found.st_size
 
     def _reached(self, folder: str) -> bool:
-        """Whether no link stands in the way."""
+        """Whether the path of the folder exists and contains no link."""
         if folder not in self.folders:
             above = self._reached(folder.rpartition("/")[0])
             found = above and os.lstat(f"{self.shadow.root}/{folder}")
@@ -189,7 +188,7 @@ class _Taking:
         return self.folders[folder]
 
     def _refuse_heaps(self, added: Sequence[tuple[str, int]]) -> None:
-        """A gigabyte that nobody told git to ignore is not copied into its objects."""
+        """Raise GitError rather than copy more than 1 GB that is neither tracked nor ignored."""
         tracked = set(split(self.shadow.theirs("ls-files", "-z", timeout=self._rest())))
         if sum(size for name, size in added if name not in tracked) > MOST_NEW:
             raise GitError("failed", "more than 1 GB of files is neither tracked nor ignored")
@@ -222,7 +221,7 @@ def _batches(added: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
 
 
 def _seen(shadow: Shadow) -> dict[str, Any]:
-    """What the index was brought in line with; nothing without an index."""
+    """The record of what the index was last updated to; {} without an index."""
     try:
         found = json.loads(opening.contents(shadow.dir / "seen.json"))
     except (OSError, ValueError):

@@ -1,10 +1,10 @@
-"""Git on behalf of who is confined: it sees what they see, and their git directory is read so too.
+"""Git run for a confined process: git, and what reads its directory, see no more than that process.
 
-Who may write `.git` may exchange it between a look at it and the git that reads it, a thousand
-times a second. So what is looked at before does not hold them: the kernel does, at each file that
-is opened. While a wall stands (`behind`), every git that is started runs in a sandbox that has the
-folders of the wall, and `contents` follows no link. Without Django.
-See docs/design/trust.md#git-that-reads-for-a-turn.
+A process that may write `.git` can replace it between a check and the git that reads it, a thousand
+times a second. So checks made in advance do not confine it: the kernel does, each time a file is
+opened. While a wall is in force (`behind`), every git is started in a sandbox that contains
+the folders of the wall, and `contents` follows no link. Does not need Django. See
+docs/design/trust.md#git-that-reads-for-a-turn.
 """
 
 from __future__ import annotations
@@ -23,34 +23,35 @@ from config.storage import opening
 if TYPE_CHECKING:
     from typing import IO
 
-# A sandbox shows what a path leads to when it starts: that has to be what was looked at.
+# A sandbox shows what a path leads to when it starts: that must be the folders that were checked.
 SAME = """[ "$(stat -c %d:%i {})" = "{}" ] || {{ echo "fatal: {}" >&2; exit 128; }}; exec "$@\""""
 EXCHANGED = "what the repository was is something else by now"
 
 
 class Wall(NamedTuple):
-    """`prefix`: what starts a sandbox, up to where its options may go on. `roots`: real folders
-    that it shows; `check`: a script that runs its arguments where they still are what they were."""
+    """`prefix`: the command that starts a sandbox, to which further options can be appended.
+    `roots`: the real folders that it shows. `check`: a script that runs its arguments if the roots
+    are still the same folders."""
 
     prefix: tuple[str, ...]
     roots: tuple[str, ...]
     check: str = ""
 
     def holds(self, path: Path | str) -> bool:
-        """Whether the path as it is written lies in one of the roots."""
+        """Whether the path, as it is written, is in one of the roots."""
         text = os.fspath(path)
         return any(text == root or text.startswith(f"{root}/") for root in self.roots)
 
     def command(self, argv: Sequence[str], cwd: Path, shows: Iterable[Path]) -> list[str]:
-        """`argv` in the sandbox; `shows`: folders of ours that this one writes."""
+        """`argv` as a command in the sandbox. `shows`: folders of ours that it may write."""
         ours = (word for path in shows for word in ("--bind", str(path), str(path)))
         inside = ["--chdir", str(cwd), "--", "/bin/sh", "-c", self.check, "sh", *argv]
         return [*self.prefix, *ours, *inside]
 
 
 def around(prefix: Sequence[str], roots: Sequence[str]) -> Wall | None:
-    """A wall of these folders as they are now; None without a sandbox. OSError where one is not
-    there, or a link stands in the way."""
+    """A wall of these folders as they are at this moment; None without a sandbox. Raises OSError if
+    one is missing or a link is on the way to it."""
     if not prefix:
         return None
     found = "\n".join(map(_identity, roots))
@@ -71,7 +72,7 @@ _standing: ContextVar[Wall | None] = ContextVar("wall", default=None)
 
 @contextmanager
 def behind(wall: Wall | None) -> Iterator[None]:
-    """Whatever is done here is done behind the wall; None takes away the one that stands."""
+    """Put the wall in force inside the block; None takes an outer wall away."""
     before = _standing.set(wall)
     try:
         yield
@@ -84,15 +85,15 @@ def standing() -> Wall | None:
 
 
 def place() -> tuple[str, ...]:
-    """What stands for the wall where something is remembered: what was read without one, while
-    `.git` led elsewhere, is told to nobody behind it."""
+    """The part of a cache key that stands for the wall: what was read without a wall, while `.git`
+    led elsewhere, must not be returned behind one."""
     wall = _standing.get()
     return wall.roots if wall else ()
 
 
 def contents(path: Path | str, *, limit: int) -> bytes:
-    """The bytes of a file of a repository, as `opening.contents`; behind a wall, of one that lies
-    within it without a link on the way."""
+    """The bytes of a file of a repository, like `opening.contents`. Behind a wall the file must be
+    within it, without a link on the way."""
     if not _standing.get():
         return opening.contents(path, limit=limit)
     with reading(path) as file:
@@ -100,7 +101,7 @@ def contents(path: Path | str, *, limit: int) -> bytes:
 
 
 def reading(path: Path | str) -> IO[bytes]:
-    """The same for reading piece by piece."""
+    """`contents` as a file that can be read piece by piece."""
     wall = _standing.get()
     if not wall:
         return opening.reading(path)

@@ -1,6 +1,6 @@
 """Flat arguments of an operation: read leniently, refused by name, published as JSON schema.
 
-One mistake, one sentence. Raises errors.Invalid; never guesses a value.
+Each mistake is one sentence. Raises errors.Invalid; never guesses a value.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
 def read(
     operation: Operation, given: Mapping[str, Any], defaults: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The values to call `operation.run` with; an argument left out without a default is absent."""
+    """The values for `operation.run`, without arguments that are not given and have no default."""
     named = _by_name(operation, given)
     values: dict[str, Any] = {}
     for argument in operation.arguments:
@@ -65,7 +65,7 @@ def _by_name(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was most likely meant."""
+    """The known word most similar to this one; None if none is similar."""
     return next(iter(difflib.get_close_matches(word[:GOT_LIMIT], sorted(known), n=1)), None)
 
 
@@ -84,7 +84,8 @@ def _value(argument: Argument, value: Any) -> Any:
 
 
 def _as_sent(argument: Argument, value: Any) -> Any:
-    """Read if it can be. A blank is absent only where leaving it out means nothing else."""
+    """The value read as its kind if possible, else as sent. A blank counts as absent only for an
+    argument that is neither required nor nullable."""
     try:
         found = _READERS[argument.kind](argument, value)
     except Invalid:
@@ -173,7 +174,7 @@ def _range(argument: Argument) -> str:
 
 def _list(argument: Argument, value: Any) -> Any:
     if isinstance(value, str) and not value.strip():
-        return _ABSENT  # only what is written as a list empties one
+        return _ABSENT  # blank text counts as absent; [] empties a list
     return [entry for entry in _entries(argument, value, commas=True) if entry]
 
 
@@ -202,7 +203,7 @@ def _prompt(argument: Argument, place: int, entry: str) -> str:
 
 
 def _entries(argument: Argument, value: Any, *, commas: bool) -> list[str]:
-    """A list, JSON-array text, or delimited text."""
+    """The entries of a list, of the text of a JSON array, or of delimited text."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = json.loads(value)
@@ -216,7 +217,7 @@ def _entries(argument: Argument, value: Any, *, commas: bool) -> list[str]:
 
 
 def _json(argument: Argument, value: Any) -> Any:
-    """Any value. An object or list may be its JSON text, as models that know only text send it."""
+    """Any value. Text of a JSON object or list is parsed: some models can only send text."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
@@ -236,7 +237,7 @@ def _short(text: str) -> str:
 
 
 def truncate(text: str, limit: int = ECHO_LIMIT) -> str:
-    """At most `limit` UTF-16 units, then how many were left out."""
+    """The first `limit` UTF-16 units, then how many were left out."""
     if len(text) * 2 <= limit:
         return text
     units = text.encode("utf-16-le", "surrogatepass")
@@ -251,7 +252,7 @@ _READERS: dict[str, Callable[[Argument, Any], Any]] = {
     "string": _string, "name": _name, "text": _text, "boolean": _boolean, "integer": _integer,
     "list": _list, "prompts": _prompts, "json": _json,
 }  # fmt: skip
-_TYPES: dict[str, Any] = {  # without one: any value
+_TYPES: dict[str, Any] = {  # a kind without a type: any value
     "string": "string", "name": "string", "text": "string", "boolean": "boolean",
     "integer": "integer",
     "list": ["array", "string"], "prompts": ["array", "string"],
@@ -259,7 +260,7 @@ _TYPES: dict[str, Any] = {  # without one: any value
 
 
 def schema(operation: Operation, defaults: Mapping[str, str]) -> dict[str, Any]:
-    """The published input schema; what the caller may leave out is not required of it."""
+    """The published input schema; arguments the caller has a default for are not required."""
     required = [
         argument.name
         for argument in operation.arguments

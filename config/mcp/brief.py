@@ -1,4 +1,4 @@
-"""Answers of a size that a model can afford: of each record what matters, or what was asked for."""
+"""Short results for models: of each record the fields that matter, or those asked for."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ def picked(
     *,
     telling: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """Of each record the `fields` asked for as they are, else the `usual` ones with a value; no
-    and 0 are one where they are `telling`."""
+    """Of each record, the `fields` if any are given, else those of `usual` that have a value. For
+    keys in `telling`, False, 0 and empty count as a value; None never does.
+
+    Raises Invalid for a field that no record has.
+    """
     rows = list(records)
     if not fields:
         return [

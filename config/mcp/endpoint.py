@@ -1,9 +1,9 @@
 """The MCP endpoint of a surface: its registry over streamable HTTP, stateless.
 
-A subclass says who calls (`admit`) and writes down what was done (`record`). A fresh SDK server,
-bound to the caller, answers each request; only this module and revisions.py import the SDK. No
-session, no state between requests, nothing sent that was not asked for. The order of its checks:
-docs/design/architecture.md#the-mcp-transport
+A subclass authenticates the caller (`admit`) and keeps a record of each call (`record`). Each
+request is answered by a fresh SDK server bound to the caller; only this module and revisions.py
+import the SDK. No session, no state between requests, no unsolicited messages. The order of its
+checks: docs/design/architecture.md#the-mcp-transport
 """
 
 from __future__ import annotations
@@ -87,25 +87,25 @@ class Call:
 
     @property
     def tool(self) -> bool:
-        """Whether a tool was called, and no method of the protocol."""
+        """Whether a tool was called, rather than a method of the protocol."""
         return bool(self.operation) and self.operation not in KNOWN
 
 
 class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
-    """One request of one endpoint. `name` is what its server calls itself."""
+    """One request to one endpoint. `name` is the server's name in the protocol."""
 
     name: ClassVar[str] = "svc"
     registry: ClassVar[Registry | None] = None
 
     async def admit(self) -> Principal | Refusal:
-        """Who calls. Decided before anything else is looked at, whatever the method."""
+        """Return the caller. Called before anything else is checked, whatever the method."""
         raise NotImplementedError
 
     def record(self, call: Call) -> None:
         """Called once for each answered request, from any thread."""
 
     def failure(self, error: SvcError) -> Result:
-        """The result of a tool that was refused, or that has a defect (a plain SvcError)."""
+        """The result for a tool that was refused, or that has a defect (a plain SvcError)."""
         return tool_error(error.text if isinstance(error, Denied) else f"Error: {error.tool_text}")
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -150,7 +150,7 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         return b"".join(parts)
 
     async def _answer(self, exchange: Exchange, message: Message) -> None:
-        """The one event, with its headers; those of a call that takes a while go first."""
+        """Send the one event, with its headers. For a slow tool call the headers are sent first."""
         await self.base_send(STREAM_BEGINS)
         if message.method == "tools/call":
             async with KeepAlive(self.send_body):
@@ -160,28 +160,28 @@ class McpConsumer(AsyncHttpConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": event, "more_body": False})
 
     async def patient(self, wait: Awaitable[T]) -> T:
-        """What was waited for. A client that leaves ends the wait: Gone."""
+        """Return the awaited result. If the client disconnects, the wait is cancelled: Gone."""
         waiting = asyncio.ensure_future(wait)
         if not await outlive(self.receive, waiting):
             raise Gone
         return waiting.result()
 
     def done(self, caller: Principal, operation: str, outcome: str, **more: Any) -> None:
-        """Write one answered request down."""
+        """Record one answered request."""
         elapsed = round((time.monotonic() - self.began) * 1000)
         self.record(Call(caller, operation, outcome, elapsed, **more))
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One JSON-RPC request of one caller, through a server made for it."""
+    """One JSON-RPC request of one caller, answered by a server made for it."""
 
     endpoint: McpConsumer
     caller: Principal
     registry: Registry
-    stateless: bool = False  # of the newest revision, which knows no handshake
-    result: bytes | None = None  # what a handler answered; the SDK sees an empty one of its shape
-    called: bool = False  # a tool was: its thread writes down what became of it
+    stateless: bool = False  # it speaks the newest revision, which has no handshake
+    result: bytes | None = None  # what a handler answered; the SDK gets an empty one of that shape
+    called: bool = False  # whether a tool was called: then its thread records the outcome
 
     async def event(self, message: Message) -> bytes:
         """The event that answers the message, whatever happens."""
@@ -222,7 +222,7 @@ class Exchange:
         return self.result or jsonio.dumps(answered)
 
     async def _list(self, message: Message) -> bytes:
-        """The list of this caller's operations, made once for everybody with the same ones."""
+        """The list of this caller's operations, cached for all callers that have the same ones."""
         granted = self.registry.granted(self.caller)
         key = (*(operation.name for operation in granted), *sorted(self.caller.defaults))
         kept = _lists.setdefault(self.registry, {})
@@ -236,13 +236,14 @@ class Exchange:
         return self.result
 
     async def _serve(self, message: Message, params: dict[str, Any]) -> Result:
-        """Through the SDK's request kernel: it parses, validates and dispatches.
+        """Use the SDK's request kernel, which parses, validates and dispatches.
 
-        It is shown an empty result: checking a list of 300 chats would cost more than making it.
+        The SDK gets an empty result: for it to check a list of 300 chats would cost more than to
+        make it.
         """
         name = self.endpoint.name
         server: Server[None] = Server(name, version=__version__)
-        server.middleware.clear()  # tracing; it would cost more than the dispatch
+        server.middleware.clear()  # it traces, which would cost more than the dispatch
         server.add_request_handler("tools/list", PaginatedRequestParams, self._on_list)
         version, able = LATEST_HANDSHAKE_VERSION, None
         if self.stateless:
@@ -257,11 +258,11 @@ class Exchange:
         return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
     async def _tool(self, params: dict[str, Any]) -> bytes:
-        """A call, checked by the types of the SDK; its server would only hand it back to us."""
+        """Call a tool. The SDK's types check it; its server would only pass the call back here."""
         match params:
             case {"name": str(), "arguments": dict(), **more} if not more:
                 pass  # nothing is left to check
-            case _ if not self.stateless:  # which has been checked
+            case _ if not self.stateless:  # a stateless request was checked before
                 methods.validate_client_request("tools/call", LATEST_HANDSHAKE_VERSION, params)
         self.called = True
         self.result = await self._called(params["name"], params.get("arguments") or {})
@@ -281,7 +282,7 @@ class Exchange:
         return await run(self._call, operation, given)
 
     def _call(self, operation: Operation, given: dict[str, Any]) -> bytes:
-        """In a thread: do it, and record it even if the client no longer waits for the answer."""
+        """In a thread: run and record the call, even if the client no longer waits for it."""
         if database.errors_occurred:  # by an earlier call of this thread
             database.close_if_unusable_or_obsolete()
         try:
@@ -291,7 +292,7 @@ class Exchange:
         return self._written(operation, given, outcome, result)
 
     async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
-        """On the loop: a call that mostly waits holds no thread meanwhile."""
+        """On the event loop: a call that mostly waits does not occupy a thread."""
         try:
             found = await self.endpoint.patient(self._run(operation, given))
             outcome, result = "ok", tool_result(operation.render(found))
@@ -303,7 +304,7 @@ class Exchange:
         return self._written(operation, given, outcome, result)
 
     async def _pause(self, operation: Operation, given: dict[str, Any]) -> bytes | None:
-        """On the loop, until the call may go on in its thread; else its refusal."""
+        """Wait on the event loop until the call may run in its thread: None, or its refusal."""
         assert operation.pause is not None
         try:
             values = arguments.read(operation, given, self.caller.defaults)
@@ -347,7 +348,7 @@ def _error_event(reason: Exception, message: Message) -> bytes:
 
 @dataclass(slots=True)
 class _Context:
-    """The SDK's view of this request: one exchange, no way back to the client."""
+    """The SDK's view of this request: one exchange, with no channel back to the client."""
 
     request_id: int | str | None
     transport: ClassVar[TransportContext] = TransportContext(
@@ -364,12 +365,12 @@ class _Context:
         raise NoBackChannelError(method)
 
     async def notify(self, method: str, params: Any, opts: Any = None) -> None:
-        """Nothing is sent that was not asked for."""
+        """Does nothing: no unsolicited message is sent."""
 
     async def progress(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Nothing is sent that was not asked for."""
+        """Does nothing: no unsolicited message is sent."""
 
 
 @cache

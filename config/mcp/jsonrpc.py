@@ -1,6 +1,6 @@
 """JSON-RPC over one HTTP POST: what a request must look like, and the bytes that answer it.
 
-Checks headers, then the body, then the message, each with its status and sentence. Knows
+Checks headers, then the body, then the message, each with its own status and sentence. Knows
 nothing of tools, callers or the SDK.
 """
 
@@ -24,7 +24,7 @@ Id = int | str | None
 
 
 class RequestRefused(Exception):
-    """The request stops here; `answer` is what the client gets."""
+    """The request is refused; `answer` is what the client gets."""
 
     def __init__(self, answer: Refusal) -> None:
         super().__init__(answer.status)
@@ -33,7 +33,7 @@ class RequestRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One readable JSON-RPC object. A notification has no id, a client's response no method."""
+    """One valid JSON-RPC object. A notification has no id, a client's response no method."""
 
     method: str
     params: Any
@@ -67,7 +67,7 @@ def _printable(id: Id) -> Id:  # noqa: A002
 
 
 def check_headers(headers: Headers) -> None:
-    """Accept, Content-Type, and the length as far as it is declared: 406, 415, 413."""
+    """Check Accept, Content-Type and the declared length: 406, 415, 413."""
     if not _accepts_both(tuple(headers.all(b"accept"))):
         text = f"Not Acceptable: Client must accept both {JSON} and {EVENTS}"
         refuse(406, TRANSPORT_ERROR, text)
@@ -84,13 +84,13 @@ def refuse_size() -> Never:
     refuse(413, TRANSPORT_ERROR, text, None, (b"connection", b"close"))
 
 
-@lru_cache(64)  # a client sends the same ones each time
+@lru_cache(64)  # a client sends the same values each time
 def _accepts_both(values: tuple[str, ...]) -> bool:
     return _accepted(values) >= {JSON, EVENTS}
 
 
 def _accepted(values: tuple[str, ...]) -> set[str]:
-    """The media types named with a weight above 0."""
+    """The media types listed with a weight above 0."""
     found = set()
     for entry in ",".join(values).split(","):
         kind, *parameters = (part.strip().lower() for part in entry.split(";"))
@@ -110,7 +110,7 @@ def _is_json(values: tuple[str, ...]) -> bool:
 
 
 def parse(body: bytes) -> Message:
-    """The body as one JSON-RPC message, or 400: no JSON, or JSON of another shape."""
+    """The body as one JSON-RPC message; refused with 400 if it is not JSON or has another shape."""
     try:
         value = jsonio.loads(body)
     except jsonio.JsonError as reason:
@@ -145,8 +145,8 @@ def event(body: bytes) -> bytes:
 
 
 def result_event(result: bytes, id: Id) -> bytes:  # noqa: A002
-    """The answer to a request; clients of older servers are used to this order of keys. Put
-    together at once: a copy of a long list is in pages that the system has to clear."""
+    """The event with a result. Clients of older servers expect this order of keys. It is formatted
+    in one step: a further copy of a long list needs memory pages that the system must clear."""
     return _RESULT % (result, jsonio.dumps(id))
 
 

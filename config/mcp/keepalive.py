@@ -1,4 +1,4 @@
-"""The headers of an answer that is not there yet, then a comment on the stream every so often, so
+"""Sends the headers of an answer that takes long, then a comment on the stream every so often, so
 that no proxy takes a slow tool for a dead one."""
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ import math
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 
-BEGIN_S = 0.1  # an answer that takes longer shows its headers first
+BEGIN_S = 0.1  # an answer that takes longer sends its headers first
 WAIT_S = 15.0
 COMMENT = b": wait\n\n"
 
 
 class KeepAlive:
-    """Around the making of one answer. `send(bytes, more_body=True)` writes on its stream."""
+    """A block in which one answer is made. `send(bytes, more_body=True)` writes on its stream."""
 
     def __init__(self, send: Callable[..., Awaitable[None]]) -> None:
         self._send, self._loop = send, asyncio.get_running_loop()
@@ -25,7 +25,7 @@ class KeepAlive:
         self._watch.add(self)
 
     async def __aexit__(self, *_: object) -> None:
-        """No comment may come after the event."""
+        """Wait for a comment that is being sent: none may come after the event."""
         self._watch.leave(self)
         if self._said is not None:
             await self._said
@@ -39,16 +39,16 @@ class KeepAlive:
 
 
 class Watch:
-    """The answers being made in one loop, and when each has to say something.
+    """The answers being made in one loop, and when each must next send something.
 
-    All share a timer, which is seldom set: one for each would cost as much as a short read itself.
+    All share a timer, which is rarely set: one for each would cost as much as a short read itself.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._due: dict[KeepAlive, float] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._at = math.inf  # when the timer looks
+        self._at = math.inf  # when the timer fires
 
     def add(self, answer: KeepAlive) -> None:
         due = self._due[answer] = self._loop.time() + BEGIN_S
@@ -73,6 +73,6 @@ class Watch:
             self._set(min(self._due.values()))
 
 
-@lru_cache(1)  # a process has one loop; of several, each answer keeps the watch that it began with
+@lru_cache(1)  # a process has one loop; with several, each answer keeps the watch it began with
 def _watch_of(loop: asyncio.AbstractEventLoop) -> Watch:
     return Watch(loop)

@@ -1,8 +1,8 @@
-"""The registry: each MCP tool is declared once, for callers outside and for running turns.
+"""The registry: each MCP tool is declared once, for external callers and for running turns.
 
 A part owns one Registry, in its `mcp/catalogue.py`. Every call goes through `Registry.run`, so the
-permission check of the principal is the same whatever brought it; views call the nouns themselves.
-An operation returns a domain value, which `Operation.render` makes the result of the tool.
+principal's permission check is the same whatever the transport; views call the nouns directly. An
+operation returns a domain value, which `Operation.render` turns into the result of the tool.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 
 class Principal(Protocol):
-    """The caller. It decides what it may see and do; the registry only asks."""
+    """The caller. It decides what it may see and do; the registry only asks it."""
 
     @property
     def defaults(self) -> Mapping[str, str]:
@@ -21,7 +21,7 @@ class Principal(Protocol):
         ...
 
     def grants(self, operation: Operation) -> bool:
-        """Whether the operation exists for this caller (else: Unknown tool)."""
+        """Whether the operation exists for this caller (otherwise: Unknown tool)."""
         ...
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
@@ -30,7 +30,7 @@ class Principal(Protocol):
 
 
 class Unrestricted:
-    """Of a principal that may do everything: any caller on this machine, without a credential."""
+    """Mixin of a principal that may do everything: a caller on this machine without credentials."""
 
     __slots__ = ()
 
@@ -38,16 +38,16 @@ class Unrestricted:
         return True
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:
-        """Nothing is out of scope."""
+        """Denies nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One flat argument, read by config/mcp/arguments.py.
 
-    `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: kept as is,
-    100,000 characters at most), boolean, integer, list, prompts, json (any value; the noun looks
-    at it). `choices` are published in the schema, and other words are refused.
+    `kind`: string (trimmed), name (one line, 200 characters at most), text (a prompt: unchanged,
+    100,000 characters at most), boolean, integer, list, prompts, json (any value; the noun checks
+    it). `choices` are published in the schema, and other words are refused.
     """
 
     name: str
@@ -57,18 +57,18 @@ class Argument:
     absent: str = ""  # why it cannot be left out: "`project` is required (<absent>)."
     default: Any = None
     choices: tuple[str, ...] = ()
-    judged: bool = False  # the noun takes more than the choices, or says more of other words
+    judged: bool = False  # the noun takes other words too, or refuses them itself
     least: int | None = None
     most: int | None = None
     clamp: bool = False  # out-of-range numbers are moved into range instead of refused
     nullable: bool = False  # null is a value of its own (set_trigger), not "absent"
-    blank: bool = False  # a blank is handed on: it must not pass for having been left out
-    as_sent: bool = False  # what cannot be read is handed on; the noun refuses it in its own words
+    blank: bool = False  # a blank is passed on: it must not count as left out
+    as_sent: bool = False  # what cannot be read is passed on; the noun refuses it in its own words
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: who may call it is the principal's rule, what it does is `run`."""
+    """One operation. The principal decides who may call it; `run` does it."""
 
     name: str
     group: str  # read, write or trigger; or a word of the surface's own policy
@@ -77,12 +77,12 @@ class Operation:
     render: Callable[[Any], dict[str, Any]] = dict  # domain value -> tool result
     arguments: tuple[Argument, ...] = ()
     read_only: bool = False
-    destructive: bool = False  # it replaces or removes something; else it only adds
-    idempotent: bool = False  # done twice is as done once
-    open_world: bool = False  # what it sets off may reach anything: a turn, a clone
+    destructive: bool = False  # it replaces or removes something; otherwise it only adds
+    idempotent: bool = False  # doing it twice has the same effect as once
+    open_world: bool = False  # what it starts may reach anything: a turn, a clone
     code_execution: bool = False
-    waits: bool = False  # `run` is a coroutine function that may take long: it holds no thread
-    # before `run`, with its arguments; the same, or None where there is nothing to wait for
+    waits: bool = False  # `run` is a coroutine function that may take long: it occupies no thread
+    # called before `run`, with its arguments; returns what to await first, or None
     pause: Callable[..., Awaitable[None] | None] | None = None
     needs: str | None = None  # hidden unless this operation is granted too
     project_argument: str | None = "project"
@@ -120,11 +120,11 @@ class Registry:
         return None
 
     def granted(self, principal: Principal) -> list[Operation]:
-        """What this caller sees, `needs` included."""
+        """The operations this caller sees, with `needs` applied."""
         return [operation for operation in self if self.find(operation.name, principal)]
 
     def run(self, name: str, principal: Principal, /, **arguments: Any) -> Any:
-        """Check, then do. Arguments are already validated by the transport's reader."""
+        """Check, then run. The transport's reader has already validated the arguments."""
         operation = self._operations[name]
         principal.check(operation, arguments)
         return operation.run(principal, **arguments)

@@ -1,4 +1,4 @@
-"""What a caller reads: a tool's entry in the list, the result of a call, the words of an error."""
+"""What a caller reads: a tool's entry in the list, the result of a call, the text of an error."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def tool(operation: Operation, caller: Principal) -> Result:
 
 
 def _hints(operation: Operation) -> dict[str, bool]:
-    """What differs from the protocol's defaults, and for a writer whether it destroys anything:
-    a client takes one that does not say for the worst."""
+    """The hints that differ from the protocol's defaults, and for a tool that writes, whether it
+    destroys anything: clients assume the worst of one without that hint."""
     if operation.read_only:
         hints = {"readOnlyHint": True}
     else:
@@ -46,14 +46,14 @@ def _hints(operation: Operation) -> dict[str, bool]:
 
 
 def tool_result(rendered: Result) -> Result:
-    """The object for programs, and its JSON as text: many clients hand only the text to their
+    """The object for programs, and its JSON as text: many clients pass only the text to their
     model, and those of the first revision know nothing else."""
     text = jsonio.dumps(rendered).decode()
     return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
 
 
 def encoded(result: Result) -> bytes:
-    """The bytes of a result. Its text is the JSON of its object, which is not made twice."""
+    """The bytes of a result. Its text is the JSON of its object, which is not encoded twice."""
     if "structuredContent" in result:
         text = result["content"][0]["text"]
         result = result | {"structuredContent": orjson.Fragment(text)}
@@ -65,7 +65,7 @@ def tool_error(text: str) -> Result:
 
 
 def in_band(refusal: Mapping[str, Any]) -> Result:
-    """A refusal as an object that a program can read, and as text."""
+    """A refusal as the result of a tool: an object for programs, and the same as text."""
     return tool_result(dict(refusal)) | {"isError": True}
 
 

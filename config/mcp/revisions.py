@@ -1,8 +1,8 @@
-"""The revisions of MCP that are spoken, and what the newest asks of a request and its answer.
+"""The revisions of MCP that are supported, and what the newest requires of requests and answers.
 
-The older ones shake hands first. Since 2026-07-28 each request says for itself which revision it
-speaks and what its client can do, its headers repeat the body for proxies, and errors have a
-status of their own.
+The older ones begin with a handshake. Since 2026-07-28 each request itself states its revision and
+its client's capabilities, its headers repeat parts of the body for proxies, and errors have HTTP
+statuses of their own.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ STATELESS = LATEST_MODERN_VERSION
 HANDSHAKES = ("2025-11-25", "2025-06-18", "2024-11-05")
 SPOKEN = (STATELESS, *HANDSHAKES)
 METHODS = frozenset({"server/discover", "tools/list", "tools/call"})
-LIST_FRESH_MS = 60_000  # how long a client need not ask for the list again
+LIST_FRESH_MS = 60_000  # how long a client may use the list without requesting it again
 
 
 def negotiated(asked: str) -> str:
-    """The revision of a handshake: the one asked for, or the newest its client may know too."""
+    """The revision for a handshake: the newest that is not newer than `asked`, else the newest."""
     return next((version for version in HANDSHAKES if version <= asked), HANDSHAKES[0])
 
 
 def stateless(headers: Headers, message: Message) -> bool:
-    """Whether the request speaks the newest revision. Refuses one of no revision we know, and one
-    that breaks the newest one's rules."""
+    """Whether the request uses the newest revision. Refuses a request with a revision that is not
+    supported, and one that breaks the rules of the newest."""
     if message.method == "initialize":  # it negotiates
         return False
     named = headers.all(b"mcp-protocol-version")
@@ -63,7 +63,7 @@ def stateless(headers: Headers, message: Message) -> bool:
 
 
 def capabilities(message: Message) -> Any:
-    """What the client of a checked request says it can do."""
+    """The capabilities that the client of a checked request states."""
     return _meta(message)[CLIENT_CAPABILITIES_META_KEY]
 
 
@@ -92,7 +92,7 @@ def _check(headers: Headers, message: Message) -> None:
 
 
 def stamped(result: bytes, method: str, server: str) -> bytes:
-    """A result of the older revisions, as JSON, with what the newest wants in each."""
+    """A result of the older revisions, as JSON, with the fields that the newest requires added."""
     about = {"name": server, "version": __version__}
     marks: dict[str, Any] = {"resultType": "complete", "_meta": {SERVER_INFO_META_KEY: about}}
     if method == "tools/list":

@@ -1,13 +1,13 @@
-"""Tools that a part gives to the running turns of this service, beside what it offers on its /mcp.
+"""Tools that a part gives to the running turns of this service, beside those of its /mcp.
 
-A part names a module in its AppConfig (`turn_tools`) with `REGISTRY`, which is light (`late`). Its
-operations are the tools `mcp__svc_<part>__<operation>` of every turn whose tool list has them;
-`<part>` is the name of the part's app, or what the module calls it (`PART`). They are run with a
-TurnCaller, and it is the part that keeps them to what lies in its directory. Nobody but a turn
-reaches them: docs/design/engines.md#tools-of-the-parts.
+A part names a module in its AppConfig (`turn_tools`) with a `REGISTRY`, which must be cheap to
+import (`late`). Its operations are the tools `mcp__svc_<part>__<operation>` of every turn whose
+tool list has them; `<part>` is the name of the part's app, or the module's `PART`. They are run
+with a TurnCaller, and the part must restrict them to what is in its directory. Only turns can call
+them: docs/design/engines.md#tools-of-the-parts.
 
-`Operation.group` is what the gate goes by: `read` looks and `note` says something in the service's
-own files, which both run in every permission mode; `act` asks like a command.
+The gate decides by `Operation.group`: `read` only reads and `note` writes to the service's own
+files, and both run in every permission mode; `act` needs permission like a command.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from django.utils.module_loading import import_string
 
 from config.mcp.operations import Operation, Principal, Registry
 
-PREFIX = "mcp__svc_"  # how the name of every tool of the service begins
+PREFIX = "mcp__svc_"  # the prefix of the name of every tool of the service
 ACT = "act"
 KINDS: Mapping[str, str] = {"read": "R", "note": "P", ACT: "X"}  # group -> class of a tool
 
 
 class TurnCaller(Principal, Protocol):
-    """The turn that calls: its chat, the engine it runs on, and where it works."""
+    """The turn that calls: its chat, the engine it runs on, and the directory it works in."""
 
     @property
     def project(self) -> str: ...
@@ -44,12 +44,12 @@ class TurnCaller(Principal, Protocol):
 
     @property
     def project_directory(self) -> Path:
-        """The project's own: another one where the chat has a worktree."""
+        """The project's own directory; the chat's worktree, if it has one, is a different one."""
         ...
 
     @property
     def apps(self) -> tuple[str, ...]:
-        """The apps that the turn's event is about, wherever they lie."""
+        """The apps that the event of the turn is about, wherever they are."""
         ...
 
 
@@ -62,7 +62,7 @@ def registries() -> Mapping[str, Registry]:
 
 
 def acting() -> Mapping[str, Operation]:
-    """Those that act outside of the sandbox, by the names of their tools."""
+    """The operations that act outside of the sandbox, by the names of their tools."""
     parts = registries().items()
     return {tool(part, one): one for part, own in parts for one in own if one.group == ACT}
 
@@ -73,16 +73,17 @@ def tool(part: str, operation: Operation) -> str:
 
 
 def hidden() -> tuple[str, ...]:
-    """The real folders that no turn reads; none without a sandbox. The part that has turns says so
-    (`hidden` in its AppConfig)."""
+    """The real folders that no turn can read; none without a sandbox. The part that runs turns
+    provides this (`hidden` in its AppConfig)."""
     named = (one.hidden for one in apps.get_app_configs() if hasattr(one, "hidden"))
     return tuple(folder for name in named for folder in import_string(name)())
 
 
 def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple[str, ...]:
-    """What starts a program in a sandbox as turns have it that work in `cwd`, up to where its
-    options may go on; it shows what is `needed` as well. Nothing without a sandbox. GitError where
-    it is to be there and is not. The part that has turns says it (`behind` in its AppConfig)."""
+    """The command that starts a program in a sandbox like that of turns working in `cwd`, to which
+    further options can be appended; the sandbox also shows what is `needed`. Empty without a
+    sandbox. Raises GitError if there should be one and it is unavailable. The part that runs turns
+    provides this (`behind` in its AppConfig)."""
     named = (one.behind for one in apps.get_app_configs() if hasattr(one, "behind"))
     found = (import_string(name)(cwd, needed, writable) for name in named)
     return next(filter(None, found), ())
@@ -91,8 +92,8 @@ def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple
 def late(name: str) -> Callable[..., Any]:
     """The function of that dotted name, imported when it is first called.
 
-    Every worker of turns reads which tools there are, and none runs one: the server does. With what
-    the tools stand on, each worker would hold some 20 MB more.
+    Every worker of turns reads the list of tools but none runs one: the server does. If workers
+    imported what the tools depend on, each would need some 20 MB more.
     """
 
     def call(*args: Any, **named: Any) -> Any:

@@ -1,9 +1,10 @@
-"""A file that turns must not write, while turns are at work that could once its cover fell off.
+"""A file that turns must not write, while turns run that could write it once its cover has fallen
+off.
 
-The sandbox mounts the file on itself, read-only. The kernel takes that mount away when the name is
-given to another file, which is how this service and most editors save; from then on the turn can
-write it. So while such a turn runs, what grants something is followed only as it was, or as the
-service itself wrote it, or where the file was never replaced. See
+The sandbox mounts the file on itself, read-only. The kernel drops that mount when the name is given
+to another file, which is how this service and most editors save; from then on the turn can write
+the file. So while such a turn runs, changes in what the file grants are followed only if the
+service itself wrote them, or if the file was never replaced. See
 docs/design/trust.md#a-cover-that-falls-off.
 """
 
@@ -33,8 +34,8 @@ DOUBTED = (
     "it holds as it was. Read what differs on the page of the project, and let it be followed there"
 )
 RECORD = "record.json"
-# Keys of project.yaml that grant nothing: a turn may say as much in any other file. The rest, and
-# what is not known, is followed only from who may grant it.
+# Keys of project.yaml that grant nothing: a turn may put their content into any other file. The
+# other keys, and unknown ones, are followed only from those who may grant.
 HARMLESS = frozenset(
     (
         *("name", "title", "description", "status", "summary", "group", "domain", "links"),
@@ -47,9 +48,9 @@ HARMLESS = frozenset(
 class Record:
     """What is known of one file since the first of these turns began.
 
-    `etags` are those it may have, the last one what holds; `inode` is the file that is covered,
-    until it `fell`; `doubted` is the stat that it had when the last turn ended, where it could not
-    be followed then.
+    `etags` are the versions it may have, the last one the version in force. `inode` is the covered
+    file, until the cover `fell`. `doubted` is the stat the file had when the last turn ended, if it
+    could not be followed then.
     """
 
     path: str
@@ -68,9 +69,9 @@ class Record:
 
 @contextmanager
 def beside(path: Path, turn: str) -> Iterator[None]:
-    """A turn works beside the file, which its sandbox covers; it is over behind this.
+    """A block in which a turn works beside the file, which its sandbox covers.
 
-    The file stays open meanwhile, so that no other one gets the number of its inode.
+    The file is kept open during it, so that no other file gets its inode number.
     """
     with ExitStack() as held:
         with suppress(OSError):
@@ -83,7 +84,7 @@ def beside(path: Path, turn: str) -> Iterator[None]:
 
 
 def begin(path: Path, turn: str) -> None:
-    """A turn is about to work beside the file."""
+    """Record that a turn is about to work beside the file."""
     with _recorded(path) as (target, old):
         now = _now(target)
         if now is None:
@@ -97,7 +98,7 @@ def begin(path: Path, turn: str) -> None:
 
 
 def recorded() -> list[tuple[Path, tuple[str, ...]]]:
-    """Each file, and the turns at work beside it; a crash may have ended those meanwhile."""
+    """Each file with the turns recorded beside it; a crash may have ended some of them."""
     try:
         folders = list(_root().iterdir())
     except FileNotFoundError:
@@ -107,7 +108,7 @@ def recorded() -> list[tuple[Path, tuple[str, ...]]]:
 
 
 def end(path: Path, turn: str) -> None:
-    """No process of the turn is left; nothing where it is known to be over."""
+    """Record that no process of the turn is left. Does nothing if that is recorded already."""
     with _recorded(path) as (target, old):
         if old is None or turn not in old.turns:
             return
@@ -122,8 +123,8 @@ def end(path: Path, turn: str) -> None:
 
 
 def instead(path: Path, etag: str, stat: str) -> bytes | None:
-    """What holds where a turn may have written what the file says; None where it is followed."""
-    if not _any():  # as nearly always: to look for one takes ten times as long
+    """The content in force if a turn may have written the file's; None if the file is followed."""
+    if not _any():  # nearly always: looking for a record takes ten times as long
         return None
     target = Path(os.path.realpath(path))
     record = _record(target)
@@ -131,25 +132,26 @@ def instead(path: Path, etag: str, stat: str) -> bytes | None:
         return None
     try:
         return opening.contents(_folder(target) / record.etags[-1])
-    except FileNotFoundError:  # the turns are over meanwhile
+    except FileNotFoundError:  # the turns have ended since
         return None
 
 
 def grants_more(data: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether what the file says grants anything else than what it said."""
+    """Whether the content grants anything other than it did before."""
     return _grants(data) != _grants(before)
 
 
 def follow(path: Path, etag: str, was: bytes) -> None:
-    """It grants what it did, as long as that holds: whoever wrote it is heard."""
-    with suppress(FileNotFoundError):  # the turns are over meanwhile
+    """Record that the version `etag` grants the same as `was`, so it is followed, whoever wrote it,
+    while `was` is in force."""
+    with suppress(FileNotFoundError):  # the turns have ended since
         (_folder(Path(os.path.realpath(path))) / f"{etag_of(was)}.{etag}").touch()
 
 
 def confirm(path: Path, etag: str) -> None:
-    """A person has read the file with this etag and wants it to hold, whoever wrote it.
+    """A person has read the file with this etag and wants it to be in force, whoever wrote it.
 
-    Conflict where it says something else by now: a turn may write between the look and the word.
+    Raises Conflict if the file has changed: a turn may write between the look and the confirmation.
     """
     with _recorded(path) as (target, old):
         now = _now(target)
@@ -160,12 +162,12 @@ def confirm(path: Path, etag: str) -> None:
             _keep_alone(target, replace(old, etags=(etag,), fell=True), now.data)
         else:
             _forget(target)
-        os.utime(target, follow_symlinks=False)  # so that every process looks at it again
+        os.utime(target, follow_symlinks=False)  # so that every process reads it again
 
 
 def writes(target: Path, etag: str, stat: str, after: bytes) -> bool:
-    """Whether the service may put `after` in the place of what the file holds. It is noted first.
-    Whoever calls has the lock of the file."""
+    """Whether the service may replace the file's content with `after`. If so, that is recorded
+    first. The caller holds the lock of the file."""
     record = _record(target)
     if record is None:
         return True
@@ -177,17 +179,17 @@ def writes(target: Path, etag: str, stat: str, after: bytes) -> bool:
 
 
 def wrote(target: Path) -> None:
-    """It holds what was noted, and what it held before is not to come back."""
+    """The file holds what was recorded: no longer accept its former version."""
     record = _record(target)
     if record is None or not record.turns:
         return
     record = replace(record, etags=record.etags[-1:])
-    with suppress(OSError):  # it is written, and may hold the one or the other until the next time
+    with suppress(OSError):  # it is written; until the next record both versions are accepted
         _keep_alone(target, record)
 
 
 def is_held(target: Path) -> bool:
-    """Whether turns are, or were, at work beside the file."""
+    """Whether turns work, or worked, beside the file."""
     return _record(target) is not None
 
 
@@ -208,11 +210,11 @@ def _recorded(path: Path) -> Iterator[tuple[Path, Record | None]]:
 
 
 def _now(target: Path) -> Snapshot | None:
-    from config.storage import files  # which asks here before it writes
+    from config.storage import files  # which imports this module
 
     try:
         return files.read(target)
-    except OSError:  # what cannot be read is followed by nobody
+    except OSError:  # an unreadable file is not followed
         return None
 
 
@@ -230,7 +232,7 @@ def _record(target: Path) -> Record | None:
 
 
 def _read(folder: Path) -> Record | None:
-    """None as well for one that a crash of the machine left empty: its turns are over."""
+    """None also for a record that a crash of the machine left empty: its turns have ended."""
     with suppress(OSError, orjson.JSONDecodeError, KeyError, TypeError):
         told = orjson.loads(opening.contents(folder / RECORD))
         return Record(**told | {"turns": tuple(told["turns"]), "etags": tuple(told["etags"])})
@@ -238,7 +240,7 @@ def _read(folder: Path) -> Record | None:
 
 
 def _keep(target: Path, record: Record, data: bytes | None = None) -> None:
-    """`data`: the bytes of its last etag, where they are not there yet."""
+    """Write the record. `data`: the bytes of its last etag, if they are not stored yet."""
     folder = _folder(target)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if data is not None:
@@ -249,7 +251,7 @@ def _keep(target: Path, record: Record, data: bytes | None = None) -> None:
 
 
 def _keep_alone(target: Path, record: Record, data: bytes | None = None) -> None:
-    """Nothing else of what it held is to come back."""
+    """Write the record and delete every version that it does not name."""
     _keep(target, record, data)
     for one in _folder(target).iterdir():
         if one.name not in (RECORD, *record.etags):
@@ -261,7 +263,7 @@ def _forget(target: Path) -> None:
 
 
 def _folder(target: Path) -> Path:
-    """Where its record lies, what holds, and an empty file for what grants as much (`follow`)."""
+    """The folder of its record, of versions, and of empty files that `follow` makes."""
     name = hashlib.sha256(os.fsencode(target)).hexdigest()[:32]
     return _root() / name
 
@@ -271,5 +273,5 @@ def _root() -> Path:
 
 
 def _inode(stat: str) -> str:
-    """The last part of a stat as files.py tells it."""
+    """The last part of a stat text of files.py."""
     return stat.rpartition(":")[2]

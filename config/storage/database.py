@@ -1,4 +1,4 @@
-"""The database beside the code: what is not migrated yet, what is newer than this version.
+"""The database compared with the code: migrations it lacks, and migrations of a newer version.
 
 Migrations only go forward; a copy is kept before they run.
 """
@@ -33,21 +33,21 @@ from config.storage.sqlite.base import uri
 log = logging.getLogger(__name__)
 
 KEPT = 3
-ANSWER_S = 6  # of a start that ends within 10 s
+ANSWER_S = 6  # part of a start that ends within 10 s
 AGAIN_S = 1.0
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class MigrationState:
-    """How far the database is: `pending` it lacks, `newer` we lack; `fresh` has nothing yet."""
+    """How far it is migrated: `pending` it lacks, `newer` the code lacks; `fresh`: it is empty."""
 
     pending: tuple[str, ...]
     newer: tuple[str, ...]
     fresh: bool
 
     def refuse_newer(self) -> None:
-        """OptionError when a newer version of svc has migrated this database."""
+        """Raise OptionError if a newer version of svc has migrated this database."""
         if self.newer:
             raise OptionError(
                 f"{name()} was made by a newer version "
@@ -57,10 +57,8 @@ class MigrationState:
 
 
 def reach() -> None:
-    """OptionError when database or Redis do not answer: a start without them cannot be.
-
-    Whatever they are asked, and however many addresses they have, it takes ANSWER_S at most.
-    """
+    """Raise OptionError if the database or Redis does not answer: the service cannot start without
+    them. However many addresses they have, this takes at most ANSWER_S."""
     deadline = time.monotonic() + ANSWER_S
     if connection.vendor == "postgresql":
         _until(deadline, _try_postgresql, f"{name()} does not answer", "SVC_DATABASE_URL")
@@ -77,7 +75,7 @@ def reach() -> None:
 
 
 def give_up_after(seconds: float) -> None:
-    """Wait at most so long for an answer of PostgreSQL; by default there is no bound."""
+    """Wait at most so long for an answer of PostgreSQL; without this call there is no limit."""
     if connection.vendor == "postgresql":
         from config.storage.postgres.outage import Patient
 
@@ -85,7 +83,7 @@ def give_up_after(seconds: float) -> None:
 
 
 def _try_postgresql() -> None:
-    """In a thread, so with a connection of its own."""
+    """Connect. This runs in a thread, so on a connection of its own."""
     try:
         connection.ensure_connection()
         _refuse_other_orders()
@@ -97,7 +95,7 @@ def _try_postgresql() -> None:
 
 
 def _until(deadline: float, ask: Callable[[], None], told: str, setting: str) -> None:
-    """Do it in a thread that is left alone when it takes too long."""
+    """Call `ask` in a thread, which is abandoned at the deadline: OptionError then."""
     raised: list[Exception] = []
 
     def work() -> None:
@@ -116,7 +114,7 @@ def _until(deadline: float, ask: Callable[[], None], told: str, setting: str) ->
 
 
 def _refuse_other_orders() -> None:
-    """Keys are compared as bytes, as SQLite does: `<sha>:` is below `<sha>;`."""
+    """Keys must be compared as bytes, as SQLite does it: `<sha>:` is less than `<sha>;`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT datcollate, pg_encoding_to_char(encoding) FROM pg_database"
@@ -131,7 +129,7 @@ def _refuse_other_orders() -> None:
 
 
 def name() -> str:
-    """The database as messages name it: no user, no password."""
+    """The database's name for messages: no user, no password."""
     chosen = connection.settings_dict
     if connection.vendor != "postgresql":
         return f"the database {chosen['NAME']}"
@@ -141,7 +139,7 @@ def name() -> str:
 
 
 def once_there(store: Callable[[], object], *, within: float) -> None:
-    """Do it; a database that is gone is waited for, and its error raised after so many seconds."""
+    """Call `store`. If the database is gone, retry, and raise its error after `within` seconds."""
     deadline = time.monotonic() + within
     while True:
         try:
@@ -155,7 +153,7 @@ def once_there(store: Callable[[], object], *, within: float) -> None:
 
 
 def unless_gone(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
-    """What rows add to what files say, or what `otherwise` gives while the database is gone."""
+    """What `read` returns, or what `otherwise` returns while the database is gone."""
     try:
         return read()
     except OperationalError as error:
@@ -164,9 +162,9 @@ def unless_gone(read: Callable[[], T], otherwise: Callable[[], T]) -> T:
 
 
 def alone(*what: str) -> None:
-    """Until the transaction ends, let no other transaction be alone with the same.
+    """Exclude other transactions that call this with the same words until this one ends.
 
-    For what is read before it is written. SQLite's transactions are alone from their start.
+    For rows that are read before they are written. SQLite's transactions are exclusive anyway.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -176,19 +174,21 @@ def alone(*what: str) -> None:
 
 
 def make(chosen: Mapping[str, Any] | None = None) -> None:
-    """The empty file of SQLite where there is none, for this user alone; its side files get the
-    same mode. A start or a rebuild of the service does this, no connection ever does.
+    """Create the empty file of SQLite if there is none, readable by this user alone; its side files
+    get the same mode. Only a start or a rebuild of the service does this, never a connection.
 
-    `chosen`: the settings of another database than that of the service."""
+    `chosen`: the settings of a database other than the service's own.
+    """
     chosen = chosen or connection.settings_dict
     if "sqlite" in chosen["ENGINE"]:
         Path(chosen["NAME"]).touch(mode=0o600)
 
 
 def stamp() -> object:
-    """What differs once anything was written, by whomever, and costs less than a look at a table.
+    """A value that differs once anything was written, by any process; cheaper than a query of a
+    table.
 
-    SQLite says so of all its connections; PostgreSQL does not, and there it is always another.
+    SQLite reports this for all its connections. PostgreSQL does not: there each value is different.
     """
     if connection.vendor != "sqlite":
         return object()
@@ -200,18 +200,18 @@ def stamp() -> object:
 
 
 def gone() -> bool:
-    """Whether the file of SQLite is not there. Asks no database."""
+    """Whether the file of SQLite is missing. Makes no query."""
     return connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists()
 
 
 def look() -> MigrationState:
-    """Compare the migrations of the code with those the database has seen."""
+    """Compare the migrations of the code with those applied to the database."""
     reach()
     return state_of(connection)
 
 
 def state_of(database: BaseDatabaseWrapper) -> MigrationState:
-    """The same of a connection that is known to be there."""
+    """`look` for a connection that is known to work."""
     executor = MigrationExecutor(database)
     loader = executor.loader
     plan = executor.migration_plan(loader.graph.leaf_nodes())
@@ -225,9 +225,10 @@ def state_of(database: BaseDatabaseWrapper) -> MigrationState:
 
 
 def migrate(state: MigrationState) -> list[str]:
-    """Bring the database to this version, after a copy of a SQLite file. What changed, in words.
+    """Bring the database to this version, after copying a SQLite file. Return sentences on the
+    changes.
 
-    PostgreSQL undoes a migration that fails; its operator makes the copies.
+    PostgreSQL rolls back a migration that fails; its operator makes the copies.
     """
     if state.pending:
         if not state.fresh and connection.vendor == "sqlite":
@@ -238,7 +239,7 @@ def migrate(state: MigrationState) -> list[str]:
 
 
 def _keep_copy(path: Path) -> None:
-    """An online copy beside the state files; the newest KEPT copies stay."""
+    """Keep an online copy beside the state files; only the newest KEPT copies are kept."""
     folder = settings.DATA_DIR / "state"
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     copy = folder / f"before-migrate-{stamp}.sqlite3"
@@ -254,7 +255,8 @@ def _keep_copy(path: Path) -> None:
 
 
 def text_at(path: str) -> Cast:
-    """The text at a place inside a JSON column, `event__sessionId`: comparable on both stores.
+    """The text at a place inside a JSON column, `event__sessionId`, comparable on both stores.
 
-    PostgreSQL compares no `json`, and SQLite would read the other side as JSON."""
+    PostgreSQL cannot compare `json`, and SQLite would read the other side as JSON.
+    """
     return Cast(KT(path), TextField())

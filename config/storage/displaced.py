@@ -1,7 +1,7 @@
-"""A displaced file is looked at once more, behind the answer, before it is removed.
+"""A displaced file is checked once more, after the answer was sent, before it is removed.
 
-An editor that opened the file before the swap may still write through its old handle; what it
-wrote is merged into the file, or kept beside it. One thread while there is work, none otherwise.
+An editor that opened the file before the swap may still write through its old handle; what it wrote
+is merged into the file, or kept beside it. One thread while there is work, none otherwise.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 
 AFTER_S = 0.2
 LINGER_S = 1.0
-QUIET_S = 0.1  # a file changed this recently is still being written
+QUIET_S = 0.1  # a file changed more recently than this is still being written
 ROUNDS = 5
 
 
 @dataclass(slots=True)
 class DisplacedFile:
-    """One displaced file: where it lies, what it held, and how to merge a late save."""
+    """One displaced file: where it is, what it held, and how to merge a late save."""
 
     spare: Path
     target: Path
@@ -38,13 +38,13 @@ class DisplacedFile:
 
 
 _changed = threading.Condition()
-_looking = threading.Lock()  # held from the choice of a file to the end of its look
+_looking = threading.Lock()  # held from the choice of a file until it has been checked
 _waiting: deque[tuple[float, DisplacedFile]] = deque()
 _thread: threading.Thread | None = None
 
 
 def watch(left: DisplacedFile) -> None:
-    """Look at it in 200 ms."""
+    """Have it checked in 200 ms."""
     global _thread  # noqa: PLW0603 - one thread per process is the point
     with _changed:
         _waiting.append((time.monotonic() + AFTER_S, left))
@@ -55,7 +55,7 @@ def watch(left: DisplacedFile) -> None:
 
 
 def settle() -> None:
-    """Look at everything now, and wait for a look under way: before an end, and in tests."""
+    """Check everything at once, and wait for a check under way: at a process's end, in tests."""
     while _look_at_next(float("inf")):
         pass
 
@@ -75,7 +75,7 @@ def _work() -> None:
 
 
 def _look_at_next(until: float) -> bool:
-    """Look at the first file that is due by then; False when none is."""
+    """Check the first file that is due by `until`; False if none is."""
     with _looking:
         with _changed:
             if not _waiting or _waiting[0][0] > until:
@@ -89,7 +89,7 @@ def _look(left: DisplacedFile) -> None:
     try:
         with Folder.open(left.spare.parent) as folder:
             _resolve(folder, left)
-    except OSError as error:  # the folder went away, or the disk refuses: the sweep comes later
+    except OSError as error:  # the folder is gone, or the disk refuses: the sweep comes later
         log.debug(
             "displaced file not looked at", extra={"file": str(left.spare), "error": str(error)}
         )

@@ -1,7 +1,7 @@
-"""Temporary files beside their target, and the open folder every step of a write happens in.
+"""Temporary files beside their target, and the open folder in which every step of a write happens.
 
-Names tell what a crash left: `.svc-tmp-<pid>-<random>` was never seen by anybody; with
-`-<old>-<new>-<name>~` behind, it may hold a save by hand, unless its hash is one of the two.
+Names say what a crash left: no reader ever saw `.svc-tmp-<pid>-<random>`; a name that goes on with
+`-<old>-<new>-<name>~` may hold a save by hand, unless the file's hash is one of the two.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ SHORT = 16  # hex characters of a hash in a name
 
 
 def etag_of(data: bytes) -> str:
-    """The version of a file that holds these bytes."""
+    """The version of a file that holds these bytes: their sha256, in hex."""
     return hashlib.sha256(data).hexdigest()
 
 
 def draft_name(target: str = "", old: str = "", new: str = "") -> str:
-    """A fresh name for a draft; with a target for one that is about to change places with it."""
+    """A fresh name for a draft; with a target, for one that is about to be exchanged with it."""
     name = f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}"
     if not target:
         return name
@@ -45,7 +45,7 @@ def draft_name(target: str = "", old: str = "", new: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """An open directory. Swapping a part of its path for a symlink does not move it."""
+    """An open directory. It stays the same if a part of its path is replaced by a symlink."""
 
     path: Path
     fd: int
@@ -63,7 +63,7 @@ class Folder:
         syscalls.again(syscalls.fsync, self.fd)
 
     def move(self, old: str, new: str) -> None:
-        """Give a file a name that is free: FileExistsError when it is not."""
+        """Rename a file to a free name; FileExistsError if it is taken."""
         try:
             syscalls.again(syscalls.move, old, new, self.fd)
         except OSError as error:
@@ -73,7 +73,7 @@ class Folder:
             syscalls.again(syscalls.unlink, old, self.fd)
 
     def swap(self, draft: str, target: str) -> None:
-        """Draft and target change places; without RENAME_EXCHANGE nearly so."""
+        """Exchange draft and target; almost atomic on a system without RENAME_EXCHANGE."""
         try:
             syscalls.again(syscalls.exchange, draft, target, self.fd)
         except OSError as error:
@@ -85,7 +85,7 @@ class Folder:
             syscalls.again(syscalls.rename, spare, draft, self.fd)
 
     def keep(self, spare: str, target: str) -> str:
-        """What could not be merged stays beside its target. The name it got."""
+        """Keep what could not be merged beside its target. Return the name it got."""
         short = os.fsencode(target)[:200].decode(errors="ignore")
         stem = f"{short}.conflict-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         for number in range(1, 1000):
@@ -103,7 +103,7 @@ class Folder:
             syscalls.again(syscalls.unlink, name, self.fd)
 
     def _link(self, old: str, new: str) -> None:
-        """A second name for a file, or a copy where the file system has no links."""
+        """Give a file a second name, or copy it if the file system has no links."""
         try:
             syscalls.again(syscalls.link, old, new, self.fd)
         except OSError as error:
@@ -113,7 +113,7 @@ class Folder:
             Draft.compose(self, new, self.contents(old), mode, exact=True)
 
     def contents(self, name: str) -> bytes:
-        """The bytes of a regular file directly in here. OSError for anything else."""
+        """The bytes of a regular file directly in this folder. OSError for anything else."""
         fd = syscalls.again(syscalls.open_at, name, os.O_RDONLY | os.O_NONBLOCK, self.fd)
         try:
             return opening.whole(fd, LIMIT)
@@ -122,7 +122,7 @@ class Folder:
 
 
 class Draft:
-    """The new content under a temporary name, complete and on disk; removed unless it got away."""
+    """New content under a temporary name, complete and on disk; removed unless it was moved."""
 
     __slots__ = ("data", "folder", "name", "present", "stat")
 
@@ -150,7 +150,7 @@ class Draft:
     def compose(
         folder: Folder, name: str, data: bytes, mode: int, *, exact: bool
     ) -> os.stat_result:
-        """A new file with these bytes, flushed. `exact` keeps the mode from the umask."""
+        """Write a new file with these bytes and flush it. `exact` ignores the umask."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         fd = syscalls.again(syscalls.open_at, name, flags, folder.fd, mode)
         try:
@@ -172,12 +172,12 @@ class Draft:
         self.name = name
 
     def gone(self) -> None:
-        """The draft's name holds something else now, or nothing."""
+        """Record that the name of the draft holds something else, or nothing."""
         self.present = False
 
 
 def sweep(directories: Iterable[Path], *, older_than_s: float = 60) -> list[Path]:
-    """Remove temporary files whose writer is dead, or that are old; a hand's save is kept.
+    """Remove temporary files that are old or whose writer is dead; a save by hand is kept.
 
     Returns what was removed or renamed to `.conflict-<stamp>`.
     """
@@ -196,7 +196,7 @@ def _orphaned(folder: Folder, name: str, older_than_s: float) -> bool:
         found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
     except OSError:
         return False
-    if not modes.S_ISREG(found.st_mode):  # none of ours, whatever its name says
+    if not modes.S_ISREG(found.st_mode):  # not one of ours, whatever its name is
         return False
     age = time.time() - found.st_ctime
     pid = name.removeprefix(PREFIX).split("-", 1)[0]
@@ -224,5 +224,5 @@ def _discard(folder: Folder, name: str) -> None:
 def _hash(folder: Folder, name: str) -> str:
     try:
         return etag_of(folder.contents(name))
-    except OSError:  # no draft of ours is so large: whatever it is, it is kept
+    except OSError:  # no draft of ours is so large: it is kept, whatever it is
         return ""

@@ -1,7 +1,7 @@
-"""The one writer of files: an edit is applied to the file as it is now and swapped in whole.
+"""The one writer of files: an edit is applied to the current file, and the result swapped in whole.
 
-A reader sees the old or the new file, never a part. A save by hand that slips in between is put
-back and the edit is done again on it; what cannot be merged stays beside the file as
+A reader sees the old or the new file, never a part. A save by hand that comes in between is put
+back and the edit is repeated on it; what cannot be merged is kept beside the file as
 `<name>.conflict-<stamp>`. Nothing else in the service may write a shared file in place.
 """
 
@@ -29,20 +29,20 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-READ = 8 * 1024 * 1024  # bytes of a file whose reader names no limit
+READ = 8 * 1024 * 1024  # bytes of a file, unless the reader gives a limit
 TRIES = 5
-SETTLE_S = 0.5  # a file this young may be in the middle of an editor's save
+SETTLE_S = 0.5  # an editor may still be saving a file this young
 Edit = Callable[[bytes | None], bytes | None]
 
 lock = locks.lock
 
 
 class CannotWrite(Unavailable):
-    """The disk refused; the file is as it was."""
+    """The disk refused; the file is unchanged."""
 
 
 class _FileChanged(Exception):
-    """The file changed under the writer; what it holds now is the new starting point."""
+    """The file changed during the write: start again from what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Snapshot:
 
 
 def stat_of(path: Path) -> str | None:
-    """`mtime_ns:size:inode` of the file, or None when there is none: cheap, and never a version."""
+    """`mtime_ns:size:inode` of the file, or None if it is missing. Cheap, but not a version."""
     try:
         return _stat_text(path.stat())
     except OSError:
@@ -64,9 +64,10 @@ def stat_of(path: Path) -> str | None:
 
 
 def read(path: Path, *, limit: int = READ, within: Path | None = None) -> Snapshot | None:
-    """The file as it is now, None when absent. OSError when unreadable, no file or over `limit`.
+    """The current file, None if absent. OSError if it cannot be read, is not a regular file
+    or is larger than `limit`.
 
-    UnsafePath when a link leads out of `within`. See opening.py for what is never opened.
+    UnsafePath if a link leads out of `within`. See opening.py for what is never opened.
     """
     try:
         fd = opening.regular(path, within=within)
@@ -81,7 +82,7 @@ def read(path: Path, *, limit: int = READ, within: Path | None = None) -> Snapsh
 
 
 def write(path: Path, data: bytes, *, mode: int = 0o600, within: Path | None = None) -> Snapshot:
-    """Make the file hold exactly `data`; `mode` counts for a file that is not there yet."""
+    """Make the file hold exactly `data`; `mode` is used only if the file does not exist yet."""
     done = change(path, lambda _now: data, mode=mode, within=within)
     assert done is not None
     return done
@@ -97,12 +98,12 @@ def change(
 ) -> Snapshot | None:
     """Apply `edit` to the file; it gets None for an absent file and returns None to delete it.
 
-    `edit` may be called several times, each time with what the file holds then, and again up to
-    a second later for an editor that saved through an old handle: it must only do its own
-    change. Errors it raises leave the file alone. Stale when `if_match` (an etag, or "*") fails,
-    CannotWrite when the disk refuses.
+    `edit` may be called several times, each time with the current content, and again up to a second
+    later for an editor that saved through an old handle: it must only make its own change. Errors
+    it raises leave the file unchanged. Stale if `if_match` (an etag, or "*") does not match,
+    CannotWrite if the disk refuses.
     """
-    target = Path(os.path.realpath(path))  # a symlinked file is written through
+    target = Path(os.path.realpath(path))  # if the file is a symlink, its target is written
     with (
         writing(path.name),
         lock(f"{locks.FILE}{target}"),
@@ -112,8 +113,8 @@ def change(
 
 
 def new(path: Path, data: bytes, *, within: Path | None = None) -> None:
-    """A file of a name that is nobody else's, an id: Conflict where there is one. No lock is held
-    for it, which would be one more file that comes and goes."""
+    """Create a file whose name is unique, such as an id: Conflict if it exists. Takes no lock,
+    which would be one more file to create and remove."""
     with (
         writing(path.name),
         _folder_of(path, within) as folder,
@@ -126,7 +127,7 @@ def new(path: Path, data: bytes, *, within: Path | None = None) -> None:
         draft.gone()
         try:
             folder.sync()
-        except OSError:  # told as refused, so it must not be there
+        except OSError:  # the caller gets an error, so the file must not exist
             folder.remove(path.name)
             raise
 
@@ -152,7 +153,7 @@ def writing(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """One edit of one name in one open folder, under its lock."""
+    """One edit of one name in one open folder, while its lock is held."""
 
     folder: Folder
     name: str
@@ -186,15 +187,15 @@ class _Change:
         raise Conflict("The file keeps changing; try again")
 
     def _settled(self) -> Snapshot | None:
-        """The file now; an empty one that was just truncated gets a moment to be filled."""
+        """The current file; one that was just truncated is given a moment to be filled."""
         now = self._read(self.name)
         if now is not None and not now.data and self._changes_soon(now):
             return self._read(self.name)
         return now
 
     def _changes_soon(self, seen: Snapshot) -> bool:
-        """Wait, while the file is very young, for a change. Whether one came."""
-        deadline = time.monotonic() + SETTLE_S  # a file may bear a time that is still to come
+        """While the file is very young, wait for a change. Return whether there was one."""
+        deadline = time.monotonic() + SETTLE_S  # the file's time may be in the future
         while (
             time.time() - int(seen.stat.split(":")[0]) / 1e9 < SETTLE_S
             and time.monotonic() < deadline
@@ -249,7 +250,7 @@ class _Change:
         self.folder.sync()
 
     def _return(self, spare: str) -> None:
-        """Give a file taken by mistake its name back, or keep it beside its successor."""
+        """Give a file that was moved by mistake its name back, or keep it beside its successor."""
         try:
             self.folder.move(spare, self.name)
         except FileExistsError:
@@ -262,7 +263,7 @@ class _Change:
                 self.folder.swap(draft.name, self.name)
             except FileNotFoundError:
                 raise _FileChanged from None
-            draft.gone()  # its name holds what was displaced
+            draft.gone()  # its name holds the displaced file
             if self._bytes(draft.name) != before.data:
                 self._put_back(draft.name, after)
                 raise _FileChanged
@@ -271,17 +272,17 @@ class _Change:
             return _written(draft)
 
     def _put_back(self, spare: str, after: bytes) -> None:
-        """The name gets back the save that slipped in, as if ours had never been there."""
+        """Give the name back to the save that came in between, as if ours had never been there."""
         self.folder.swap(spare, self.name)
         if self._bytes(spare) == after:
             self._leave(spare, after, None)
             return
-        # a second save landed on ours meanwhile: the newest stays, the older one beside it
+        # a second save replaced ours meanwhile: the newest stays, the older one is kept beside it
         self.folder.swap(spare, self.name)
         self.folder.keep(spare, self.name)
 
     def _leave(self, spare: str, was: bytes, after: bytes | None) -> None:
-        """Look at the displaced file once more, behind the answer, then remove it."""
+        """Have the displaced file checked once more, after the answer, and then removed."""
         merge = partial(_merge_late, self.path, self.edit, after)
         displaced.watch(displaced.DisplacedFile(self.folder.path / spare, self.path, was, merge))
 
@@ -301,7 +302,7 @@ class _Change:
 
 
 def _merge_late(target: Path, edit: Edit, ours: bytes | None, late: bytes) -> bool:
-    """Redo the edit on a save that came through an old handle, if nothing came after ours."""
+    """Repeat the edit on a save that came through an old handle, unless ours was changed since."""
 
     def redo(now: bytes | None) -> bytes | None:
         if now != ours:
@@ -320,7 +321,7 @@ def _merge_late(target: Path, edit: Edit, ours: bytes | None, late: bytes) -> bo
 
 
 def _snapshot(fd: int, limit: int) -> Snapshot:
-    """All bytes of an open regular file, read until they hold still."""
+    """All bytes of an open regular file, read again until it does not change meanwhile."""
     for _ in range(TRIES):
         before = os.fstat(fd)
         data = opening.whole(fd, limit)

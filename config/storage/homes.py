@@ -1,7 +1,7 @@
-"""The home: the identity of a projects directory; hosts on one database know by it what is theirs.
+"""The home: the identity of a projects directory, by which hosts on one database know their rows.
 
-Hosts that see the same directory read the same id and share its rows and queues. On SQLite there
-is one host, and the home is "" (docs/stores.md#several-servers).
+Hosts that see the same directory read the same id and share its rows and queues. On SQLite there is
+one host, and the home is "" (docs/stores.md#several-servers).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def home() -> str:
 
 
 def mine() -> Q:
-    """Rows of this home: what this host may claim, change and remove. On SQLite all are."""
+    """Rows of this home: what this host may claim, change and remove. On SQLite, all rows."""
     return Q(home=home()) if home() else Q()
 
 
 def is_mine(of: str) -> bool:
-    """Whether a row of that home is of this one."""
+    """Whether rows of the home `of` belong to this one."""
     return of == home() or not home()
 
 
@@ -45,20 +45,20 @@ def adoptable() -> Q:
 
 
 def queue(name: str, of: str | None = None) -> str:
-    """The name of a queue of a home: only hosts that see its projects take tasks from it."""
+    """The name of a home's queue: only hosts that see its projects take tasks from it."""
     at = home() if of is None else of
     return f"{name}-{at}" if at else name
 
 
 def queue_for(name: str, row: str) -> str:
-    """The queue for a row of that home. On SQLite all rows are this host's."""
+    """The queue for a row of the home `row`. On SQLite all rows are this host's."""
     return queue(name, row if home() else "")
 
 
 def read_or_make(projects_dir: Path) -> str:
-    """The id in the directory's file, made at the first start. Of two first starts one wins.
+    """The id in the directory's file, created at the first start. Of two first starts one wins.
 
-    OptionError for a file that cannot be read or made, or that holds something else.
+    Raises OptionError for a file that cannot be read or created, or that holds something else.
     """
     path = projects_dir / FOLDER / FILE
     try:
@@ -80,7 +80,7 @@ def read_or_make(projects_dir: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Whole or not at all, also for a host that looks at this moment: link() lets one win."""
+    """Create the file, never partial for another host; of two at once, link() lets one win."""
     draft = path.with_name(f".svc-tmp-home-{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     try:

@@ -1,7 +1,7 @@
-"""Linux tells which entries of a folder change; a waiting thread sleeps until then at no cost.
+"""Linux reports which entries of a folder change; a waiting thread sleeps until then at no cost.
 
-inotify(7) by its system calls: a library that looks every few milliseconds whether there is
-anything is, with three watchers, a third of all that an idle service uses (S13).
+inotify(7) by its system calls: a library that polls every few milliseconds would take, with
+three watchers, a third of the CPU time of an idle service (S13).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from config.storage.notify import Wake
 
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
 MOVED, CREATE, DELETE = 0xC0, 0x100, 0x200
-GONE = 0x400 | 0x800 | 0x8000  # the folder was deleted, moved, is no longer watched
-LOST = 0x4000  # more happened than the system could keep
+GONE = 0x400 | 0x800 | 0x8000  # the folder was deleted or moved, or is not watched any more
+LOST = 0x4000  # more happened than the queue could hold
 WANTED = MODIFY | ATTRIB | CLOSE_WRITE | MOVED | CREATE | DELETE | 0x400 | 0x800 | 0x1000000
-OUR_LIMITS = (errno.ENOSPC, errno.ENOMEM)  # then it is not for the folder that it cannot be watched
-QUIET_S, LONGEST_S = 0.025, 0.05  # changes that follow each other so closely are told together
+OUR_LIMITS = (errno.ENOSPC, errno.ENOMEM)  # errors that are not the folder's fault
+QUIET_S, LONGEST_S = 0.025, 0.05  # changes in such quick succession are reported together
 BUFFER = 1 << 16
 _EVENT = struct.Struct("=iIII")  # watch, what, cookie, length of the name
 
@@ -34,7 +34,7 @@ KNOWN = hasattr(_libc, "inotify_init1")
 
 
 class Inotify:
-    """The entries directly in `folders`. OSError where the system refuses."""
+    """Watches the entries directly in `folders`. OSError if the system refuses."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders: dict[int, set[Path]] = {}  # two paths may lead to one folder
@@ -60,7 +60,7 @@ class Inotify:
         except OSError as error:
             if error.errno in OUR_LIMITS:
                 raise
-            return False  # no folder, or none of ours
+            return False  # not a folder, or not accessible
         self._folders.setdefault(watch, set()).add(folder)
         self._watches[folder] = watch
         return True
@@ -74,7 +74,7 @@ class Inotify:
             if not self._read(found):
                 return None
             pause = min(QUIET_S, deadline - time.monotonic())
-            # What comes meanwhile is read at once: to wake up for each would hold others up.
+            # More changes are collected at once: a wake-up for each would delay other threads.
             if pause <= 0 or wake.wait(pause):
                 break
             ready = self._ready(0, wake)
@@ -84,13 +84,13 @@ class Inotify:
         os.close(self._queue)
 
     def _ready(self, seconds: float, wake: Wake) -> set[int]:
-        poll = select.poll()  # select() itself knows no descriptor above 1023
+        poll = select.poll()  # select() cannot handle descriptors above 1023
         for one in (self._queue, wake.fileno()):
             poll.register(one, select.POLLIN)
         return {one for one, _ in poll.poll(seconds * 1000)}
 
     def _read(self, found: set[Path]) -> bool:
-        """Take in what the system has; False when it can no longer say everything."""
+        """Read all that the system has queued; False if it has lost events."""
         full = True
         while full:
             data = b""
@@ -117,7 +117,7 @@ class Inotify:
         return True
 
     def _gone(self, folders: set[Path]) -> set[Path]:
-        """These and those below them, which are no longer at their places and are not told so."""
+        """These folders and those below them, which have moved without an event of their own."""
         tops = tuple(f"{folder}/" for folder in folders)
         gone = {folder for folder in self._watches if f"{folder}/".startswith(tops)}
         for folder in gone:
@@ -130,7 +130,7 @@ class Inotify:
         others.remove(folder)
         if not others:
             del self._folders[watch]
-            with contextlib.suppress(OSError):  # the system has dropped it
+            with contextlib.suppress(OSError):  # the system has dropped it already
                 _called("inotify_rm_watch", self._queue, watch)
 
 

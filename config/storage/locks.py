@@ -1,8 +1,8 @@
 """Advisory locks by name: between threads of this process, and between processes by flock.
 
-A lock is a file in <SVC_DATA_DIR>/state/locks that lives only while somebody holds or wants it; for
-what hosts may share (homes.py) it is in <projects>/.svc/locks. Where the file system knows no
-flock, only the threads of one process are kept apart.
+A lock is a file in <SVC_DATA_DIR>/state/locks that exists only while it is held or waited for; for
+what hosts may share (homes.py) it is in <projects>/.svc/locks. On a file system without flock, a
+lock only excludes the other threads of the process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from django.conf import settings
 from config.errors import Unavailable
 from config.storage import homes
 
-FILE = "file:"  # how the name of a lock on a path begins
+FILE = "file:"  # the prefix of the name of a lock on a path
 WAIT_S = 30.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 
@@ -32,7 +32,7 @@ _guard = threading.Lock()
 
 @contextmanager
 def lock(name: str) -> Iterator[None]:
-    """Hold the lock `name`. Not re-entrant. Unavailable when it is not free within 30 s."""
+    """Hold the lock `name`. Not re-entrant. Unavailable if it is not free within 30 s."""
     deadline = time.monotonic() + WAIT_S
     with _thread_lock(name, deadline):
         path = _file(name)
@@ -40,13 +40,13 @@ def lock(name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)  # while still held: a waiter sees it is gone and reopens
+            path.unlink(missing_ok=True)  # while still held: a waiter notices that and reopens
             os.close(fd)
 
 
 @contextmanager
 def attempt(name: str) -> Iterator[bool]:
-    """Hold the lock `name` if it is free at this moment; whether it was."""
+    """Hold the lock `name` if it is free at this moment; yield whether it was."""
     now = time.monotonic()
     with ExitStack() as held:
         try:
@@ -66,7 +66,7 @@ def attempt(name: str) -> Iterator[bool]:
 
 
 def sweep_locks() -> int:
-    """Remove lock files that no process holds: what killed ones left."""
+    """Remove lock files that no process holds: leftovers of killed ones."""
     removed = 0
     for path in (*_own().glob("*.lock"), *_shared().glob("*.lock")):
         fd = _try(path)
@@ -86,7 +86,7 @@ def _shared() -> Path:
 
 
 def _folder(name: str) -> Path:
-    """All but the paths outside of the projects directory are about projects."""
+    """The folder of a lock. Only locks on paths outside the projects are not shared."""
     if not homes.home():
         return _own()
     projects = os.path.realpath(settings.PROJECTS_DIR)
@@ -133,7 +133,7 @@ def _acquire(path: Path, deadline: float, name: str) -> int:
 
 
 def _try(path: Path) -> int | None:
-    """An open descriptor that holds the lock, or None while another process does."""
+    """An open descriptor that holds the lock, or None if another process holds it."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
@@ -160,7 +160,7 @@ def _busy(name: str) -> Unavailable:
 
 
 def _forget_after_fork() -> None:
-    """A child starts without its parent's threads, so without their locks."""
+    """Forget the parent's locks: a child has none of the threads that hold them."""
     global _guard  # noqa: PLW0603 - the parent's may be held by a thread that does not exist here
     _guard = threading.Lock()
     _threads.clear()

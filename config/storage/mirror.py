@@ -1,8 +1,9 @@
-"""One kind of YAML file and its index table: what each file says now, and last said well.
+"""One kind of YAML file and its index table: what each file holds, and its last good value.
 
-The stat of a file decides whether it is read, its hash whether it is parsed. The table is never
-the truth: it answers queries, and remembers the last good value of a file that broke. Of two homes
-with a file of the same key, the first to write its row has it; the other one never changes it.
+The stat of a file decides whether it is read, its hash whether it is parsed. The table is never the
+truth: it answers queries, and remembers the last good value of a file that broke. If two homes have
+a file with the same key, the row belongs to the one that wrote it first; the other never changes
+it.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=models.Model)
 Read = Callable[[str, bytes], tuple[dict[str, Any], yamlio.Document]]
-RowStamp = tuple[str, str, str, str, str]  # what a row says: path, stat, etag, error, home
+RowStamp = tuple[str, str, str, str, str]  # columns of a row: path, stat, etag, error, home
 TOLD = ("path", "stat", "etag", "error", "home")  # its columns
 LEADS_OUT = "cannot be read: a link leads out of the project; put the file itself there"
-CHUNK = 200  # rows of one query: SQLite bounds its parameters
+CHUNK = 200  # rows of one query: SQLite limits its parameters
 RACY_NS = 50_000_000  # a file changed this recently may change again without a new stat
 
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
-    """One file. With an `error`, `data` is what was last read well and `document` is None."""
+    """One file. With an `error`, `data` is its last good value and `document` is None."""
 
     key: str
     path: Path
@@ -43,11 +44,11 @@ class Mirrored:
     error: str = ""
     error_line: int | None = None
     settled: bool = True
-    taken: str = ""  # the other home that has this key in the table
+    taken: str = ""  # the other home that owns the row of this key
 
     @property
     def had(self) -> bool:
-        """Whether its bytes could be had: what keeps them may go without a trace in the stat."""
+        """Whether its bytes could be read. If not, the cause may end without a change of stat."""
         return bool(self.etag)
 
 
@@ -58,13 +59,12 @@ class Change:
 
 
 class Mirror(Generic[M]):
-    """`keys` lists the files there are, `locate` names the file of a key, `within` the folder that
+    """`keys` lists the existing files, `locate` gives the path of a key, `within` the folder that
     no link may lead it out of.
 
     `read` makes the data from a key and its bytes, or raises YamlError; without it, data is the
-    mapping they hold, merge keys applied. A file that was good and is now broken or empty may be in
-    the middle of a save: for `grace_s` after that it is read again, before it counts as what it
-    seems.
+    mapping they hold, merge keys applied. A file that was good and is broken or empty may be in the
+    middle of a save: for `grace_s` it is read again before that result counts.
 
     The model has the columns `path stat etag data error error_line home`, and `key` as its key.
     """
@@ -93,13 +93,13 @@ class Mirror(Generic[M]):
         self._waits_from = 0.0  # of the monotonic clock
 
     def get(self, key: str) -> Mirrored | None:
-        """The file as it is now, None when there is none. A row that lags is brought up."""
+        """The current file, or None. Its row is updated if it lags."""
         return self.get_many([key]).get(key)
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Mirrored]:
-        """Those of the files that there are, as `get` tells them; rows are brought up together.
+        """The existing ones of these files, as from `get`; their rows are updated together.
 
-        The row of a vanished file goes at the next scan: a read deletes nothing.
+        The row of a deleted file is deleted by the next scan: a read deletes nothing.
         """
         found, news = {}, []
         for key in keys:
@@ -120,30 +120,30 @@ class Mirror(Generic[M]):
         return found
 
     def refresh(self, key: str) -> Change | None:
-        """Look at one file; what became of it since its row was written, None for nothing."""
+        """Read one file and return its change since its row was written, or None."""
         try:
             return self._settle(key, self._rows_as_told(key).get(key))
-        except OperationalError as error:  # those notified look at the file
+        except OperationalError as error:  # receivers read the file itself
             found = self._look(key)
             _lags([found] if found else [], error)
             return Change("changed" if found else "removed", key)
 
     def scan(self) -> list[Change]:
-        """Bring every row to its file, and drop the rows of files that are gone."""
+        """Update every row from its file, and delete the rows of deleted files."""
         rows = self._rows_as_told()
         ours = {key for key, row in rows.items() if not _of_others(row)}
         found = (self._settle(key, rows.get(key)) for key in sorted(ours | set(self.keys())))
         return [change for change in found if change]
 
     def forget(self, key: str) -> None:
-        """Drop what is known of a file that is gone."""
+        """Delete what is known of a deleted file."""
         self._known.pop(key, None)
         row = self._rows().filter(homes.mine(), pk=key)
         if row.exists():
             row.delete()
 
     def clear(self) -> None:
-        """Drop what is remembered in memory; the rows stay."""
+        """Forget what is cached in memory; the rows stay."""
         self._known.clear()
 
     def _rows(self) -> models.QuerySet[M]:
@@ -156,7 +156,7 @@ class Mirror(Generic[M]):
         if keys:
             key, marks = connection.ops.quote_name(self.key), ", ".join(["%s"] * len(keys))
             sql += f" WHERE {key} IN ({marks})"
-        with connection.cursor() as cursor:  # Django takes ten times as long to put it together
+        with connection.cursor() as cursor:  # through Django this query takes ten times as long
             cursor.execute(sql, keys)
             return {row[0]: row[1:] for row in cursor.fetchall()}
 
@@ -175,7 +175,7 @@ class Mirror(Generic[M]):
         return Change("changed" if row else "created", key)
 
     def _look(self, key: str) -> Mirrored | None:
-        """What is known of the file, read again where its stat tells of a change."""
+        """The file as it is known, read again if its stat has changed."""
         path = self.locate(key)
         stat = files.stat_of(path)
         known = self._known.get(key)
@@ -213,7 +213,7 @@ class Mirror(Generic[M]):
         return doubted or replace(read, data=data, document=document)
 
     def _doubted(self, read: Mirrored, data: dict[str, Any], was: bytes) -> Mirrored | None:
-        """The file as it was, where a turn may have written what it grants now."""
+        """The file with its former data, if a turn may have written what it newly grants."""
         try:
             before, _ = self._data_of(read.key, was)
         except yamlio.YamlError:
@@ -224,15 +224,16 @@ class Mirror(Generic[M]):
         return None
 
     def _read_again(self, found: Mirrored, known: Mirrored | None) -> Mirrored | None:
-        """A file that just broke, once it is whole, gone, or too old to be half of a save.
+        """Read a file that just broke until it is whole, deleted, or too old to be a save in
+        progress.
 
-        What was waited for in vain makes nobody wait again at once: a machine that breaks many
-        files together costs a reader one grace.
+        After waiting in vain, no reader waits again for a while: if many files break together, a
+        reader is delayed by one grace period.
         """
         now: Mirrored | None = found
         if time.monotonic() < self._waits_from:
             return now
-        deadline = time.monotonic() + self.grace_s  # a file may bear a time that is still to come
+        deadline = time.monotonic() + self.grace_s  # the file's time may be in the future
         while now and _half(now) and _age_s(now.stat) < self.grace_s:
             if time.monotonic() >= deadline:
                 self._waits_from = time.monotonic() + self.grace_s
@@ -270,7 +271,7 @@ class Mirror(Generic[M]):
         return row[0] if row else {}
 
     def _bring_up(self, found: list[Mirrored], rows: Mapping[str, RowStamp]) -> list[Mirrored]:
-        """Write the rows that lag; the files again, those marked whose row is another home's."""
+        """Write the rows that lag. Return the files, marked if the row belongs to another home."""
         fresh = [one for one in found if not _of_others(rows.get(one.key))]
         fresh = [one for one in fresh if not _says(rows.get(one.key), one)]
         try:
@@ -320,13 +321,13 @@ class Mirror(Generic[M]):
 
 
 def _prepared(row: models.Model, fields: Iterable[models.Field[Any, Any]]) -> list[Any]:
-    """The values of a row as the database takes them."""
+    """The values of a row in the form the database takes."""
     values = ((field, field.pre_save(row, add=True)) for field in fields)
     return [field.get_db_prep_save(value, connection) for field, value in values]
 
 
 def _says(row: RowStamp | None, found: Mirrored) -> bool:
-    """Whether the row already says the same as the file."""
+    """Whether the row already matches the file."""
     return row == (str(found.path), found.stat, found.etag, found.error, homes.home())
 
 
@@ -336,18 +337,18 @@ def _of_others(row: RowStamp | None) -> bool:
 
 
 def _lags(found: Iterable[Mirrored], error: OperationalError) -> None:
-    """The database is full, read-only or gone; files were still read, the next scan catches up."""
+    """The database is full, read-only or gone. Files were still read; the next scan catches up."""
     for one in found:
         log.warning("an index row lags", extra={"file": str(one.path), "why": str(error)})
 
 
 def _key(found: Mirrored) -> str:
-    """The order in which all writers take their rows, so that none waits for another in a ring."""
+    """The order in which all writers lock their rows, so that they cannot deadlock."""
     return found.key
 
 
 def _half(found: Mirrored) -> bool:
-    """What an editor's save looks like half-way: broken, or truncated and not yet filled."""
+    """Whether it looks like a save in progress: broken, or truncated and not yet filled."""
     broken = found.error and found.error != covered.DOUBTED
     return bool(broken) or found.stat.split(":")[1] == "0"
 

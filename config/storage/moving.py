@@ -1,6 +1,6 @@
-"""All rows from one database to another: counted, compared, all of them or none.
+"""Copies all rows from one database to another: counted, compared, all of them or none.
 
-Only rows move; projects, chats and triggers are files and stay. The source is only read.
+Only rows are moved; projects, chats and triggers are files and stay. The source is only read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS = 2**256
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What one table holds: how many rows, and a sum over them that knows no order."""
+    """What one table holds: how many rows, and a checksum that does not depend on their order."""
 
     name: str
     rows: int
@@ -35,8 +35,9 @@ class Table:
 
 
 def move(target: dict[str, Any]) -> list[Table]:
-    """Carry everything into `target` (settings of a database). Conflict when it holds rows or
-    others use the source; Invalid when what arrived is not what was sent. Then it holds nothing."""
+    """Copy everything into `target` (settings of a database). Conflict if it holds rows or if
+    others use the source, Invalid if the rows that arrived differ from those sent; the target then
+    holds nothing."""
     with attached(TARGET, target):
         refuse_others(SOURCE)
         refuse_rows(TARGET)
@@ -46,8 +47,9 @@ def move(target: dict[str, Any]) -> list[Table]:
 
 
 def carry(source: str, target: str) -> list[Table]:
-    """Every row from one connection to another, inside transactions of the caller, who sees to it
-    that the first shows one moment and the second is undone when this raises Invalid."""
+    """Copy every row from one connection to another, inside transactions of the caller. The
+    caller ensures that the first is a snapshot and that the second is rolled back if this raises
+    Invalid."""
     moved = list(tables())
     for model in moved:
         _copy(model, source, target)
@@ -58,7 +60,7 @@ def carry(source: str, target: str) -> list[Table]:
 
 @contextmanager
 def attached(alias: str, target: dict[str, Any]) -> Iterator[None]:
-    """A further database under a name, as long as the block lasts."""
+    """Make a further database available under an alias inside the block."""
     connections.settings[alias] = connections.configure_settings(
         {**connections.settings, alias: target}
     )[alias]
@@ -71,14 +73,14 @@ def attached(alias: str, target: dict[str, Any]) -> Iterator[None]:
 
 
 def tables() -> Iterator[type[models.Model]]:
-    """Every table of ours and of the queue; Django's own are filled by the migrations."""
+    """The models of every table of ours and of the queue; migrations fill Django's own tables."""
     for config in apps.get_app_configs():
         if not config.name.startswith("django.contrib"):
             yield from (model for model in config.get_models() if not model._meta.proxy)
 
 
 def refuse_others(alias: str) -> None:
-    """Conflict: on PostgreSQL servers of other machines may be connected."""
+    """Raise Conflict if servers of other machines are connected, which PostgreSQL allows."""
     connection = connections[alias]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -92,7 +94,7 @@ def refuse_others(alias: str) -> None:
 
 
 def refuse_rows(alias: str) -> None:
-    """Conflict when a table of ours is there and holds a row; looks before anything is changed."""
+    """Raise Conflict if a table of ours exists and holds a row. Changes nothing."""
     connection = connections[alias]
     with connection.cursor() as cursor:
         there = set(connection.introspection.table_names(cursor))
@@ -155,7 +157,7 @@ def _table(model: type[models.Model], alias: str) -> Table:
 
 
 def _number(row: tuple[Any, ...]) -> int:
-    """A number of the row's values; PostgreSQL keeps NUL as U+FFFD."""
+    """A number computed from the row's values; PostgreSQL stores NUL as U+FFFD."""
     text = json.dumps(row, default=_plain).replace("\\u0000", "\\ufffd")
     return int.from_bytes(hashlib.sha256(text.encode()).digest())
 
@@ -165,7 +167,7 @@ def _plain(value: Any) -> str:
 
 
 def _go_on_counting(moved: Sequence[type[models.Model]], alias: str) -> None:
-    """PostgreSQL numbers new rows by counters of its own, which no row has moved."""
+    """Set PostgreSQL's counters for new keys, which copied rows have not advanced."""
     target = connections[alias]
     with target.cursor() as cursor:
         for statement in target.ops.sequence_reset_sql(no_style(), list(moved)):

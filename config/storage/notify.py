@@ -1,4 +1,4 @@
-"""Notifications of changed files, by what the system has for it, and what ends a wait for them."""
+"""Notifications of changed files, with the means of the system, and an event that ends the wait."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Wake:
         return self._ear.fileno()
 
     def set(self) -> None:
-        with contextlib.suppress(OSError):  # full: it is set; closed: nobody waits
+        with contextlib.suppress(OSError):  # full: it is set; closed: no thread waits
             self._bell.send(b"!")
 
     def is_set(self) -> bool:
         return self.wait(0)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it is set, or came to be in that time."""
+        """Whether it is set, or becomes set within that time."""
         poll = select.poll()
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
@@ -51,16 +51,16 @@ class Notify(Protocol):
     """Waits for changes directly in a set of folders."""
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
-        """The paths that changed, and the folders themselves that went; empty when the time is over
-        or `wake` is set; None when more happened than can be told."""
+        """The paths that changed, and folders that were themselves removed; empty when the time is
+        over or `wake` is set; None if events were lost."""
 
     def follow(self, folders: Iterable[Path]) -> set[Path]:
-        """Wait for changes in those of these that there are; returns those to be looked at, since
-        they are new, or since others lie there now."""
+        """Watch those of these folders that exist. Return the ones to read again, because they are
+        new or because other files are in them."""
 
 
 class Stepping:
-    """watchfiles: in every step it wakes to look whether there is something."""
+    """watchfiles: it wakes up at every step to check for changes."""
 
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders = _existing(folders)
@@ -69,12 +69,12 @@ class Stepping:
     def _begin(self) -> None:
         from watchfiles._rust_notify import RustNotify  # its documented low-level interface
 
-        self._names = {one.resolve(): one for one in self._folders}  # macOS tells no links
+        self._names = {one.resolve(): one for one in self._folders}  # macOS resolves links
         names = sorted(map(str, self._folders))
         self._notify = RustNotify(names, False, False, 0, False, True)
 
     def follow(self, folders: Iterable[Path]) -> set[Path]:
-        """It watches the folders that it began with: another set is another beginning."""
+        """It can only watch the folders that it began with: for another set it starts over."""
         if self._folders == (wanted := _existing(folders)):
             return set()
         self._notify.close()
@@ -83,7 +83,7 @@ class Stepping:
         return wanted
 
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
-        most = max(1, int(seconds * 1000))  # 0 would be for ever
+        most = max(1, int(seconds * 1000))  # 0 would wait without limit
         found = self._notify.watch(DEBOUNCE_MS, STEP_MS, most, wake)
         return {self._named(Path(path)) for _, path in found} if isinstance(found, set) else set()
 
@@ -100,7 +100,7 @@ def _existing(folders: Iterable[Path]) -> set[Path]:
 
 
 def notify(folders: Iterable[Path]) -> AbstractContextManager[Notify]:
-    """OSError, or what watchfiles makes of it, where the system refuses."""
+    """The best Notify of this system. OSError, or watchfiles' own error, if the system refuses."""
     from config.storage import inotify
 
     if inotify.KNOWN:

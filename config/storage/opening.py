@@ -1,9 +1,9 @@
-"""The one way a file is opened that an agent, a checkout or a hand may have put there.
+"""The one way to open a file that an agent, a checkout or a user may have put there.
 
-Only a regular file is opened, so nothing waits at a FIFO and nothing endless is read. Below a root
-no link leads out of it: the path is walked from the open root with no link allowed. Where there is
-one, links are followed by name first and the path they gave is walked, so that what was checked is
-what is opened. Imports next to nothing, for the process of a turn reads transcripts too.
+Only a regular file is opened, so no caller blocks on a FIFO or reads endless data. Below a root, no
+link leads out of it: the path is walked from the open root with no link allowed. If there is a
+link, links are resolved by name first and the resulting path is walked, so that what was checked is
+what is opened. Imports next to nothing, since turn processes read transcripts with it too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import IO
 
 PIECE = SMALL = 1 << 20
-MORE = 1 << 16  # looked for behind what a file was said to hold
+MORE = 1 << 16  # how far to read beyond the size that was reported
 _HERE = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _ODD = {"", os.curdir, os.pardir}
@@ -27,7 +27,7 @@ _LINK = {
     errno.ELOOP,
     errno.EMLINK,
     errno.ENOTDIR,
-}  # what is said of a link not followed
+}  # errors for a link that is not followed
 
 _NAMED = os.path.isdir("/proc/self/fd")  # noqa: PTH112 - a turn process loads no pathlib
 _GETPATH = None if _NAMED else getattr(fcntl, "F_GETPATH", None)  # macOS
@@ -36,7 +36,7 @@ Path = str | os.PathLike[str]
 
 
 class Refused(OSError):
-    """What is there is no regular file, or a loop of links."""
+    """The path is not a regular file, or is a loop of links."""
 
 
 class Outside(Refused):
@@ -44,12 +44,12 @@ class Outside(Refused):
 
 
 def regular(path: Path, *, within: Path | None = None, flags: int = os.O_RDONLY) -> int:
-    """A descriptor of the file. Refused for anything else, Outside when it is not below `within`.
+    """A descriptor of the file. Refused for anything else, Outside if it is not below `within`.
 
-    The root itself may be reached by links: that is where its owner wants it to be. Other
-    errors are the system's own, FileNotFoundError for a link to nothing too.
+    The root itself may be reached by links: its owner wants it to be there. Other errors are the
+    system's own, also FileNotFoundError for a link to nothing.
     """
-    _check(_stat(path), path)  # asked first: a device may act on being opened
+    _check(_stat(path), path)  # first, since opening a device may have an effect
     flags |= _HERE
     fd = os.open(path, flags) if within is None else _beneath(path, within, flags)
     try:
@@ -61,7 +61,7 @@ def regular(path: Path, *, within: Path | None = None, flags: int = os.O_RDONLY)
 
 
 def plainly(path: Path) -> int:
-    """A descriptor of the file or folder that is at a whole path without a link on the way."""
+    """A descriptor of the file or folder at an absolute path that has no link on the way."""
     names = os.fspath(path).split("/")[1:]
     if not _ODD.isdisjoint(names):
         raise Refused(errno.EINVAL, "is no whole path", os.fspath(path))
@@ -69,15 +69,17 @@ def plainly(path: Path) -> int:
 
 
 def reading(path: Path, *, within: Path | None = None, buffering: int = -1) -> IO[bytes]:
-    """The file for reading bytes, from its beginning; see `regular`."""
+    """The file, open for reading bytes from its beginning; see `regular`."""
     return os.fdopen(regular(path, within=within), "rb", buffering)
 
 
 def whole(fd: int, limit: int) -> bytes:
-    """All bytes of an open regular file, also of one that grows. EFBIG for more than `limit`.
+    """All bytes of an open regular file, also of one that grows. EFBIG if there are more than
+    `limit`.
 
-    A read takes no more room than the file needs: a large one is had from the system and given back
-    each time, which takes ten times as long as to read a small file."""
+    A read allocates no more than the file needs: a large buffer is requested from the system and
+    returned each time, which takes ten times as long as reading a small file.
+    """
     parts, offset, found = [], 0, os.fstat(fd)
     _check(found, "")
     size = found.st_size
@@ -92,7 +94,7 @@ def whole(fd: int, limit: int) -> bytes:
 
 
 def contents(path: Path, *, limit: int = SMALL, within: Path | None = None) -> bytes:
-    """The bytes of the file; the errors of `regular` and `whole`."""
+    """The bytes of the file. Raises the errors of `regular` and `whole`."""
     fd = regular(path, within=within)
     try:
         return whole(fd, limit)
@@ -101,8 +103,9 @@ def contents(path: Path, *, limit: int = SMALL, within: Path | None = None) -> b
 
 
 def path_of(fd: int, asked: Path) -> str:
-    """Where an open file or folder is, opened as `asked`: the kernel says so, in the spelling of
-    the disk. Where it does not, the path that leads there without a link; Refused for none."""
+    """The path of an open file or folder that was opened as `asked`, from the kernel, spelled as on
+    the disk. If the kernel does not report it: the path without links that leads there, or Refused
+    if none does."""
     if _NAMED:
         return os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
     if _GETPATH is not None:
@@ -120,8 +123,8 @@ def path_of(fd: int, asked: Path) -> str:
 
 
 def _beneath(path: Path, root: Path, flags: int) -> int:
-    """Open the path as it is written below the root; where that has links, what they give, if that
-    is below the root, without another link."""
+    """Open the path as it is written below the root. If it contains links, open what they resolve
+    to, if that is below the root, with no link on the way."""
     written, top = os.fspath(path), os.fspath(root)
     names = written[len(top) + 1 :].split("/")
     if written.startswith(f"{top}/") and _ODD.isdisjoint(names):
@@ -146,7 +149,7 @@ def _plainly(top: str, names: list[str], flags: int) -> int:
 
 
 def _walk(top: str, folders: list[str]) -> int:
-    """A descriptor of the folder below `top`, with no link on the way."""
+    """A descriptor of the folder below `top`, reached without following a link."""
     fd = os.open(top, _FOLDER)
     try:
         for folder in folders:

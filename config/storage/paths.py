@@ -1,7 +1,7 @@
-"""Names and joins that come from outside: one safe segment, one path that stays below its root.
+"""Names and joins from outside: one safe segment, one path that stays below its root.
 
-A check by name is a snapshot; an opener gives `within=` to files.py, which looks
-again at what was really opened.
+A check by name is only a snapshot; to open a file, pass `within=` to files.py, which checks what
+was really opened.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _UNFIT = re.compile(r"[/\x00-\x1f\x7f]")
 
 
 class UnsafePath(Invalid):
-    """A name that is no plain file name, or a path that leaves its root."""
+    """A name that is not a plain file name, or a path that leaves its root."""
 
 
 def segment(name: str) -> str:
-    """The name itself, if it can be one path segment on every file system we meet."""
+    """The name itself, if it can be a path segment on every supported file system."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
@@ -38,7 +38,7 @@ def segment(name: str) -> str:
 
 
 def inside(root: Path, relative: str) -> Path:
-    """`root / relative`, if it stays below root, symlinks followed. The file may not exist yet."""
+    """`root / relative`, if it is below root with symlinks followed. The file need not exist."""
     names = [segment(part) for part in relative.split("/")]
     path = root.joinpath(*names)
     if not _plain(root, names) and not contains(root, path):
@@ -47,8 +47,8 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def _plain(root: Path, names: list[str]) -> bool:
-    """Whether nothing below root is a link, as nearly always: then nothing can lead out of it, and
-    the links above it need not be followed."""
+    """Whether nothing below root is a link, as is nearly always so: then nothing can lead out of
+    it, and the links above it need not be followed."""
     at = str(root)
     for name in names:
         at = f"{at}/{name}"
@@ -64,7 +64,7 @@ def _plain(root: Path, names: list[str]) -> bool:
 
 
 def contains(root: Path, path: Path) -> bool:
-    """Whether `path`, with every symlink followed, lies below `root`."""
+    """Whether `path`, with every symlink followed, is below `root`."""
     try:
         path.stat()
     except OSError as error:
@@ -74,11 +74,11 @@ def contains(root: Path, path: Path) -> bool:
 
 
 def leads_out(root: Path, path: Path) -> bool:
-    """Whether links lead the path, which may not be there, out of `root`."""
+    """Whether links lead the path, which need not exist, out of `root`."""
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def own_folder(root: Path, folder: Path) -> bool:
-    """Whether a folder directly in an own one is followed: if it is a link, only one to below
-    `root`. Cheap where it is none."""
+    """Whether to follow a folder directly in one of our own: a link only if it leads below `root`.
+    Cheap if it is not a link."""
     return not folder.is_symlink() or contains(root, folder)

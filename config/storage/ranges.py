@@ -1,6 +1,6 @@
-"""Reading a few of a million rows: by ranges of keys, by steps through an index, in chunks.
+"""Reads a few of a million rows: by ranges of keys, by steps through an index, in chunks.
 
-Keys of a ledger grow with time, but for what a clock that is set or another server's can do.
+Keys of a ledger grow with time, except where a clock was set or differs between servers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 def between(
     rows: QuerySet[Row], column: str, since: datetime | None, until: datetime | None
 ) -> QuerySet[Row]:
-    """Those rows whose indexed `column` is at or after `since`, at or before `until`."""
+    """Those rows whose indexed `column` is at or after `since`, and at or before `until`."""
     if since is not None:
         first = _first(rows, column, f"{column}__gte", since - SLACK)
         rows = rows.filter(**{f"{column}__gte": since})
@@ -34,15 +34,16 @@ def between(
 
 
 def _first(rows: QuerySet[Row], column: str, after: str, moment: datetime) -> object:
-    """The key of the first row of the whole table after that moment."""
+    """The key of the first row of the whole table that the lookup `after` finds for the moment."""
     table = rows.model._default_manager.filter(**{after: moment})
     return table.order_by(column).values_list("pk", flat=True).first()
 
 
 def values(table: type[Model], column: str) -> list[str]:
-    """The different values of a column that an index begins with, in order.
+    """The distinct values of a column that an index begins with, in order.
 
-    One step through the index for each; DISTINCT would read every row of it."""
+    Takes one step through the index for each value; DISTINCT would read every row of the index.
+    """
     name, rows = connection.ops.quote_name(column), table._meta.db_table
     following = f"SELECT MIN({name}) FROM {rows} WHERE {name} > found.value"  # noqa: S608 - names
     with connection.cursor() as cursor:
@@ -55,15 +56,15 @@ def values(table: type[Model], column: str) -> list[str]:
 
 
 def newest(rows: QuerySet[Row], most: int) -> QuerySet[Row]:
-    """Those among the `most` rows of the table with the greatest keys."""
+    """Those of `rows` that are among the `most` rows of the table with the greatest keys."""
     keys = rows.model._default_manager.order_by("-pk").values_list("pk", flat=True)
     oldest = keys[most : most + 1].first()
     return rows if oldest is None else rows.filter(pk__gt=oldest)
 
 
 def delete(rows: QuerySet[Row], *, chunk: int = CHUNK) -> int:
-    """Delete chunk by chunk, each a transaction of its own, with a rest behind each: SQLite lets
-    waiting writers look only now and then, so one that never rests would keep them out."""
+    """Delete chunk by chunk, each in its own transaction, with a pause after each: waiting writers
+    of SQLite retry only now and then, so without pauses they would be kept out."""
     deleted = 0
     table = rows.model._default_manager
     while keys := list(rows.order_by().values_list("pk", flat=True)[:chunk]):

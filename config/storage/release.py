@@ -1,6 +1,7 @@
-"""Which version last used a data directory: an older one must not write what it cannot read.
+"""The version that last used a data directory: an older one must not write what it cannot read.
 
-Files and rows change their form with a minor version at most, so a patch release goes both ways.
+The format of files and rows changes at most with a minor version, so patch releases are compatible
+both ways.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})(?:\.\d.*)?")
 
 
 def stamp(data_dir: Path) -> None:
-    """Say that this version uses it from now on. Never takes a newer version back."""
+    """Record that this version uses it, whatever is recorded: call `refuse_newer` before."""
     if last_version(data_dir) == __version__:
         return
     path = _file(data_dir)
@@ -30,7 +31,7 @@ def stamp(data_dir: Path) -> None:
 
 
 def last_version(data_dir: Path) -> str | None:
-    """The version that used it last; None when nothing says so."""
+    """The version that used it last; None if none is recorded."""
     try:
         version = orjson.loads(opening.contents(_file(data_dir)))["version"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -39,13 +40,13 @@ def last_version(data_dir: Path) -> str | None:
 
 
 def newer(version: str | None, than: str = __version__) -> bool:
-    """Whether it is a version whose files this one may not know."""
+    """Whether files of this version may be unknown to `than`."""
     given, ours = _VERSION.fullmatch(version or ""), _VERSION.fullmatch(than)
     return bool(given and ours and _pair(given) > _pair(ours))
 
 
 def refuse_newer(data_dir: Path) -> None:
-    """OptionError for a data directory that a newer version has used."""
+    """Raise OptionError for a data directory that a newer version has used."""
     version = last_version(data_dir)
     if newer(version):
         raise OptionError(

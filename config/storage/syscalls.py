@@ -1,6 +1,6 @@
-"""The system calls the file writer stands on, all relative to an open directory.
+"""The system calls that the file writer uses, all relative to an open directory.
 
-One place, so that a test can make any of them fail (promise F3) and nothing else needs a switch.
+They are in one place so that a test can make any of them fail (promise F3) without other switches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNSUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 NO_LINKS = UNSUPPORTED | {errno.EPERM, errno.EMLINK}
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
-# of Linux and of macOS, with its numbers for "never replace" and "exchange"
+# of Linux and of macOS, with their flags for "never replace" and "exchange"
 _RENAMES = {"renameat2": (1, 2), "renameatx_np": (4, 2)}
 _rename = next((name for name in _RENAMES if hasattr(_libc, name)), "")
 EXCHANGES = bool(_rename)
@@ -26,7 +26,7 @@ NOREPLACE, EXCHANGE = _RENAMES.get(_rename, (0, 0))
 
 
 def again(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The call, repeated while a signal interrupts it."""
+    """Make the call, again each time a signal interrupts it."""
     while True:
         try:
             return call(*args, **kwargs)
@@ -47,17 +47,17 @@ def fsync(fd: int) -> None:
 
 
 def rename(old: str, new: str, folder: int) -> None:
-    """Replaces `new`."""
+    """Rename, replacing `new`."""
     os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def exchange(one: str, other: str, folder: int) -> None:
-    """Both names at once point at the other's file. OSError in UNSUPPORTED where impossible."""
+    """Swap the files of both names atomically. OSError in UNSUPPORTED if impossible."""
     _renameat2(one, other, folder, EXCHANGE)
 
 
 def move(old: str, new: str, folder: int) -> None:
-    """A rename that never replaces: FileExistsError instead. UNSUPPORTED where impossible."""
+    """Rename without replacing: FileExistsError instead. OSError in UNSUPPORTED if impossible."""
     _renameat2(old, new, folder, NOREPLACE)
 
 

@@ -1,7 +1,7 @@
-"""Which files of a set of folders changed, told within milliseconds, and within 5 s at the worst.
+"""Reports which files of a set of folders changed, within milliseconds, and within 5 s at worst.
 
-Notifications of the system come first; a poll finds what they missed (network disks, symlinked
-files, overflows). Correctness never depends on either: readers look at the file itself.
+Notifications of the system come first; a poll finds what they miss (network disks, symlinked files,
+overflows). Correctness never depends on either: readers look at the file itself.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from config.storage.notify import Notify, Wake, notify
 log = logging.getLogger(__name__)
 
 POLL_S = 5.0
-BLIND_S = 1.0  # between two polls where the system notifies of nothing
-SHARE = 0.2  # of a core at most goes into finding the folders, however many there are
+BLIND_S = 1.0  # between two polls while the system gives no notifications
+SHARE = 0.2  # at most this share of a core is spent on finding the folders, however many there are
 
 Folders = Callable[[], Iterable[Path]]
-Stamp = tuple[int | str, ...]  # what tells one state of a file from the next
+Stamp = tuple[int | str, ...]  # what distinguishes one state of a file from the next
 FileStamps = dict[str, Stamp]  # of the files directly in a folder, by their names
 
 
 class Watcher:
-    """Calls `on_change` with the paths that appeared, changed or went, from a thread of its own.
+    """Calls `on_change` with the paths that appeared, changed or vanished, from a thread of its
+    own.
 
-    Only the files directly in the folders are watched, never below. `folders()` is asked again when
-    a folder in one of them came or went, after `rebuild()`, and with each poll; what is watched
-    already goes on being so.
+    Only the files directly in the folders are watched, never those below. `folders()` is called
+    again when a folder in one of them appeared or vanished, after `rebuild()`, and with each poll;
+    folders that are watched already stay watched.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Watcher:
         self._seen: dict[Path, FileStamps] = {}
 
     def start(self) -> None:
-        """Returns when changes from now on are seen."""
+        """Start watching. When this returns, later changes are noticed."""
         self._seen = {folder: _look(folder) for folder in self._folders()}
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
         self._thread.start()
@@ -65,7 +66,7 @@ class Watcher:
             self._again.close()
 
     def rebuild(self) -> None:
-        """Look at `folders()` again now."""
+        """Call `folders()` again soon."""
         self._again.set()
 
     def _run(self) -> None:
@@ -81,7 +82,7 @@ class Watcher:
                 failed += 1
                 self._poll()
                 if failed == 1:
-                    continue  # perhaps a folder went just then
+                    continue  # perhaps a folder was just removed
                 if failed == 2:
                     log.warning("file watching failed; polling goes on: %s", error, exc_info=True)
                 self._ready.set()
@@ -89,21 +90,21 @@ class Watcher:
             self._ready.set()
 
     def _poll(self) -> None:
-        """A look where watching failed. The folders may not be found either, as where all of them
-        are away: then the next look is at what came back."""
+        """Poll once after watching failed. Finding the folders may fail too, as when all of them
+        are gone: then a later poll finds what came back."""
         try:
             self._compare(self._folders())
         except Exception as error:
             log.debug("the watched folders are not found: %s", error)
 
     def _watch(self) -> None:
-        """Until the system could not say everything."""
+        """Watch until events were lost or `stop` was called."""
         folders = frozenset(self._folders())
         with notify(folders) as told:
             self._compare(folders)
             self._ready.set()
             looked = time.monotonic()
-            rested, pending = looked, False  # from when on the folders can be found again
+            rested, pending = looked, False  # when the folders may be found again
             while True:
                 patience = max(0.0, rested - time.monotonic()) if pending else self._poll_s
                 paths = told.wait(patience, self._again)
@@ -121,8 +122,8 @@ class Watcher:
                     rested = time.monotonic() + (time.thread_time() - began) * (1 / SHARE - 1)
 
     def _follow(self, told: Notify) -> frozenset[Path]:
-        """Watch what there is now. In what is new to the system other folders may have come before
-        it was watched: until there is nothing new."""
+        """Watch the folders there are now. Before a new folder was watched, others may have been
+        made in it: repeat until there is no new one."""
         while True:
             folders = frozenset(self._folders())
             new = told.follow(folders)
@@ -134,10 +135,10 @@ class Watcher:
                 return folders
 
     def _tell_news(self, paths: set[Path], folders: frozenset[Path]) -> bool:
-        """Tell those that really differ from what was seen, which is brought up to them; whether a
-        folder is among them.
+        """Report those paths that really differ from their last known state, and update it. Return
+        whether a folder is among them.
 
-        One that is not there counts: others may have read it while it was.
+        A missing path counts as different: readers may have read it while it existed.
         """
         went = paths & folders
         self._found({one: _look(one) for one in went})
@@ -156,12 +157,12 @@ class Watcher:
         return moved
 
     def _compare(self, folders: Iterable[Path]) -> None:
-        """The poll: every file of every folder against what was seen before."""
+        """The poll: compare every file of every folder with its last known state."""
         gone: dict[Path, FileStamps] = {one: {} for one in self._seen}
         self._found(gone | {one: _look(one) for one in folders})
 
     def _found(self, now: dict[Path, FileStamps]) -> None:
-        """Take what is in these folders now for what was seen, and tell what differs."""
+        """Make this the last known state of these folders, and report what differs."""
         changed = set()
         for folder, files in now.items():
             before, self._seen[folder] = self._seen.get(folder, {}), files
@@ -189,7 +190,7 @@ def _look(folder: Path) -> FileStamps:
 
 
 def _stamp(path: os.PathLike[str]) -> Stamp | None:
-    """Of a folder only that it is this one; None where there is nothing."""
+    """The stamp of a path; for a folder only its inode counts. None if there is nothing."""
     try:
         found = os.stat(path)  # noqa: PTH116 - every file of every folder passes here
     except FileNotFoundError:

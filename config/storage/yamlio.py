@@ -1,6 +1,6 @@
-"""YAML files: one YAML 1.2 core grammar for reads, edits that leave every other byte alone.
+"""YAML files: one YAML 1.2 core grammar for reading, and edits that leave every other byte alone.
 
-Nothing here touches a file: text in, values or text out. files.py reads and writes.
+Nothing here touches a file: text in, values or text out. files.py reads and writes files.
 """
 
 from config.storage.yaml.comments import cover, lost, uncover

@@ -1,6 +1,6 @@
 """Routes of the main port: the workspace, and the admin over every part's tables.
 
-The other parts' mounts are told apart before Django.
+Requests to the mounts of the other parts are routed before they reach Django.
 """
 
 from importlib import import_module
@@ -16,6 +16,6 @@ handler404 = or_page(pages.missing, answers.not_found)
 handler500 = "config.web.answers.failed"
 
 for part in ("workspace", "review", "dashboard"):
-    import_module(f"{part}.admin")  # fills the site, whose URLs are made once
+    import_module(f"{part}.admin")  # registers with the site, whose URLs are built once
 
 urlpatterns = [path("admin/", site.urls), path("", include("workspace.urls"))]

@@ -1,4 +1,4 @@
-"""`manage.py backup [FILE]`: everything a user would miss, in one archive, while all runs."""
+"""`manage.py backup [FILE]`: all of a user's data in one archive, while the service runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEFT_OUT = (
 
 
 def plan() -> backup.Plan:
-    """The parts of this instance (settings.SVC_BACKUP names the folders)."""
+    """What to back up for this instance (settings.SVC_BACKUP names the folders)."""
     return backup.Plan(
         folders=settings.SVC_BACKUP,
         config=settings.SVC.config_file,
@@ -55,6 +55,6 @@ class Command(BaseCommand):
 
 
 def reason(error: Exception) -> str:
-    """Why it failed, on one line."""
+    """The error's reason, on one line."""
     told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(told.split())

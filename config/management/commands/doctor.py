@@ -1,4 +1,4 @@
-"""`manage.py doctor`: looks at all the service stands on; exit code 1 for a fault."""
+"""`manage.py doctor`: examines all that the service depends on; exit code 1 for a fault."""
 
 from __future__ import annotations
 

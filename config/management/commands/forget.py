@@ -1,4 +1,4 @@
-"""`manage.py forget [ID]`: rows that another machine left in a shared database, and their end."""
+"""`manage.py forget [ID]`: list or delete the rows of other machines in a shared database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
 
 def listed() -> list[str]:
-    """A line for each home or node that is not this one's: id, who serves it, what it has."""
+    """A line for each home or node other than this one's: its id, who serves it, what it has."""
     found = [
         f"{one}  {_served(one)}  {', '.join(words)}" for one, words in sorted(_found().items())
     ]
@@ -38,8 +38,8 @@ def listed() -> list[str]:
 
 
 def forgotten(one: str) -> str:
-    """Delete its rows; what was deleted. NotFound, Conflict while a process serves it, Unavailable
-    while that cannot be known."""
+    """Delete the rows of a home or node; return a sentence that counts them. NotFound if it has
+    none, Conflict while a process serves it, Unavailable while that cannot be known."""
     if one not in _found():
         raise NotFound(f"no rows of another machine: {printable(one)}; `forget` alone lists them")
     if not nodes.heard():

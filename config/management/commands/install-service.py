@@ -1,4 +1,4 @@
-"""`manage.py install-service`: the service as a job of this user that starts by itself."""
+"""`manage.py install-service`: install the service as a job of this user that starts by itself."""
 # ruff: noqa: N999 - the name of a command
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from config.process.units import KINDS, Job, native, place
 from config.storage import opening
 
 LINGER = Path("/var/lib/systemd/linger")
-WRITTEN = {"SVC_DATA_DIR"}  # into the job; everything else stands in a file
+WRITTEN = {"SVC_DATA_DIR"}  # into the job; every other variable is read from a file
 
 
 class Command(BaseCommand):
@@ -84,7 +84,7 @@ class Command(BaseCommand):
         self.stdout.write(f"removed {path}; {job.data_dir} and the apps that run are left alone")
 
     def call(self, *argv: str) -> None:
-        """Tell the machine's supervisor; where it cannot be reached, tell the user."""
+        """Run a command of the machine's supervisor; if it fails, print it for the user to run."""
         try:
             done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
             why = "" if done.returncode == 0 else done.stderr.strip().partition("\n")[0]
@@ -95,7 +95,7 @@ class Command(BaseCommand):
 
 
 def hints(job: Job) -> list[str]:
-    """What this installation may lack."""
+    """What may be missing in this installation, one hint a line."""
     told = []
     known = written.variables_of(job.environment)
     if left := sorted(name for name in settings.SVC.environ if is_ours(name) and name not in known):

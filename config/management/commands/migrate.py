@@ -1,4 +1,4 @@
-"""`manage.py migrate`: Django's own, which finds a file to work on at the first start."""
+"""`manage.py migrate`: Django's own, after making the database file if there is none."""
 
 from __future__ import annotations
 

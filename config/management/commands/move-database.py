@@ -1,4 +1,4 @@
-"""`manage.py move-database URL`: every row into another database, verified; files stay."""
+"""`manage.py move-database URL`: copy every row to another database, verified; files stay."""
 # ruff: noqa: N999 - the name of a command
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`manage.py reindex`: the database as the files say, from nothing if need be."""
+"""`manage.py reindex`: rebuild the index tables from the files; the database may be empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: a backup into an empty data directory; the index is rebuilt after."""
+"""`manage.py restore FILE`: unpack a backup into an empty data directory and rebuild the index."""
 
 from __future__ import annotations
 

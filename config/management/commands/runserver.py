@@ -1,4 +1,4 @@
-"""`manage.py runserver`: the server alone, on its three ports; migrates nothing."""
+"""`manage.py runserver`: only the server, on its three ports; it runs no migrations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             self.look_at_database()
             serving.serve(self.ready, signal_handlers=False)
         except OptionError as error:
-            os._exit(error.report())  # in the reloader's thread an exception ends nothing
+            os._exit(error.report())  # an exception in this thread would not end the process
 
     def look_at_database(self) -> None:
         release.refuse_newer(settings.DATA_DIR)

@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         Instance(settings.DATA_DIR, "server").refuse_second()
-        Instance(settings.DATA_DIR, "up").acquire()  # its children hold the lock with it
+        Instance(settings.DATA_DIR, "up").acquire()  # its children hold the lock too
         singleton.hold_projects()
         release.refuse_newer(settings.DATA_DIR)
         database.make()
@@ -45,7 +45,7 @@ class Command(BaseCommand):
 
 
 def migrate(state: database.MigrationState) -> None:
-    """In a child, which takes along what it loads: 20 MB that nobody needs afterwards."""
+    """Migrate in a child, whose end frees the 20 MB of modules that only this needs."""
     connections.close_all()
     if not state.pending:
         return
@@ -53,12 +53,12 @@ def migrate(state: database.MigrationState) -> None:
     child.join()
     if child.exitcode and child.exitcode < 0:
         sys.exit(f"the database is not migrated: signal {-child.exitcode} ended it")
-    if child.exitcode:  # it has said why
+    if child.exitcode:  # it has printed the reason
         sys.exit(child.exitcode)
 
 
 def children() -> list[Child]:
-    """What the supervisor keeps alive."""
+    """The processes that the supervisor keeps alive."""
     logs = settings.DATA_DIR / "logs"
     server = Child("server", serve, logs / "server.log", tells_ready=True)
     if not settings.SVC.scheduler:
@@ -69,13 +69,13 @@ def children() -> list[Child]:
 
 
 def serve(tell: int) -> None:
-    """The server; writes its ports to `tell` once they are open."""
-    database.reach()  # a child that starts anew may find none
+    """Run the server; write its ports to `tell` once they are open."""
+    database.reach()  # the database may be gone when a child is restarted
     serving.serve(partial(ready, tell))
 
 
 def schedule(run: Callable[[], object]) -> None:
-    """The schedulers, which fork in their turn: what was opened to look is not theirs."""
+    """Run the schedulers. These fork, so connections that were opened here are closed first."""
     database.reach()
     connections.close_all()
     run()

@@ -1,1 +1,1 @@
-"""Everything a person has in one file, and back from it."""
+"""A backup of everything a user has in one file, and its restore."""

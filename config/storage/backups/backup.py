@@ -1,10 +1,10 @@
 """One archive of everything a user would miss, written while everything runs.
 
-In it: a copy of the database of one moment, then the config file and the named folders, so that no
-row tells of a file the archive is too old for. Never in it: the secret key, run state, caches,
-logs (those of apps too), homes of turns, and the home of the projects directory: what is restored
-elsewhere is another directory. What was left out is reported, not guessed. The way back is
-restoring.py.
+It holds a copy of the database as of one moment, then the config file and the named folders, so its
+files are never older than the rows that refer to them. It never holds the secret key, run state,
+caches, logs (those of apps too), homes of turns, or the home of the projects directory: what is
+restored elsewhere is another directory. What was left out is reported, not guessed. restoring.py
+restores it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from config.storage.drafts import PREFIX
 FORMAT = 1
 MANIFEST, END = "manifest.json", "end"
 DATABASE, CONFIG = "database.sqlite3", "svc.config.yaml"
-STAGE = ".svc-restore-"  # how the name begins of what a restore has not finished
-LOGS = "dashboard/logs"  # what apps print, as it would be named here
+STAGE = ".svc-restore-"  # the prefix of the names of an unfinished restore's files
+LOGS = "dashboard/logs"  # the output of apps, by its name in an archive
 SPOOL = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where each part of an archive lives on this machine."""
+    """Where each part of an archive is on this machine."""
 
     folders: Mapping[str, Path]
     config: Path
@@ -49,12 +49,12 @@ class Plan:
 class Report:
     files: int = 0
     size: int = 0
-    notes: list[str] = field(default_factory=list)  # what to know about the rows
+    notes: list[str] = field(default_factory=list)  # remarks on the rows
     left_out: list[str] = field(default_factory=list)
 
 
 def write(plan: Plan, archive: Path, *, version: str) -> Report:
-    """Write the archive; it appears under its name only when it is whole."""
+    """Write the archive; it gets its name only when it is complete."""
     report = Report()
     draft = archive.with_name(f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -84,7 +84,7 @@ def _add_bytes(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _add_database(tar: tarfile.TarFile, plan: Plan, folder: Path, report: Report) -> None:
-    """Its copy needs as much room beside the archive as it has rows, for a while."""
+    """Add a copy of the database. For a while it needs the room of all rows beside the archive."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=PREFIX) as scratch:
         copy = Path(scratch) / DATABASE
         report.notes += plan.database.save(copy)
@@ -104,18 +104,18 @@ def _add_folder(
         try:
             _add(tar, relative, path, folder, report)
         except FileNotFoundError:
-            continue  # went away meanwhile
+            continue  # deleted since it was listed
         except OSError as error:
             report.left_out.append(f"{path}: {error.strerror}")
 
 
 def of_home(name: str) -> bool:
-    """Whether a member would tell which projects directory it came from."""
+    """Whether a member would identify the projects directory it came from."""
     return PurePosixPath(name).parts[1:2] == (homes.FOLDER,)
 
 
 def _walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """Everything below but logs and what is not finished, folders first, symlinks not followed."""
+    """Everything below except logs and unfinished files, folders first, symlinks not followed."""
     waiting = [(folder, name)]
     while waiting:
         path, relative = waiting.pop()
@@ -148,7 +148,7 @@ def _add(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report
 
 
 def _add_file(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
-    """One file as long as it was when reading ended; it may grow or shrink meanwhile."""
+    """Add one file, cut to its length when it was opened; it may change while it is read."""
     with (
         opening.reading(path, within=root) as stream,
         tempfile.SpooledTemporaryFile(SPOOL) as spool,

@@ -1,4 +1,4 @@
-"""The database as one SQLite file, whatever store it is: how a backup takes and restore brings it.
+"""The database as one SQLite file, whatever the store: how it is backed up and restored.
 
 So an archive of one store can be restored into the other, and no program of a database is needed.
 """
@@ -27,24 +27,24 @@ SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
 class Database(Protocol):
-    """A database as a backup sees it. `folder` is where a copy waits until it is brought in."""
+    """A database as a backup uses it. `folder` is where a copy waits until it is loaded."""
 
     @property
     def folder(self) -> Path: ...
 
     def save(self, copy: Path) -> list[str]:
-        """Write all of one moment to a new SQLite file, while others write; what to tell of it."""
+        """Write a snapshot to a new SQLite file while others write; return notes for the report."""
 
     def refuse_data(self) -> None:
-        """Conflict when it is not empty. OptionError when it cannot be used."""
+        """Raise Conflict if the database is not empty, OptionError if it cannot be used."""
 
     def load(self, copy: Path) -> contextlib.AbstractContextManager[None]:
-        """Bring a copy in: it is there when the block has ended well, and else nothing is."""
+        """Load a copy: its rows are there if the block ends well, and none are if it raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteFile:
-    """The default: the file is copied by SQLite itself, and its copy becomes the file."""
+    """The default: SQLite itself copies the file, and a loaded copy is moved into its place."""
 
     path: Path
 
@@ -76,12 +76,12 @@ class SqliteFile:
 
 @dataclass(frozen=True, slots=True)
 class PostgresRows:
-    """PostgreSQL: rows are carried and compared, as `move-database` does (moving.py)."""
+    """PostgreSQL: rows are copied and compared, as `move-database` does it (moving.py)."""
 
     folder: Path
 
     def save(self, copy: Path) -> list[str]:
-        """One snapshot, which no writer waits for."""
+        """Copy from one snapshot; no writer has to wait for it."""
         state = database.look()
         state.refuse_newer()
         if state.pending:
@@ -114,8 +114,8 @@ class PostgresRows:
 
 
 def _forget_place() -> None:
-    """In the copy, rows of this projects directory and this node name neither: where they are
-    restored are others, which take rows without one for their own."""
+    """In the copy, clear the home and node of rows of this projects directory and this node: where
+    they are restored, these are different ones, and rows without one are adopted."""
     here = {"home": homes.home(), "node": nodes.me()}
     for model in moving.tables():
         for field in model._meta.local_fields:
@@ -125,14 +125,14 @@ def _forget_place() -> None:
 
 
 def settings_of(copy: Path) -> dict[str, Any]:
-    """Of a SQLite file that nobody else sees, and that is of no use after a crash."""
+    """Settings of a SQLite file that no other process uses and that is of no use after a crash."""
     quick = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
     return {"ENGINE": "django.db.backends.sqlite3", "NAME": copy, "CONN_MAX_AGE": None,
             "OPTIONS": {"init_command": quick}}  # fmt: skip
 
 
 def of_instance(data_dir: Path) -> Database:
-    """The database of the settings."""
+    """The database of this instance's settings."""
     if connection.vendor == "postgresql":
         return PostgresRows(data_dir)
     return SqliteFile(Path(str(connection.settings_dict["NAME"])))

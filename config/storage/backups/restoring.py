@@ -1,7 +1,7 @@
-"""The way of an archive (backup.py) into an empty data directory: all of it or none.
+"""Restores an archive (backup.py) into an empty data directory: all of it or nothing.
 
-Everything is unpacked beside its place and moved there at the end, inside the transaction that
-brings the rows; what a killed restore left is not in the way of the next one.
+Everything is unpacked beside its final place and moved there at the end, inside the transaction
+that loads the rows. The leftovers of a killed restore do not hinder the next one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BROKEN = (tarfile.TarError, EOFError, UnsafePath, zlib.error)
 
 
 def restore(plan: Plan, archive: Path) -> Report:
-    """Unpack into places that hold nothing yet: Conflict. Invalid for what is no backup."""
+    """Unpack into places that hold nothing yet. Conflict if they do, Invalid if it is no backup."""
     _refuse_data(plan)
     report = Report()
     stage = Stage.beside(plan)
@@ -72,13 +72,13 @@ def _unfinished(path: Path) -> bool:
 
 
 def _no_data(path: Path) -> bool:
-    """What may be there: leftovers of a killed restore, the home of this projects directory."""
+    """Whether it may be there: a leftover of a killed restore, the projects directory's home."""
     return _unfinished(path) or path.name == homes.FOLDER
 
 
 @dataclass(slots=True)
 class Stage:
-    """Where the parts of an archive wait, each on the disk of its place."""
+    """Where the parts of an archive wait, each on the file system of its final place."""
 
     folders: Mapping[str, Path]
     config: Path
@@ -96,7 +96,7 @@ class Stage:
         )
 
     def clear(self) -> None:
-        """Remove what a killed restore left, and make the folders."""
+        """Remove what a killed restore left, and make the folders of this one."""
         parents = {path.parent for path in (*self.folders.values(), self.config, self.copy)}
         for left in (path for parent in parents if parent.is_dir() for path in _in(parent)):
             if _unfinished(left):
@@ -105,7 +105,7 @@ class Stage:
             folder.mkdir(mode=0o700, parents=True)
 
     def settle(self, plan: Plan, report: Report) -> None:
-        """Everything to its place, or nothing; symlinks are made last, so that nothing was ever
+        """Move everything to its place, or nothing. Symlinks are made last, so that nothing is ever
         written through one."""
         for target, path in self.links:
             path.symlink_to(target)
@@ -135,7 +135,7 @@ class Stage:
         self.moved.append(place)
 
     def remove(self) -> None:
-        """What was not moved."""
+        """Remove what was not moved."""
         for path in (*self.folders.values(), self.config, self.copy):
             _remove(path)
 
@@ -148,7 +148,7 @@ def _remove(path: Path) -> None:
 
 
 def _check(tar: tarfile.TarFile, stage: Stage) -> None:
-    """Read it to its end before anything is written: ours, whole, and all names safe."""
+    """Read it to its end before anything is written: our format, complete, all names safe."""
     first = last = tar.next()
     stream = tar.extractfile(first) if first and first.name == MANIFEST and first.isreg() else None
     try:
@@ -188,14 +188,14 @@ def _unpack_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path) -> N
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     stream = tar.extractfile(member)
-    assert stream is not None  # of a regular file there is one
+    assert stream is not None  # there always is one for a regular file
     with os.fdopen(os.open(path, flags, member.mode & 0o777), "wb") as target:
         shutil.copyfileobj(stream, target)
     os.utime(path, (member.mtime, member.mtime))
 
 
 def _destination(name: str, stage: Stage) -> Path | None:
-    """Where a member goes. UnsafePath for a name that could lead anywhere else."""
+    """Where a member goes; None for no place. UnsafePath if its name could lead elsewhere."""
     parts = [segment(part) for part in PurePosixPath(name).parts]
     if parts == [DATABASE]:
         return stage.copy

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend that comes back by itself when its server does."""
+"""Django's PostgreSQL backend, with connections that recover when the server comes back."""

@@ -1,7 +1,8 @@
-"""PostgreSQL as SQLite is to its callers: what rows may hold, and that the database is just there.
+"""PostgreSQL that is to its callers like SQLite: the same values in rows, and no lost connections.
 
 Connections live as long as their threads, most of which serve no HTTP request, so Django's own
-check at the start of a request would miss them. The look is one system call and no round trip.
+check at the start of a request would not cover them. The check here is one system call, not a round
+trip.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from config.storage.postgres.outage import OUTAGE, Patient
 
 
 class WholeText(StrDumper):
-    """Rows tell what files hold, NUL included; PostgreSQL stores none."""
+    """Text with NUL as U+FFFD: rows hold what files hold, and PostgreSQL cannot store NUL."""
 
     def dump(self, obj: str) -> Any:
         return super().dump(obj.replace("\0", "\ufffd"))
 
 
 class Moment(TimestamptzLoader):
-    """psycopg's own loader of times, in C: Django's is Python, a quarter of a page of runs."""
+    """psycopg's loader of times, in C: Django's Python takes a quarter of a page of runs' time."""
 
-    timezone = UTC  # what Django would look for, and what the connection is set to
+    timezone = UTC  # read by Django; the connection's time zone is set to it
     _own = adapters.get_loader(types["timestamptz"].oid, Format.TEXT) or TimestamptzLoader
 
     def __new__(cls, oid: int, context: AdaptContext | None = None) -> Any:
@@ -49,20 +50,21 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Columns as wide as SQLite's; JSON as it was written, not as jsonb would sort and refuse it.
+    """Columns as wide as SQLite's; JSON as it was written, where jsonb would sort or refuse it.
 
-    What a transaction had done before its server went is lost with it, so it must fail.
+    In a transaction a connection is never replaced: what was done before the server went is lost,
+    so the transaction must fail.
     """
 
     ops_class = DatabaseOperations
-    _made = 0.0  # when the connection was, by the clock of OUTAGE
+    _made = 0.0  # when the connection was made, by the clock of OUTAGE
     data_types = base.DatabaseWrapper.data_types | {
         "CharField": "varchar",
         "JSONField": "json",
     }
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Django's own, which knows no connection but psycopg's."""
+        """Like Django's own, which supports no connection class but psycopg's."""
         self.isolation_level = IsolationLevel.READ_COMMITTED
         self._made = time.monotonic()
         connection = Patient.connect(**conn_params | {"autocommit": True})
@@ -80,10 +82,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 super().ensure_connection()
 
     def close_if_unusable_or_obsolete(self) -> None:
-        """Django's own asks the server about itself, which opens a new connection.
+        """Close a lost connection. Django's own check asks the server, if need be on a new one.
 
-        It does so too when another thread finds the server silent meanwhile; that there is none
-        to be had then fails the callers that need rows, not an answer that was made of files.
+        That also happens if another thread finds the server silent at that moment. If there is no
+        connection to be had then, only callers that need rows fail, not an answer made from files.
         """
         if self._left():
             self.close()
@@ -92,7 +94,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 super().close_if_unusable_or_obsolete()
 
     def _left(self) -> bool:
-        """Whether it is closed, or its server has said something unasked: only a goodbye is."""
+        """Whether it is closed, older than an outage, or has unread data: a server sends nothing
+        unasked but a goodbye."""
         if self.connection is None or self.in_atomic_block:
             return False
         if self.connection.closed or self._made < OUTAGE.silent_at:

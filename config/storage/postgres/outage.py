@@ -1,7 +1,7 @@
-"""A server that says nothing: how long a thread waits for it, and what the others do meanwhile.
+"""A server that does not answer: how long a thread waits for it, and what other threads do then.
 
-A stopped machine or a lost route answers neither yes nor no. Without a bound every thread would
-wait for it in turn, and no file could be read any more.
+A stopped machine or a lost route answers neither yes nor no. Without a limit every thread would
+wait for it in turn, and files could no longer be read either.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ ALIVE = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalive
 
 
 class Outage:
-    """Whether the server of this process was last found to answer. After it was not, one thread at
-    a time tries again; the others are refused at once."""
+    """Whether the server last answered this process. After it did not, one thread at a time tries
+    again; the others are refused at once."""
 
     def __init__(self) -> None:
-        self.silent_at = 0.0  # connections from before are not to be trusted (monotonic)
+        self.silent_at = 0.0  # connections made before are not trusted (monotonic)
         self._gone = False
         self._again = 0.0
         self._trying = threading.Lock()
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Around a new connection. OperationalError while it is not one's turn, which says nothing
-        of the server."""
+        """A block that makes a new connection. OperationalError if it is not this thread's turn to
+        try, which says nothing about the server."""
         mine = self._trying.acquire(blocking=False)
         try:
             if self._gone and (not mine or time.monotonic() < self._again):
@@ -67,17 +67,17 @@ OUTAGE = Outage()
 
 
 class Patient(psycopg.Connection[Any]):
-    """A connection that is given up when its server says nothing for `patience` seconds, or that it
-    takes nothing, as one does whose place another has taken.
+    """A connection that is closed if its server does not answer for `patience` seconds, or if it is
+    read-only, as one is after another server has taken over from it.
 
-    None (commands such as migrate and backup): it may work as long as it wants.
+    With None (commands such as migrate and backup) there is no limit.
     """
 
     patience: ClassVar[float | None] = None
 
     def tell_server(self) -> None:
-        """Have the server give this client up likewise, with the locks it holds: by itself it keeps
-        them for hours when a route is lost in the middle of a transaction."""
+        """Set a limit on the server for this client too, and so for its locks: by default it keeps
+        them for hours if a route is lost in the middle of a transaction."""
         if self.patience is not None:
             values = {"idle_in_transaction_session_timeout": int(self.patience * 2000), **ALIVE}
             self.execute(
@@ -95,5 +95,5 @@ class Patient(psycopg.Connection[Any]):
             why = f"the database said nothing for {self.patience:.0f} s"
             raise psycopg.OperationalError(why) from None
         except errors.ReadOnlySqlTransaction as error:
-            self.pgconn.finish()  # another server may write meanwhile: a new connection finds it
+            self.pgconn.finish()  # another server may accept writes: a new connection finds it
             raise psycopg.OperationalError(str(error)) from None

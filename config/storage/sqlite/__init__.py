@@ -1,1 +1,1 @@
-"""SQLite as the service uses it: Django's own backend, and a file that only the start makes."""
+"""Django's SQLite backend for a file that only a start of the service creates."""

@@ -1,8 +1,9 @@
-"""SQLite whose file may be taken away: nothing is made in its place, and nothing goes on in it.
+"""SQLite with a file that may be removed: no other file is created, and the removed one is not
+used.
 
-Connections live as long as their threads. One whose file was deleted would go on in a file without
-a name, and the next one would make an empty file for itself: what either of them accepts is lost.
-So each use looks at the name first, and no connection makes a file. The look is one system call.
+Connections live as long as their threads. After its file was deleted, a connection would go on in a
+file without a name, and the next one would create an empty file: whatever either accepts is lost.
+So each use checks the name first, and no connection creates a file. The check is one system call.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ class DatabaseOperations(operations.DatabaseOperations):
         return jsonio.column(value, encoder)
 
     def convert_datetimefield_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        """What Django's own way makes of a column's time, which the driver has read already, in two
-        thirds of its time: a page of a list holds hundreds."""
+        """The result of Django's own method in two thirds of its time, since the driver has already
+        parsed the time: a page of a list has hundreds."""
         if type(value) is datetime and value.tzinfo is None and connection.timezone is UTC:
             return value.replace(tzinfo=UTC)
         return super().convert_datetimefield_value(value, expression, connection)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A file that was put in place of the first is taken up between two transactions."""
+    """A file that replaced the first one is opened between two transactions."""
 
     ops_class = DatabaseOperations
     _file: File | None = None  # what the connection has open
@@ -55,8 +56,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return made
 
     def close_if_unusable_or_obsolete(self) -> None:
-        """Before and after each request, also of one that files alone can answer: Django's own
-        looks by opening a connection, which must not fail then."""
+        """Called before and after each request, even one that needs only files. Django's own opens
+        a connection for its check, which must not fail then."""
         if not self._moved():
             super().close_if_unusable_or_obsolete()
         elif not self.in_atomic_block:
@@ -75,11 +76,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super()._commit()  # type: ignore[misc]
 
     def _moved(self) -> bool:
-        """Whether the connection has another file open than the one of the name."""
+        """Whether the file that the connection has open is no longer the one at the path."""
         return self.connection is not None and self._file != self._there()
 
     def _there(self) -> File | None:
-        """The file of the name, None when there is none."""
+        """The file at the path; None if there is none."""
         try:
             found = os.stat(self.settings_dict["NAME"])  # noqa: PTH116 - before each statement
         except OSError:
@@ -91,5 +92,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def uri(path: str | os.PathLike[str], mode: str = "rw") -> str:
-    """What opens the file and never makes it."""
+    """A URI that opens the file and never creates it."""
     return f"file:{quote(os.fspath(path))}?mode={mode}"

@@ -1,1 +1,1 @@
-"""YAML for files that people and the service both write; the public face is yamlio.py beside it."""
+"""YAML for files that both people and the service write; yamlio.py beside it is the interface."""

@@ -1,4 +1,4 @@
-"""Comments of YAML text: which there are, and how those of an entry go with it."""
+"""Comments of YAML text: which there are, and how those of an entry move with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[^\r\n]*", re.MULTILINE)
 
 
 def lost(before: bytes, after: bytes) -> list[str]:
-    """The comments of one text that another lacks, in order."""
+    """The comments of one text that the other lacks, in order."""
     left = Counter(_found(recent.parse(after)).values())
     gone = []
     for comment in _found(recent.parse(before)).values():
@@ -28,7 +28,7 @@ def lost(before: bytes, after: bytes) -> list[str]:
 
 
 def uncover(data: bytes, path: Path) -> bytes:
-    """Without the comments that stand right above an entry, in its column: they are its own."""
+    """The text without the comments directly above an entry, in its column: they belong to it."""
     document = recent.parse(data)
     layout, start = Layout(document.text), _start(document, path)
     above, found = start, _found(document)
@@ -41,7 +41,7 @@ def uncover(data: bytes, path: Path) -> bytes:
 
 
 def cover(data: bytes, path: Path, comments: list[str]) -> bytes:
-    """With these comments on lines of their own right above an entry."""
+    """The text with these comments on lines of their own directly above an entry."""
     document = recent.parse(data)
     layout, start = Layout(document.text), _start(document, path)
     first, end = layout.line_start(start), newline(document.text)
@@ -58,13 +58,13 @@ def _checked(data: bytes, document: Document, text: str) -> bytes:
 
 
 def _start(document: Document, path: Path) -> int:
-    """Where the key of an entry begins; one that is only mixed in, where the text does."""
+    """Where the key of an entry begins; 0 for an entry that only a merge key provides."""
     found = document.entry(*path)
     return found[0].start if found else 0
 
 
 def _found(document: Document) -> dict[int, str]:
-    """Every comment by its place: what no text or number of the document holds."""
+    """Every comment by its position; a `#` inside a scalar is not one."""
     found: dict[int, str] = {}
     text, at = document.text, 0
     for start, end in [*sorted(_written(document)), (len(text), len(text))]:
@@ -74,7 +74,7 @@ def _found(document: Document) -> dict[int, str]:
 
 
 def _written(document: Document) -> Iterator[tuple[int, int]]:
-    """Start and end of each scalar; of a block of text, without the line of its header."""
+    """Start and end of each scalar; for a block scalar, without its header line."""
     layout, waiting = Layout(document.text), [document.root]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""From an old node and a new value to replacements of text, as few and as small as it goes."""
+"""Turns an old node and a new value into replacements of text, as few and as small as possible."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Edits:
     def _applied(self) -> str:
         parts, at = [], 0
         for start, end, new in sorted(self.found, key=lambda edit: edit[:2]):
-            below = start < at and new.startswith(self.newline)  # lines that go with their end
+            below = start < at and new.startswith(self.newline)  # after lines cut with their end
             parts += [self.text[at:start], _ended(new, self.newline) if below else new]
             at = max(at, end)
         return "".join(parts) + self.text[at:]
 
     def put(self, slot: Slot | None, node: Node, value: Any) -> None:
-        """Make `node` hold `value`. Without a slot it stands inside a flow collection."""
+        """Make `node` hold `value`. Without a slot, the node is inside a flow collection."""
         if same(node.value, value):
             return
         if node.kind == ALIAS:
@@ -80,11 +80,11 @@ class Edits:
             self._whole(slot, node, value)
 
     def append(self, at: int, lines: list[str]) -> None:
-        """New lines below the line that ends at `at`."""
+        """Add lines below the line that ends at `at`."""
         self._edit(at, at, "".join(self.newline + line for line in lines))
 
     def prepend(self, at: int, lines: list[str]) -> None:
-        """New lines above the line that begins at `at`."""
+        """Add lines above the line that begins at `at`."""
         self._edit(at, at, "".join(line + self.newline for line in lines))
 
     def _edit(self, start: int, end: int, new: str = "") -> None:
@@ -139,7 +139,7 @@ class Edits:
                 self._edit(start, self.layout.next_line(end))
 
     def _has_comments(self, slot: Slot | None, node: Node) -> bool:
-        """Whether comment lines stand among the entries of a block mapping."""
+        """Whether there are comment lines among the entries of a block mapping."""
         if slot is None or node.flow:
             return False
         return bool(COMMENT.search(self.text, slot.intro, self.layout.end(node)))
@@ -176,7 +176,7 @@ class Edits:
     def _add_items(
         self, old: Sequence[Node], dashes: list[int], index: int, new: list[Any]
     ) -> None:
-        """New items before the item `index` of a block sequence."""
+        """Insert items before the item `index` of a block sequence."""
         column = self.layout.column(dashes[0])
         lines = [
             line
@@ -189,7 +189,7 @@ class Edits:
             self.prepend(self.layout.line_start(dashes[0]), lines)
 
     def _flow_items(self, old: Sequence[Node], index: int, texts: list[str]) -> None:
-        """New items before the item `index` of a list in brackets; here others always stay."""
+        """Insert items before the item `index` of a flow sequence; some old items always remain."""
         if texts and index:
             self._edit(old[index - 1].end, old[index - 1].end, "".join(f", {x}" for x in texts))
         elif texts:
@@ -230,7 +230,7 @@ class Edits:
     # -- whole values ----------------------------------------------------------------------------
 
     def _whole(self, slot: Slot, node: Node, value: Any) -> None:
-        """Another kind of value: what stands behind the colon or dash, and the lines below."""
+        """Write a value of another kind: the text after the colon or dash, and the lines below."""
         if isinstance(value, dict) and value and self._empty_line(slot, node):
             lines = render.pairs(
                 value, self.layout.column(node.start), self.step, literal=self.literal
@@ -252,14 +252,14 @@ class Edits:
         self._edit(at, max(at, below), "".join(self.newline + line for line in body))
 
     def _behind(self, slot: Slot | None, node: Node) -> Slot:
-        """Where a block collection that shares its line begins: behind a dash. That of the file
-        itself has a question mark before it, or a line that ends as in no file of ours."""
+        """The slot of a block collection that begins on the line of a dash. At the top of the file
+        there is none: such a file has a `?` before it, or line ends that no file of ours has."""
         if slot is None:
             raise self.layout.refuse("this is written in a way that cannot be edited", node)
         return slot
 
     def _empty_line(self, slot: Slot, node: Node) -> bool:
-        """Whether this is a {} on a line below its key, maybe with comments between the two."""
+        """Whether this is a {} on a line below its key, perhaps with comments between the two."""
         own_line = self.layout.opens_line(node.start) and self.layout.column(node.start)
         return node.kind == MAP and not node.pairs and own_line > slot.column
 
@@ -283,7 +283,7 @@ class Edits:
 
 
 def _ended(lines: str, newline: str) -> str:
-    """Lines that each begin with a line end, as lines that each end with one."""
+    """Turn lines that each begin with a line end into lines that each end with one."""
     return lines.removeprefix(newline) + newline
 
 
@@ -293,7 +293,7 @@ def newline(text: str) -> str:
 
 
 def _common(one: list[Any], other: list[Any]) -> int:
-    """How many items are equal from the front."""
+    """How many items are equal, from the front."""
     count = 0
     for left, right in zip(one, other, strict=False):
         if not same(left, right):

@@ -1,12 +1,12 @@
-"""What can be wrong with YAML text, with the place in the file a person has to look at."""
+"""What can be wrong with YAML text, with the place in the file that a person has to look at."""
 
 from __future__ import annotations
 
 
 class YamlError(Exception):
-    """The text is no document we read. `line` and `column` count from 1."""
+    """The text is not a document we accept. `line` and `column` count from 1."""
 
-    unreadable = True  # storage/files.py reads a file once more that was saved a moment ago
+    unreadable = True  # storage/files.py reads a file again that was saved a moment ago
 
     def __init__(self, reason: str, line: int, column: int) -> None:
         super().__init__(f"line {line}, column {column}: {reason}")
@@ -23,6 +23,6 @@ class YamlError(Exception):
 
 
 class NotSpliceable(YamlError):
-    """The text is read well, but cannot be changed without touching more than was asked."""
+    """The text is valid, but cannot be changed without touching more than was asked."""
 
     unreadable = False

@@ -1,4 +1,4 @@
-"""Where things stand in YAML text: lines, ends of entries, dashes. Knows nothing of values."""
+"""Positions in YAML text: lines, ends of entries, dashes. Knows nothing of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMMENT_LINE = re.compile(r"\r?\n([ ]*)#[^\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place a value stands in: just behind its colon or dash, in the column of its entry."""
+    """The position of a value: directly after its colon or dash, in the column of its entry."""
 
     intro: int
     column: int
@@ -33,7 +33,7 @@ class Layout:
         return self.text.rfind("\n", 0, at) + 1
 
     def line_end(self, at: int) -> int:
-        """Before the line break of the line that holds `at`."""
+        """The position before the line break of the line that contains `at`."""
         end = self.text.find("\n", at)
         end = len(self.text) if end < 0 else end
         return end - 1 if end > at and self.text[end - 1] == "\r" else end
@@ -46,16 +46,16 @@ class Layout:
         return at - self.line_start(at)
 
     def opens_line(self, at: int) -> bool:
-        """Whether nothing but blanks stands before `at` in its line."""
+        """Whether only blanks precede `at` in its line."""
         return not self.text[self.line_start(at) : at].strip(" ")
 
     def token(self, at: int) -> int:
-        """The next place that is no blank and no comment."""
+        """The next position that is neither blank nor comment."""
         match = GAP.match(self.text, at)
         return match.end() if match else at
 
     def end(self, node: Node) -> int:
-        """Where the last character of a value stands; trailing blank lines are not its own."""
+        """The end of the last character of a value; trailing blank lines do not belong to it."""
         leaf = node.last()
         if leaf.style not in {"|", ">"}:
             return leaf.end
@@ -65,7 +65,7 @@ class Layout:
         return max(leaf.start, leaf.start + len(self.text[leaf.start : leaf.end].rstrip()))
 
     def entry_end(self, node: Node, column: int) -> int:
-        """The end of the entry's last line, with the comment lines that are indented below it."""
+        """The end of the entry's last line, including comment lines below that indent deeper."""
         end = self.line_end(self.end(node))
         while match := COMMENT_LINE.match(self.text, end):
             if len(match[1]) <= column:
@@ -81,7 +81,7 @@ class Layout:
         return Slot(colon + 1, self.column(key.start))
 
     def dashes(self, node: Node) -> list[int]:
-        """The dash of every item of a block sequence."""
+        """The position of the dash of every item of a block sequence."""
         found = []
         at = node.start
         if self.text[at] != "-":
@@ -104,7 +104,7 @@ class Layout:
 
 
 def step_of(document: Document, default: int) -> int:
-    """By how much this file indents: the first nested block decides."""
+    """By how much this file indents: its first nested block decides."""
     layout = Layout(document.text)
     waiting = [document.root]
     while waiting:

@@ -1,4 +1,4 @@
-"""A parsed file as values with their places in the text."""
+"""A parsed file as values with their positions in the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Pair = tuple["Node", "Node"]
 
 
 class Node:
-    """One node with its value and its place. Positions are characters of the text."""
+    """One node with its value and its position. Positions count characters of the text."""
 
     __slots__ = (
         "_by", "_items", "_pairs", "_texts", "end", "flow", "kind", "start", "style", "target",
@@ -26,19 +26,19 @@ class Node:
         self.kind = kind
         self.start = start  # of its properties (anchor, tag), else of itself
         self.value = value
-        self.end = end  # scalars, aliases, flow collections; of a block collection: see `last`
+        self.end = end  # of scalars, aliases, flow collections; for a block collection see `last`
         self.style = style
         self.flow = False
-        self.weight = 1  # nodes below and including it, aliases written out
-        self.text: str | None = None  # of a scalar whose value is no text: how it is written
-        self.target: Node | None = None  # of an alias: what it stands for
+        self.weight = 1  # nodes below and including it, with aliases expanded
+        self.text: str | None = None  # of a scalar whose value is not a text: how it is written
+        self.target: Node | None = None  # of an alias: the node it refers to
         self._pairs: Sequence[Pair] = ()
         self._items: Sequence[Node] = ()
-        self._by = 0  # by how much those below have yet to be moved
+        self._by = 0  # the offset that the nodes below still have to be moved by
         self._texts: Any = None
 
     def hold(self, pairs: Sequence[Pair], items: Sequence[Node]) -> None:
-        """What a collection is made of; both lists may still grow."""
+        """Set what a collection consists of; both lists may still grow."""
         self._pairs, self._items = pairs, items
 
     @property
@@ -56,7 +56,7 @@ class Node:
         return self._items
 
     def moved(self, by: int) -> Node:
-        """This node, and all below it, so many characters further on in another text."""
+        """A copy of this node, and of all below it, that many characters further on in the text."""
         made = Node(self.kind, self.start + by, self.value, self.end + by, self.style)
         made.flow, made.weight, made.text, made._texts = (
             self.flow, self.weight, self.text, self._texts,
@@ -73,7 +73,7 @@ class Node:
         return node.moved(by) if by else node
 
     def walk(self) -> Iterator[Node]:
-        """This node and every one below it, keys left out."""
+        """This node and every node below it, without keys."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -84,8 +84,8 @@ class Node:
         return next((pair for pair in self.pairs if pair[0].value == key), None)
 
     def texts(self) -> Any:
-        """The value with every scalar as its text, see Document.texts; a collection is made once,
-        an alias is what it stands for."""
+        """The value with every scalar as its text, see Document.texts. It is built once for a
+        collection; an alias has that of its target."""
         if self.kind == ALIAS and self.target is not None:
             return self.target.texts()
         if self.kind not in {MAP, SEQ}:
@@ -100,7 +100,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file: its value, and where each part of it stands."""
+    """A parsed file: its value, and the position of each part."""
 
     value: Any
     text: str = field(repr=False)
@@ -108,7 +108,7 @@ class Document:
     aliased: bool = False  # whether it holds anchors or aliases
 
     def within(self, *, limit: int, aliases: bool, nodes: int | None) -> bool:
-        """Whether `parse` with these bounds would read it too."""
+        """Whether `parse` with these bounds would accept it too."""
         small = len(self.text) <= limit // 4 or len(self.text.encode()) <= limit
         return (
             small
@@ -119,15 +119,15 @@ class Document:
     def texts(self) -> Any:
         """The value with every scalar as its text: 0123, 1:30 and `no` as they are written.
 
-        Quoted text is decoded; what is null is None. For fields that hold shas, names or times.
-        Always the same one.
+        Quoted text is decoded; null is None. For fields that hold shas, names or times. Every call
+        returns the same object.
         """
         return self.root.texts()
 
     def merged(self) -> Any:
-        """The value with every merge key (a plain `<<`) applied, as in YAML 1.1: what a mapping
-        says itself wins, then the first of those it names. One that names none stays as it is.
-        """
+        """The value with every merge key (a plain `<<`) applied, as in YAML 1.1: a mapping's own
+        keys win, then those of the first mapping it names. A merge key that does not name mappings
+        is left in place."""
         if MERGE not in self.text:
             return self.value
         return _merged(self.root, {})
@@ -143,7 +143,7 @@ class Document:
         return self.text.count("\n", 0, found[0].start) + 1 if found else None
 
     def entry(self, *path: str | int) -> Pair | None:
-        """Key and value at the path; of an item of a list the item twice."""
+        """Key and value at the path; for an item of a list, the item twice."""
         at = (self.root, self.root)
         for part in path:
             node = at[1]
@@ -160,12 +160,12 @@ class Document:
 
 
 def most_nodes(limit: int) -> int:
-    """How many keys and values a file of this size may hold: one for 50 bytes."""
+    """How many keys and values a file of this size may hold: one for every 50 bytes."""
     return max(NODES, limit // 50)
 
 
 def _merged(node: Node, done: dict[int, Any]) -> Any:
-    """A new copy of the value of a node; `done` holds the collections an alias may stand for."""
+    """A copy of the value of a node; `done` holds the collections that an alias may refer to."""
     if node.kind == ALIAS and node.target is not None:
         target = node.target
         if id(target) not in done:
@@ -182,7 +182,7 @@ def _merged(node: Node, done: dict[int, Any]) -> Any:
 
 
 def _mixed(node: Node, value: dict[str, Any]) -> dict[str, Any]:
-    """The mapping with what its merge key names; what that holds is mixed already."""
+    """The mapping merged with those that its merge key names, which are merged already."""
     merge = node.get(MERGE)
     if merge is None or merge[0].style:  # in quotes it is a key like any other
         return value

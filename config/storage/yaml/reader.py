@@ -1,4 +1,4 @@
-"""Text to values and positions, from the event stream of libyaml, bounded while it is read.
+"""Reads text into values and positions from the event stream of libyaml, with limits.
 
 libyaml's own composer recurses and its loader copies aliases without limit; neither is used.
 """
@@ -39,11 +39,9 @@ def parse(
     nodes: int | None = None,
     text_keys: bool = False,
 ) -> Document:
-    """One document, or YamlError. Keys are text; a key given twice is an error.
-
-    `nodes` bounds keys and values together, aliases written out. With `text_keys`, a plain key
-    that would be a number, a truth or null as a value is an error too.
-    """
+    """Parse one document, or raise YamlError. Keys are text; a duplicate key is an error. `nodes`
+    limits keys and values together, with aliases expanded. With `text_keys`, a plain key that as a
+    value would be a number, a boolean or null is an error too."""
     if len(data) > limit:
         raise YamlError(f"the file is larger than {limit} bytes", 1, 1)
     text = decode(data)
@@ -54,7 +52,7 @@ def parse(
 
 
 def decode(data: bytes) -> str:
-    """UTF-8 without its BOM."""
+    """The text of UTF-8 bytes, without a BOM."""
     body = data.removeprefix(BOM)
     try:
         text = body.decode()
@@ -75,13 +73,13 @@ def _directives(text: str) -> int:
 
 
 class _Open:
-    """A collection that is being read, and in a mapping the key that waits for its value."""
+    """A collection that is being read; in a mapping, with the key whose value comes next."""
 
     __slots__ = ("items", "key", "left", "node", "pairs")
 
     def __init__(self, node: Node, left: int) -> None:
         self.node = node
-        self.left = left  # of the builder, before anything below the node
+        self.left = left  # the builder's `left` before anything below the node was read
         self.key: Node | None = None
         self.pairs: list[Pair] = []
         self.items: list[Node] = []
@@ -116,7 +114,7 @@ class _Builder:
         return Document(root.value, self.text, root, aliased=bool(self.anchors))
 
     def _read(self, loader: Any) -> None:
-        """The whole stream. Event types are told apart in the order of their frequency."""
+        """Read the whole stream. Event types are tested in the order of their frequency."""
         documents = 0
         next_event = loader.get_event
         while (event := next_event()) is not None:
@@ -148,7 +146,7 @@ class _Builder:
         self._add(event, node)
 
     def _awaits_key(self) -> bool:
-        """Whether a key comes next: text, however it looks."""
+        """Whether a key comes next: it is text, whatever it looks like."""
         within = self.open[-1] if self.open else None
         return within is not None and within.key is None and within.node.kind is MAP
 
@@ -198,7 +196,7 @@ class _Builder:
         self._add(event, node)
 
     def _add(self, event: Any, node: Node) -> None:
-        """Put a node where it belongs: the root, an item, a key or the value of a key."""
+        """Add a node as the root, an item, a key or the value of a key."""
         self.left -= node.weight
         if self.left < 0:
             raise self._error(f"more than {self.nodes} values", event)

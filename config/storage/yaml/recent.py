@@ -1,6 +1,6 @@
-"""Documents that were parsed a moment ago: a file is read, written and read again.
+"""A cache of recently parsed documents: a file is read, written and read again.
 
-All callers get the same document: who changes a value of it takes a copy first.
+All callers get the same document: to change a value of it, copy it first.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from config.storage.yaml import reader, reparse
 from config.storage.yaml.nodes import SIZE, Document, most_nodes
 
-MOST, ROOM = 8, 1 << 20  # documents, and bytes of them together
+MOST, ROOM = 8, 1 << 20  # how many documents, and how many bytes together
 
-_known: tuple[tuple[bytes, Document], ...] = ()  # replaced whole: readers need no lock
+_known: tuple[tuple[bytes, Document], ...] = ()  # replaced as a whole: readers need no lock
 
 
 def parse(
@@ -23,9 +23,8 @@ def parse(
     nodes: int | None = None,
     before: Document | None = None,
 ) -> Document:
-    """As reader.parse, without the work when these bytes were parsed a moment ago, and with less of
-    it when they are UTF-8 and differ in one place from the document `before`.
-    """
+    """Like reader.parse, but without parsing if these bytes were parsed a moment ago, and with less
+    of it if they are UTF-8 and differ in one place from the document `before`."""
     global _known  # noqa: PLW0603 - what is remembered is the point
     for known, document in _known:
         if known == data and document.within(limit=limit, aliases=aliases, nodes=nodes):
@@ -49,6 +48,6 @@ def _kept(known: Iterable[tuple[bytes, Document]]) -> tuple[tuple[bytes, Documen
 
 
 def clear() -> None:
-    """Forget them all."""
+    """Empty the cache."""
     global _known  # noqa: PLW0603
     _known = ()

@@ -12,13 +12,13 @@ WIDTH = 80
 
 
 def dump(value: Any) -> bytes:
-    """A whole fresh file."""
+    """The bytes of a whole new file."""
     head, body = entry(clean(value), 0, STEP)
     return ("\n".join([head, *body] if head else body) + "\n").encode()
 
 
 def entry(value: Any, indent: int, step: int, *, literal: bool = True) -> tuple[str, list[str]]:
-    """How a value stands behind its key: the text on that line, and the lines below."""
+    """How a value is written after its key: the text on that line, and the lines below."""
     if isinstance(value, str) and literal and scalars.fits_literal(value):
         lines = value.removesuffix("\n").split("\n")
         head = "|" if value.endswith("\n") else "|-"
@@ -49,7 +49,7 @@ def dashed(item: Any, indent: int, step: int, *, literal: bool = True) -> list[s
 def behind_dash(
     item: Any, indent: int, step: int, *, literal: bool = True
 ) -> tuple[str, list[str]]:
-    """As `entry`, but a collection begins on the line of its dash."""
+    """Like `entry`, but a collection begins on the line of its dash."""
     head, body = entry(item, indent + 2, step, literal=literal)
     return (head, body) if head else (body[0].lstrip(" "), body[1:])
 
@@ -64,7 +64,7 @@ def flow(value: Any) -> str:
 
 
 def clean(value: Any) -> Any:
-    """The value as YAML can hold it. TypeError for what no JSON could hold either."""
+    """The value as YAML can hold it. Raises TypeError for what JSON could not hold either."""
     if isinstance(value, str):
         if value.isascii():
             return value

@@ -1,11 +1,11 @@
-"""A text that differs in one place from a document: only the entry that holds the change is read.
+"""Parses a text that differs in one place from a document: only the entry with the change is read.
 
-Block YAML allows it. Where an entry begins, at a key or a dash that opens its line, the parser
-stands in the collections around it whatever came before; and the entry ends before the next line
-that begins one of theirs, as it would at the end of a file. So its lines read as a file of their
-own say what they say in place. What reaches across entries (anchors, directives, the marks between
-documents) is left to the parser, and so is whatever is no entry any more: None then, and it reads
-the whole text.
+Block YAML allows that. Where an entry begins, at a key or a dash that opens its line, the parser is
+in the collections around it whatever came before; and the entry ends before the next line that
+begins an entry of one of these, as it would at the end of a file. So its lines, read as a file of
+their own, have the same meaning as in place. Whatever has effects across entries (anchors,
+directives, document markers), and a change after which the lines are not such an entry any more, is
+left to the parser: the result is None then, and the parser reads the whole text.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from config.storage.yaml.errors import YamlError
 from config.storage.yaml.layout import Layout
 from config.storage.yaml.nodes import SEQ, Document, Node, Pair
 
-# libyaml ends a line at these too, and knows a directive and the marks by their first column. What
-# is left out behind a written-out key stands where the next token does.
+# libyaml ends a line at these too, and recognises a directive and the markers by their first
+# column. An empty value after an explicit key has the position of the next token.
 MARK = re.compile("(?:^|[\r\n\x85\u2028\u2029])(?:---|\\.\\.\\.|%|[- \t]*\\?)")
 LEAST = 1 << 12  # characters: a smaller text is parsed as quickly
 
@@ -30,14 +30,14 @@ LEAST = 1 << 12  # characters: a smaller text is parsed as quickly
 class _Entry:
     """The lines of one entry of a block collection, the innermost that holds the change."""
 
-    above: tuple[tuple[Node, int], ...]  # the collections around it, each with the place in it
+    above: tuple[tuple[Node, int], ...]  # the collections around it, each with the index in it
     start: int  # of its first line
     first: int  # of its key or dash
     end: int
 
 
 def reparse(before: Document, text: str, *, nodes: int, least: int = LEAST) -> Document | None:
-    """`text` as reader.parse would read it with room for so many `nodes`, or None."""
+    """The document that reader.parse would make of `text` with the limit `nodes`, or None."""
     if len(text) < least or before.aliased or "%" in before.text[: before.root.start]:
         return None
     entry = _entry(before, *_change(before.text, text))
@@ -51,8 +51,8 @@ def reparse(before: Document, text: str, *, nodes: int, least: int = LEAST) -> D
 
 
 def _read(entry: _Entry, old: str, new: str, nodes: int) -> Node | None:
-    """The entry's lines as the new text has them: a collection like the one around it, of one entry
-    or more; None where they are none."""
+    """The entry's lines in the new text as a collection like the one around it, of one entry or
+    more; None if they are not one."""
     lines = new[entry.start : entry.end + len(new) - len(old)]
     opening = slice(entry.start, entry.first + 1)
     ends = lines.endswith("\n") or entry.end == len(old)
@@ -69,7 +69,7 @@ def _read(entry: _Entry, old: str, new: str, nodes: int) -> Node | None:
 
 
 def _change(old: str, new: str) -> tuple[int, int]:
-    """The first line of the old text that differs, and from where on it does not any more."""
+    """The start of the first line of the old text that differs, and where its equal end begins."""
     most = min(len(old), len(new))
     start = _longest(most, lambda size: old[:size] == new[:size])
     start = old.rfind("\n", 0, start) + 1
@@ -78,7 +78,7 @@ def _change(old: str, new: str) -> tuple[int, int]:
 
 
 def _longest(most: int, holds: Callable[[int], bool]) -> int:
-    """The largest size up to `most` that holds, where every smaller one holds too."""
+    """The largest size up to `most` for which `holds` is true; it is true for every smaller one."""
     least = 0
     while least < most:
         middle = (least + most + 1) // 2
@@ -109,7 +109,7 @@ def _entry(document: Document, start: int, end: int) -> _Entry | None:
 
 
 def _firsts(layout: Layout, node: Node) -> list[int]:
-    """Where the entries of a block collection begin; none when one shares its line."""
+    """Where the entries of a block collection begin; empty if one does not begin its line."""
     if node.flow:
         return []
     firsts = [key.start for key, _ in node.pairs]
@@ -122,7 +122,7 @@ def _firsts(layout: Layout, node: Node) -> list[int]:
 
 
 def _put(entry: _Entry, made: Node, grown: int) -> Node | None:
-    """The root with the entries of `made` in place of the old one; None for a key given twice."""
+    """The root with the entries of `made` in place of the old one; None for a duplicate key."""
     around, at = entry.above[-1]
     new = made.moved(entry.start)
     node = _changed(around, at, new.items, new.pairs, grown)
@@ -136,7 +136,7 @@ def _put(entry: _Entry, made: Node, grown: int) -> Node | None:
 
 
 def _changed(node: Node, at: int, items: Sequence[Node], pairs: Sequence[Pair], grown: int) -> Node:
-    """The collection with these in place of the entry there; what follows them is moved."""
+    """The collection with these in place of the entry `at`; the nodes after it are moved."""
     made = Node(node.kind, node.start, None, node.end + grown)
     if node.kind == SEQ:
         rest = [item.moved(grown) for item in node.items[at + 1 :]]

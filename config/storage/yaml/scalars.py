@@ -1,7 +1,7 @@
-"""YAML 1.2 core: what a plain scalar means, and how a value is written so that YAML 1.1 agrees.
+"""YAML 1.2 core: what a plain scalar means, and how to write a value so that YAML 1.1 agrees.
 
-Only true/false are booleans: `no`, `on`, `1:30`, `1_000`, dates and `<<` are text, 012 is 12.
-A number too large to keep (an all-digit sha) stays the text it is.
+Only true/false are booleans: `no`, `on`, `1:30`, `1_000`, dates and `<<` are text, 012 is 12. A
+number too large to keep (an all-digit sha) stays text.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _RESOLVERS_1_1 = yaml.resolver.Resolver.yaml_implicit_resolvers
 
 
 class Quoted(str):
-    """Text that is written in double quotes: a sha, an id or a time, safe from every reader."""
+    """Text to write in double quotes: a sha, an id or a time, safe from every reader."""
 
     __slots__ = ()
 
 
 class Block(str):
-    """Text that is written as a literal block even when it is one line: prose people edit."""
+    """Text to write as a literal block even if it is one line: prose that people edit."""
 
     __slots__ = ()
 
 
 class NotInCore(ValueError):
-    """A scalar we refuse to read, with the reason."""
+    """A scalar that is not accepted; the text is the reason."""
 
 
 def resolve(text: str) -> Any:
@@ -109,7 +109,7 @@ def quoted(text: str) -> str:
 
 
 def fits_literal(text: str) -> bool:
-    """Whether a literal block gives exactly this text back, wherever it stands."""
+    """Whether a literal block gives back exactly this text, wherever it is."""
     if isinstance(text, Quoted) or not text:
         return False
     return (
@@ -123,7 +123,7 @@ def fits_literal(text: str) -> bool:
 
 
 def _stays_plain(text: str) -> bool:
-    """Text that no YAML reader, 1.1 or 1.2, takes for anything else."""
+    """Whether every YAML reader, 1.1 or 1.2, takes it for this text."""
     if len(text) > 200 or not PLAIN.fullmatch(text) or text in AMBIGUOUS:
         return False
     if text.startswith(("...", "---")):

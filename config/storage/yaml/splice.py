@@ -1,8 +1,8 @@
-"""Edits of YAML text: the least change that makes it hold the intended value.
+"""Edits of YAML text: the smallest change that makes it hold the intended value.
 
-Every byte outside the changed nodes survives: comments, order, quotes, indentation, BOM, line
-ends, a missing final newline. Each result is parsed again and compared with what was intended;
-what cannot be done that way is refused (NotSpliceable), never approximated.
+Every byte outside the changed nodes is kept: comments, order, quotes, indentation, BOM, line ends,
+a missing final newline. Each result is parsed again and compared with what was intended; a change
+that cannot be made that way is refused (NotSpliceable), never approximated.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ REMOVE: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How large a file may be, and what of it may be changed.
+    """How large a file may be, and which parts of it may be changed.
 
-    `shared`: also entries of a collection in brackets that holds others, and files that are one.
+    `shared` also allows changes of entries in a flow collection that holds other entries, and of
+    files that are a flow collection.
     """
 
     limit: int = SIZE
@@ -47,11 +48,9 @@ def set_entry(
     nodes: int | None = None,
     shared: bool = False,
 ) -> bytes:
-    """Make the entry at `path` hold exactly `value`; missing parents are made.
-
-    An index equal to the length of its list appends. `shared` allows changes in a list or
-    mapping in brackets that holds other entries too.
-    """
+    """Make the entry at `path` hold exactly `value`; missing parents are made. An index equal to
+    the length of its list appends. `shared` allows changes in a flow list or mapping that holds
+    other entries too."""
     return _edited(data, {path: render.clean(value)}, Bounds(limit, nodes, shared))
 
 
@@ -73,7 +72,7 @@ def remove_entry(
     nodes: int | None = None,
     shared: bool = False,
 ) -> bytes:
-    """Take the entry at `path` away with its lines; nothing happens when there is none."""
+    """Remove the entry at `path` with its lines; does nothing if there is none."""
     return _edited(data, {path: REMOVE}, Bounds(limit, nodes, shared))
 
 
@@ -94,7 +93,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     body = data[len(bom) :]
     document = bounds.parse(body)
     open_end = bool(body) and not body.endswith(b"\n")
-    if open_end:  # a line end is lent for the edit, unless the last value would take it in
+    if open_end:  # a line end is added for the edit, unless the last value would absorb it
         lent = replace(bounds, limit=bounds.limit + 1).parse(body + b"\n")
         document = lent if same(lent.value, document.value) else document
     layout = Layout(document.text)
@@ -119,7 +118,8 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
 
 
 def _stripped(document: Document, bounds: Bounds) -> Iterator[Document]:
-    """The same document with a block of text at an open end that bears a line behind it: |- for |.
+    """The same document with a line end after a block scalar that ends the file without one: |- for
+    |.
 
     Nothing else can follow such a block without giving it the line end it does not have.
     """
@@ -137,7 +137,7 @@ def _stripped(document: Document, bounds: Bounds) -> Iterator[Document]:
 def _candidates(
     document: Document, intended: Any, *, open_end: bool, shared: bool
 ) -> Iterator[str]:
-    """The best text first. A block of text that comes last may need quotes, or a line end."""
+    """Possible texts, best first. A block scalar at the end may need quotes, or a line end."""
     for literal in (True, False):
         text = Edits(document, literal=literal, shared=shared).text_for(intended)
         yield text.removesuffix("\n").removesuffix("\r") if open_end else text
@@ -146,7 +146,7 @@ def _candidates(
 
 
 def _applied(value: Any, path: Path, new: Any) -> Any:
-    """A copy of `value` with one change made. LookupError for what cannot hold the path."""
+    """A copy of `value` with one change made. LookupError if the path has no place in it."""
     if not path:
         return new
     part, rest = path[0], path[1:]
@@ -168,7 +168,7 @@ def _applied(value: Any, path: Path, new: Any) -> Any:
 
 
 def _nowhere(value: Any, new: Any) -> Any:
-    """What is not there is removed already; anything else has no place."""
+    """For a removal, the value: a missing entry is removed already. Else LookupError."""
     if new is not REMOVE:
         raise LookupError
     return value
@@ -188,7 +188,7 @@ def _line(document: Document, path: Path) -> int:
 
 
 def _check(layout: Layout, document: Document, path: Path, *, shared: bool) -> None:
-    """Refuse an entry that is written together with others, or partly elsewhere."""
+    """Refuse an entry that shares its line with others, or is partly written elsewhere."""
     node = document.root
     for part in path:
         if node.kind == SCALAR and node.value is None:
