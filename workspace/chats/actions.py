@@ -1,7 +1,7 @@
-"""Chats as a noun: create, send, rename, archive, list.
+"""Operations on chats: create, send, rename, archive, list.
 
-Provenance and the spawn limit are decided here, once, at creation, from who asks; never from
-what an agent says.
+Provenance and the spawn limit are decided here, once, at creation, from the identity of the caller;
+never from what an agent says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from workspace.worktrees.leaving import WorktreeLeft
 
 
 class Sender(Protocol):
-    """What a noun asks of its caller (access/principals.py)."""
+    """What these operations need to know about their caller (access/principals.py)."""
 
     @property
     def kind(self) -> str: ...
@@ -50,19 +50,19 @@ class Sender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A chat and what became of its first message; without one `turn` is None and `state` ""."""
+    """A chat and the state of its first message; without one `turn` is None and `state` ""."""
 
     chat: ChatRecord
     turn: Turn | None = None
     state: str = ""
     position: int = 0
-    repeated: bool = False  # it had come before, under the same key
+    repeated: bool = False  # the message had already arrived under the same key
 
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """Whether the flag changed, and what became of the chat's worktree where it has one; `problem`:
-    why it is not back."""
+    """Whether the flag changed, and what became of the chat's worktree if it has one. `problem`:
+    why the worktree could not be restored."""
 
     changed: bool
     left: WorktreeLeft | None = None
@@ -79,7 +79,7 @@ class Firing:
     client: str = ""
     clients: tuple[str, ...] = ()  # whose scopes bound the turn
     chain: tuple[str, ...] = ()  # the triggers whose firings led to it, its own last
-    message: str | None = None  # with the event line in front
+    message: str | None = None  # the prompt, preceded by the event line
     spawn_limit: int | None = None
     tools: list[str] | None = None
     mode: str | None = None
@@ -105,8 +105,8 @@ def create(
     worktree: bool = False,
     key: str = "",
 ) -> Started:
-    """A new chat, with its first message when there is a prompt; with `worktree` its turns work in
-    a worktree of their own, on a branch named after it. Of the same `key` it is the same chat."""
+    """Create a chat, with a first message when there is a prompt. With `worktree` its turns work in
+    a worktree of their own, on a branch named after it. The same `key` gives the same chat."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     model = check_model(model)
     fields = provenance(principal, project) | {"permission_mode": check_mode(project, mode)}
@@ -134,8 +134,8 @@ def create(
 
 @contextmanager
 def first_message(project: Project, record: ChatRecord) -> Iterator[None]:
-    """A new chat whose message the database refuses goes again: whoever is told so sends it once
-    more. Where the database cannot tell that there is no turn, or a worktree was made, it stays."""
+    """Remove the new chat if the database refuses its first message: the client gets the error and
+    sends it again. Keep the chat if it has a worktree or may already have a turn."""
     try:
         yield
     except (OperationalError, InterfaceError):
@@ -146,7 +146,7 @@ def first_message(project: Project, record: ChatRecord) -> Iterator[None]:
 
 
 def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") -> ChatRecord:
-    """The chat of a firing, named by the prompt that `fire` will put into it; both are checked."""
+    """Create the chat of a firing, named after the prompt that `fire` will send; check both."""
     check_model(model)
     return _make(
         project,
@@ -162,7 +162,7 @@ def open_for(firing: Firing, *, project: Project, prompt: str, model: str = "") 
 
 
 def _once(project: Project, prompt: str | None, session_id: str, **fields: Any) -> ChatRecord:
-    """The chat of this id, made unless it is there. Conflict when it was, and was deleted."""
+    """Return the chat of this id, creating it if needed. Conflict if it existed and was deleted."""
     with locks.lock(f"chat {session_id}"):
         if files.exists(project.slug, session_id):
             return files.read(project, session_id)
@@ -177,7 +177,7 @@ def _make(
 ) -> ChatRecord:
     store.sound(project)
     if prompt is not None:
-        connection.ensure_connection()  # a message needs its row: without one there is no chat
+        connection.ensure_connection()  # no chat without a database: its message needs a row
     record = ChatRecord(id=session_id, project=project.slug, created=files.now(), **fields)
     if worktree:
         record = in_worktree(project, record, record.name or titles.title(prompt or ""))
@@ -193,7 +193,7 @@ def _make(
 def in_worktree(
     project: Project, record: ChatRecord, words: str, *, start: str = "HEAD"
 ) -> ChatRecord:
-    """Write a new record with a worktree of its own, both or neither."""
+    """Create a worktree and write the new record that names it: both or neither."""
     tree = making.make(project, record.id, words, start=start)
     try:
         made = files.create(project, record.replaced(worktree=tree.wire()))
@@ -224,12 +224,12 @@ def provenance(principal: Sender, project: Project) -> dict[str, Any]:
 
 
 def depth_of(principal: Sender) -> int:
-    """How deep the caller's own chat is; only a running turn has one."""
+    """Spawn depth of the caller's own chat; only a running turn has one, all others have 0."""
     return int(getattr(principal, "depth", 0))
 
 
 def spawn_limit(project: Project, cap: int | None, asked: int | None = None) -> int:
-    """The limit a new chat gets: asked or the project's, at most the starter's cap."""
+    """The limit for a new chat: the requested one or the project's, at most the starter's cap."""
     limit = project.max_spawn_depth if asked is None else asked
     return limit if cap is None else max(0, min(limit, cap))
 
@@ -245,8 +245,8 @@ def send(
     on_ask: str | None = None,
     key: str = "",
 ) -> queue.Queued:
-    """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, of a turn that
-    nobody attends. `key`: sent again, it is the message that came before."""
+    """Put a message of this caller into the chat's queue. `on_ask`: deny or wait, for the questions
+    of a turn that is not attended. A repeated `key` returns the message sent before."""
     return queue.send(
         project=project,
         chat=session_id,
@@ -260,7 +260,7 @@ def send(
 
 
 def again(*, principal: Sender, project: Project, session_id: str, turn: str) -> queue.Queued:
-    """Ask for a turn that is over once more, in the name of this caller."""
+    """Run a finished turn once more, in the name of this caller."""
     return repeating.again(
         project=project,
         chat=session_id,
@@ -270,7 +270,7 @@ def again(*, principal: Sender, project: Project, session_id: str, turn: str) ->
 
 
 def _by(principal: Sender, record: ChatRecord) -> dict[str, Any]:
-    """Whose message it is, and what bounds it for that."""
+    """The sender of the message and the limits that follow from it."""
     cap = principal.spawn_cap
     return {
         "sender": principal.sender(),
@@ -285,7 +285,7 @@ def _by(principal: Sender, record: ChatRecord) -> dict[str, Any]:
 def fire(
     *, project: Project, chat: str, prompt: str, model: str = "", firing: Firing
 ) -> queue.Queued:
-    """Put a firing's message into a chat: a new one, or the one `session: resume` owns."""
+    """Put a firing's message into a chat: a new one, or the one that `session: resume` owns."""
     return queue.send(
         project=project,
         chat=chat,
@@ -310,13 +310,13 @@ def fire(
 
 
 def rename(*, project: Project, session_id: str, name: str | None) -> ChatRecord:
-    """Give the chat a name, or (None) its automatic one back."""
+    """Set the chat's name; None restores the automatic one."""
     store.sound(project)
     return files.update(project, session_id, name=check_name(name) or None)[0]
 
 
 def set_mode(*, project: Project, session_id: str, mode: str) -> ChatRecord:
-    """What the messages of the chat may do unasked from the next one on; blank = the project's."""
+    """Set the permission mode of the chat's next messages; blank = the project's."""
     store.sound(project)
     return files.update(project, session_id, permissionMode=mode or None)[0]
 
@@ -329,20 +329,20 @@ def archive(
     archived: bool,
     on_archive: Callable[[ChatRecord, Sender], None] | None = None,
 ) -> Archived:
-    """Set the flag; whether it changed. `on_archive` hears only of a real change to archived. A
-    clean worktree goes with it, and comes back with it."""
+    """Set the archived flag. `on_archive` is called only if the chat was not archived before. A
+    clean worktree is removed with it, and restored when the chat is unarchived."""
     store.sound(project)
     record, changed = files.set_archived(project, session_id, archived=archived)
     left = leaving.leave(record) if changed and archived else None
     problem = leaving.come_back(project, record) if changed and not archived else None
     if changed and archived and on_archive is not None:
         on_archive(record, principal)
-    index.get(project, session_id)  # lists show it at once
+    index.get(project, session_id)  # so that lists show the change at once
     return Archived(changed, left, problem)
 
 
 def check_name(name: str | None, field: str = "name", most: int = 200) -> str:
-    """One line of at most 200 characters; None and blank = no name of its own."""
+    """Return the name: one line of at most 200 characters. None and blank = no name of its own."""
     try:
         return schema.line(most=most)(name or "")
     except schema.Unfit as error:
@@ -350,7 +350,7 @@ def check_name(name: str | None, field: str = "name", most: int = 200) -> str:
 
 
 def check_model(model: str | None) -> str:
-    """A model word, refused when its engine has a closed catalogue without it."""
+    """Return the model word. Invalid if its engine has a closed catalogue that lacks it."""
     try:
         word = schema.model(model or "")
     except schema.Unfit as error:
@@ -362,7 +362,7 @@ def check_model(model: str | None) -> str:
 
 
 def check_mode(project: Project, mode: str | None) -> str:
-    """A permission mode that the project allows; blank = the project's."""
+    """Return the permission mode. Invalid if it exceeds the project's; blank = the project's."""
     most = project.permission_mode
     if mode and schema.rights(mode) > schema.rights(most):
         reason = f"the project allows {most} at most; its settings can raise that"
@@ -371,7 +371,7 @@ def check_mode(project: Project, mode: str | None) -> str:
 
 
 def _preloaded(project: Project, prompt: str) -> str:
-    """The prompt behind the curated documents that exist, each within its budget."""
+    """The prompt after the curated documents that exist, each cut to its budget."""
     budget = project.effective("curation")
     blocks = []
     for name, key in ((OVERVIEW, "overviewMaxTokens"), (CHANGELOG, "changelogMaxTokens")):

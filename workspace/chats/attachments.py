@@ -1,9 +1,9 @@
-"""Files that go along with a message: kept in the project, named in the prompt, shown in the page.
+"""Files attached to a message: kept in the project, named in the prompt, shown in the page.
 
-They lie in `.svc/attachments/` of the working directory, where the agents of the project can read
-them and git does not see them; of a project that works in a directory of the user's, in its own,
-which a turn can read as well. A name carries the hash of its contents and never comes to mean
-something else. Its bytes alone decide what a file is, on the way in and on the way out.
+They are kept in `.svc/attachments/` of the working directory, where agents can read them and git
+ignores them. A project that works in a directory of the user's keeps them in its own folder
+instead, which its turns can read as well. A name contains the hash of the contents, so it always
+means the same file. The type of a file is decided by its bytes alone, on upload and on download.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from workspace.projects.project import Project
 
 FOLDER = ".svc/attachments"
 LIMIT = 10 * 1024 * 1024
-MOST = 20  # of one message
+MOST = 20  # per message
 STEM_MAX, HASH_LENGTH = 60, 12
 NAME = re.compile(r"[^/\\\x00-\x1f]{1,200}-[0-9a-f]{12}\.[a-z0-9]{1,8}")
 SUFFIX = re.compile(r"[a-z0-9]{1,8}")
@@ -56,7 +56,7 @@ class Attachment:
 
 
 def type_of(data: bytes) -> str | None:
-    """What these bytes are, of what is kept; None for anything else."""
+    """The type of these bytes, if it is one that is accepted; None for anything else."""
     for kind, _suffix, signature in SIGNATURES:
         if signature.match(data):
             return kind
@@ -67,9 +67,9 @@ def type_of(data: bytes) -> str | None:
 
 
 def add(*, project: Project, name: str, data: bytes) -> Attachment:
-    """Keep a file under a safe form of its name; the same file again is `created: False`.
+    """Keep a file under a safe form of its name. `created` is False if it was there already.
 
-    Invalid when empty, TooLarge over 10 MiB, UnsupportedMedia for what is not kept."""
+    Invalid when empty, TooLarge over 10 MiB, UnsupportedMedia for a type that is not accepted."""
     store.sound(project)
     if not data:
         raise Invalid([Problem("file", "is empty")])
@@ -91,7 +91,7 @@ def add(*, project: Project, name: str, data: bytes) -> Attachment:
 
 
 def _safe(name: str, kind: str, digest: str) -> str:
-    """Letters and digits of the name, the hash, and a suffix that fits what the file is."""
+    """Letters and digits of the name, the hash, and a suffix that fits the type of the file."""
     stem, _, suffix = name.rpartition(".")
     if not stem:
         stem, suffix = name, ""
@@ -103,12 +103,12 @@ def _safe(name: str, kind: str, digest: str) -> str:
 
 
 def _folder(project: Project) -> Path:
-    """Where attachments lie; no link leads out of the directory they belong to."""
+    """The folder of attachments. UnsafePath if a link leads out of the project's own directory."""
     return paths.inside(project.own_dir, FOLDER)
 
 
 def _read(project: Project, name: str) -> bytes | None:
-    """The bytes under a name we could have given, or None."""
+    """The bytes of this attachment; None if the name is not one we give out or there is no file."""
     if not NAME.fullmatch(name):
         return None
     try:
@@ -120,7 +120,7 @@ def _read(project: Project, name: str) -> bytes | None:
 
 
 def get(*, project: Project, name: str) -> tuple[Attachment, bytes]:
-    """One file as it is now. NotFound for any name that is none of ours."""
+    """One file as it is now. NotFound for any name that is not an attachment."""
     data = _read(project, name)
     kind = type_of(data) if data else None
     if data is None or kind is None:
@@ -131,10 +131,10 @@ def get(*, project: Project, name: str) -> tuple[Attachment, bytes]:
 def named(
     *, project: Project, prompt: str, attached: Sequence[str], apart: bool | None = None
 ) -> str:
-    """The prompt with its files named at its end, as the agent finds them: by their whole path
-    where it works elsewhere (`apart`; as the project says, where nothing is said).
+    """The prompt with its files listed at the end, as the agent finds them: by absolute path if it
+    works elsewhere (`apart`; by default as the project's place says).
 
-    Invalid when one of them is not there."""
+    Invalid if one of them does not exist."""
     if len(attached) > MOST:
         raise Invalid([Problem("attachments", f"holds {len(attached)} files, at most {MOST}")])
     apart = project.place.apart if apart is None else apart
@@ -144,7 +144,7 @@ def named(
 
 
 def pictures(*, project: Project, prompt: str) -> list[str]:
-    """Where the images lie that stand at the end of a prompt, as `named` wrote them there."""
+    """Absolute paths of the images that `named` listed at the end of a prompt."""
     listed = prompt.rpartition(HEAD)[2] if HEAD in prompt else ""
     names = [found[1] for line in listed.splitlines() if (found := PICTURE.fullmatch(line))]
     return [str(_folder(project) / name) for name in names if NAME.fullmatch(name)][:MOST]

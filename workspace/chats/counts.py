@@ -1,4 +1,4 @@
-"""What lists show of a transcript, counted line by line as it grows."""
+"""What chat lists show about a transcript, counted line by line as it grows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def read(row: Chat, path: str, *, anew: bool) -> tuple[bool, bool]:
-    """Read what grew, or all of it where that was edited: whether a turn ended there, which is when
-    the row is worth storing, and whether it was all.
+    """Read the new lines, or everything if the file was edited. Return whether a turn ended in them
+    (then the row is worth storing), and whether the file was read from its start.
 
-    OSError when it cannot be read: the row says what it said, or what was read until then.
+    OSError when it cannot be read: the row keeps its old values, or what was read until then.
     """
     scan = transcript.Scan(path, 0 if anew else row.offset, wary=True)
     records = iter(scan)
-    first = [*islice(records, 1)]  # refused here, before anything is forgotten
+    first = [*islice(records, 1)]  # an unreadable file raises here, before anything is reset
     if anew or scan.anew:
         row.offset = row.messages = row.entries = row.damaged = row.arrived = 0
         row.title, row.preview, row.updated = "", "", row.created
@@ -74,7 +74,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
 
 
 def _concerns_reader(record: dict[str, Any]) -> bool:
-    """Whether a person who was here before would look again: a turn ended, or others wrote."""
+    """Whether a person who has read the chat would look again: a turn ended, or others wrote."""
     sender = record.get("sender")
     own = isinstance(sender, dict) and sender.get("kind") == "user"
     return record["type"] == "turn_end" or (record["type"] == "user" and not own)
@@ -86,7 +86,7 @@ def _one_line(text: str, most: int) -> str:
 
 
 def moment(text: str, otherwise: datetime | None = None) -> datetime:
-    """A stored timestamp, to the millisecond; what is none counts as the other, or the epoch."""
+    """Parse a stored timestamp, to the millisecond; if invalid, return `otherwise` or the epoch."""
     try:
         found = datetime.fromisoformat(text)
         found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,8 +1,8 @@
-"""A chat to take along: as Markdown to be read, or as the lines of its transcript.
+"""Download a chat: as Markdown to be read, or as the lines of its transcript.
 
-Made while it is sent, from the transcript as it is when the export begins; nothing is kept, and a
-chat of any length needs the memory of one record. What an engine keeps for itself never leaves,
-damaged lines neither.
+Generated while it is sent, from the transcript as it is when the export begins. Nothing is stored,
+and a chat of any length needs the memory of one record. Records that an engine keeps for itself are
+never exported, nor are damaged lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAME_MAX = 80
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A download: its name, safe on every system, its type, and its bytes piece by piece."""
+    """A download: its file name, safe on every system, its type, and its bytes in pieces."""
 
     name: str
     type: str
@@ -37,7 +37,7 @@ class Export:
 
 
 def export(*, project: Project, session_id: str, form: Format = "md") -> Export:
-    """The chat up to its last whole line. NotFound."""
+    """Export the chat up to its last complete line. Raises NotFound."""
     row = index.get(project, session_id)
     path = str(files.transcript_path(project, session_id))
     parts = _lines(path, row.offset) if form == "jsonl" else _markdown(row, path)
@@ -45,14 +45,14 @@ def export(*, project: Project, session_id: str, form: Format = "md") -> Export:
 
 
 def _file_name(row: Chat) -> str:
-    """Letters and digits of the chat's name, whatever else it holds, and the head of its id."""
+    """Letters and digits of the chat's name, and the first characters of its id."""
     kept = (char if unicodedata.category(char)[0] in "LNM" else "-" for char in row.name)
     name = re.sub(r"-+", "-", "".join(kept)).strip("-")[:NAME_MAX].strip("-")
     return f"{name}-{row.id[:8]}" if name and name != row.id[:8] else f"chat-{row.id[:8]}"
 
 
 def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces worth sending."""
+    """The same bytes, joined into pieces large enough to send."""
     waiting, size = [], 0
     for part in parts:
         waiting.append(part)
@@ -65,11 +65,11 @@ def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _lines(path: str, end: int) -> Iterator[bytes]:
-    """The lines themselves, byte for byte."""
+    """The lines unchanged, byte for byte."""
     file = transcript.opened(path)
     if file is None:
         return
-    with file:  # read on while it is sent
+    with file:  # stays open while the response is sent
         while file.tell() < end and (line := file.readline(transcript.LINE_BYTES)):
             record = decode(line)
             if record is not None and record["type"] != "engine":
@@ -117,7 +117,7 @@ def _line(text: str) -> str:
 
 
 def _speaker(shown: TranscriptLine) -> str:
-    """Whose words these are; empty for what has no speaker."""
+    """Who says this; empty for lines without a speaker."""
     match shown.get("role"):
         case "user":
             return _sender(shown["sender"])
@@ -166,7 +166,7 @@ def _quoted(text: str) -> str:
 
 
 def _call(shown: TranscriptLine) -> str:
-    """A tool's use, folded: one line, and its input and output when opened."""
+    """A tool's use, collapsed: one summary line, with input and output when expanded."""
     call = shown["toolCall"]
     took = f" ({call['durationMs']} ms)" if call["durationMs"] is not None else ""
     output = call["output"] + (
@@ -180,7 +180,7 @@ def _call(shown: TranscriptLine) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    """A block that no line of the text can end."""
+    """A code block whose fence no line of the text can close."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,7 +1,7 @@
 """The record of a chat, `.chats/<id>.yaml`: the file kind, read and written.
 
-Unknown keys are kept; a record of a later version is read and never written. Ids are checked
-here before they become a path.
+Unknown keys are kept. A record of a later version is read but never written. Ids are checked here
+before they become a path.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READ_ONLY = "chat {} was written by a later version and is read-only"
 
 @dataclass(frozen=True, slots=True)
 class ChatRecord:
-    """What the record says. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …},
+    """The contents of a record. `parent` is {project, sessionId}, `forked_from` {sessionId, at, …},
     `imported_from` {program, session, at}, `worktree` {branch, base, repository, below}: where its
     turns work instead of the project's directory (workspace/worktrees)."""
 
@@ -49,7 +49,7 @@ class ChatRecord:
     engine: str = ""
     model: str = ""
     permission_mode: str = ""
-    allow: tuple[str, ...] = ()  # what is not asked for any more, as rules of engines/allowing.py
+    allow: tuple[str, ...] = ()  # rules (engines/allowing.py) of calls that need no question
     engine_ref: Mapping[str, Any] = field(default_factory=dict)
     forked_from: Mapping[str, Any] | None = None
     imported_from: Mapping[str, Any] | None = None
@@ -57,13 +57,13 @@ class ChatRecord:
     read_to: int = 0  # byte of the transcript up to which it was read in a page
     version: int = VERSION
     error: str = ""
-    unread: bool = False  # the error is of the disk, and may go without a trace in the file
+    unread: bool = False  # the error is the disk's: it may vanish though the file does not change
 
     def replaced(self, **changes: Any) -> ChatRecord:
         return replace(self, **changes)
 
     def wire(self) -> dict[str, Any]:
-        """The record as its file holds it; keys without a value are left out."""
+        """The record as the file holds it; keys without a value are left out."""
         whole = {
             "v": self.version,
             "name": self.name,
@@ -98,7 +98,7 @@ def missing(project: str, session_id: str) -> NotFound:
 
 
 def record_path(project: Project, session_id: str) -> Path:
-    """Where the record is; NotFound for anything that is no chat id."""
+    """The path of the record. NotFound for anything that is not a chat id."""
     if not ids.UUID.fullmatch(session_id):
         raise missing(project.slug, session_id)
     try:
@@ -112,7 +112,7 @@ def transcript_path(project: Project, session_id: str) -> Path:
 
 
 def read(project: Project, session_id: str) -> ChatRecord:
-    """The record as it is now. NotFound when there is none."""
+    """The record as it is now. Raises NotFound if there is none."""
     path = record_path(project, session_id)
     record = found(project, session_id, path)
     if record is None:
@@ -121,7 +121,7 @@ def read(project: Project, session_id: str) -> ChatRecord:
 
 
 def found(project: Project, session_id: str, path: Path) -> ChatRecord | None:
-    """What a record there says, None for none. One that is not read tells why in `error`."""
+    """The record at this path, None if there is none. If it cannot be read, `error` says why."""
     try:
         snapshot = files.read(path, limit=LIMIT, within=project.dir)
     except paths.UnsafePath:
@@ -133,13 +133,13 @@ def found(project: Project, session_id: str, path: Path) -> ChatRecord | None:
 
 
 def exists(slug: str, session_id: str) -> bool:
-    """Whether the chat of this id, one of ours, is where chats are."""
+    """Whether the record of this chat exists; the id must be one of ours."""
     path = f"{settings.PROJECTS_DIR}/{slug}/.chats/{session_id}.yaml"
     return os.path.exists(path)  # noqa: PTH110 - once for each row of a list
 
 
 def sound(record: ChatRecord) -> ChatRecord:
-    """The record itself; Conflict when its chat may only be read."""
+    """Return the record. Conflict if it cannot be read or its chat is read-only."""
     if record.error:
         text = f"the record of chat {record.id} cannot be read: {record.error}"
         raise Conflict(text)
@@ -153,7 +153,7 @@ def all(project: Project) -> list[ChatRecord]:  # noqa: A001 - files.all(project
 
 
 def session_ids(project: Project) -> list[str]:
-    """The ids that have a record, unordered. Of another name is no chat: nothing opens it."""
+    """The ids that have a record, unordered. A file with any other name is not a chat."""
     try:
         names = os.listdir(project.chats_dir)  # noqa: PTH208 - thousands of names, no Path each
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def session_ids(project: Project) -> list[str]:
 
 
 def parse(project: str, session_id: str, data: bytes) -> ChatRecord:
-    """A record, however damaged: `error` says what cannot be read."""
+    """Parse a record, however damaged: `error` says what cannot be read."""
     try:
         value = yamlio.parse(data).value
     except yamlio.YamlError as error:
@@ -216,14 +216,14 @@ def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
 
 
 def _rules(value: Mapping[str, Any]) -> list[str]:
-    """What `allow` lists; an entry that is no rule allows nothing."""
+    """The rules in `allow`; an invalid entry allows nothing."""
     found = value.get("allow")
     listed = found if isinstance(found, list) else []
     return [one for one in listed if isinstance(one, str) and allowing.valid(one)]
 
 
 def make_folder(project: Project) -> Path:
-    """`.chats/`, 0700, which git ignores whole."""
+    """Create `.chats/` with mode 0700 and a .gitignore that covers all of it."""
     folder = project.chats_dir
     if not folder.is_dir():
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -234,7 +234,7 @@ def make_folder(project: Project) -> Path:
 
 
 def create(project: Project, record: ChatRecord) -> ChatRecord:
-    """Write a new record beside its transcript, which is made here unless it is a copy."""
+    """Write a new record and, unless it was copied already, an empty transcript."""
     path = record_path(project, record.id)
     transcript = path.with_suffix(".jsonl")
     try:
@@ -251,7 +251,7 @@ def create(project: Project, record: ChatRecord) -> ChatRecord:
 
 
 def unmake(project: Project, session_id: str) -> None:
-    """Undo `create`, of a chat in which nothing was said."""
+    """Undo `create`, if the transcript is still empty."""
     path = record_path(project, session_id)
     with contextlib.suppress(OSError):
         if path.with_suffix(".jsonl").stat().st_size == 0:
@@ -260,12 +260,12 @@ def unmake(project: Project, session_id: str) -> None:
 
 
 def update(project: Project, session_id: str, **changes: Any) -> tuple[ChatRecord, bool]:
-    """Set or (with None) remove keys, by the names of the file; (record, whether it changed)."""
+    """Set keys, by their names in the file; None removes one. (record, whether it changed)"""
     return _edit(project, session_id, lambda present: changes)
 
 
 def set_archived(project: Project, session_id: str, *, archived: bool) -> tuple[ChatRecord, bool]:
-    """The archived flag and its time; nothing changes when it is as wanted already."""
+    """Set the archived flag and its time; nothing changes if the flag is already as wanted."""
 
     def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
         if (present.get("archived") is True) == archived:
@@ -276,7 +276,7 @@ def set_archived(project: Project, session_id: str, *, archived: bool) -> tuple[
 
 
 def set_read(project: Project, session_id: str, offset: int) -> tuple[ChatRecord, bool]:
-    """How far the chat was read; never back."""
+    """Record how far the chat was read; the position never moves back."""
 
     def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"readTo": offset} if offset > read_up_to(present) else {}
@@ -287,7 +287,7 @@ def set_read(project: Project, session_id: str, offset: int) -> tuple[ChatRecord
 def set_allowed(
     project: Project, session_id: str, change: Callable[[list[str]], list[str]]
 ) -> bool:
-    """Change what is allowed for the rest of the chat; whether it changed."""
+    """Change what is allowed for the rest of the chat. Return whether it changed."""
 
     def wanted(present: Mapping[str, Any]) -> Mapping[str, Any]:
         known = _rules(present)
@@ -298,13 +298,13 @@ def set_allowed(
 
 
 def read_up_to(record: Mapping[str, Any]) -> int:
-    """The byte up to which this record, as written, says the chat is known; what a fork inherited
+    """The byte up to which the chat was read, according to this raw record; what a fork inherited
     counts as read."""
     return max(_number(record, "readTo"), inherited_to(record))
 
 
 def inherited_to(record: Mapping[str, Any]) -> int:
-    """The byte up to which the lines of a fork are its source's; 0 in any other chat."""
+    """The byte up to which a fork's lines were copied from its source; 0 in any other chat."""
     return _number(_mapping(record, "forkedFrom") or {}, "offset")
 
 

@@ -1,6 +1,6 @@
-"""Forks: a chat that starts as a copy of another's finished turns.
+"""Forks: a chat that starts as a copy of another chat's finished turns.
 
-The copy is bytes, so that every id, offset and seq of an inherited line equals the source's. See
+The bytes are copied, so every id, offset and seq of an inherited line equals the source's. See
 docs/design/workspace.md#forks.
 """
 
@@ -32,7 +32,7 @@ FIRED = ("scheduled", "hook")
 
 @dataclass(frozen=True, slots=True)
 class FailedPrompt:
-    """One prompt of a batch that started no chat, and why."""
+    """A prompt of a batch that did not start a chat, and why."""
 
     prompt: str
     error: str
@@ -48,9 +48,9 @@ def fork(
     model: str | None = None,
     turn: str | None = None,
 ) -> Started:
-    """A new chat with the source's finished turns; with a prompt it goes on from there.
+    """Create a chat with the source's finished turns; with a prompt it continues from there.
 
-    `turn` is the last one to copy. Conflict when the chat has no such finished turn.
+    `turn` is the last one to copy. Conflict if the chat has no such finished turn.
     """
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = actions.check_model(model)
@@ -90,7 +90,7 @@ def _first_message(source: Chat, prompt: str) -> str:
 
 
 def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict[str, Any]:
-    """Where a fork comes from, by who made it, and its spawn limit."""
+    """The parent, origin, depth, client and spawn limit of a fork, depending on who makes it."""
     limit = actions.spawn_limit(project, principal.spawn_cap)
     found: dict[str, Any] = {
         "parent": {"project": project.slug, "sessionId": source.id},
@@ -109,7 +109,7 @@ def _provenance(principal: Sender, project: Project, source: ChatRecord) -> dict
 def _copy(
     project: Project, source: ChatRecord, shown: Chat, record: ChatRecord, turn: str | None
 ) -> ChatRecord:
-    """Transcript first, record last: the fork is there when it is whole."""
+    """Write the transcript first and the record last: the fork appears only when it is complete."""
     path = str(files.transcript_path(project, source.id))
     offset, seq = transcript.last_turn_end(path, turn)
     if turn is not None and not offset:
@@ -129,7 +129,7 @@ def _copy(
 
 
 def copy_bytes(source: Path, target: Path, count: int) -> None:
-    """The first `count` bytes, in a new file that is whole on the disk before it has its name."""
+    """Copy the first `count` bytes to a new file, which is synced before it gets its name."""
     draft = target.with_name(f"{PREFIX}{ids.ulid()}")
     try:
         with opening.reading(source, within=transcript.root(str(source)), buffering=0) as read:
@@ -146,7 +146,7 @@ def copy_bytes(source: Path, target: Path, count: int) -> None:
 
 
 def _copy_range(source: int, target: int, count: int) -> None:
-    """Shares blocks where the file system can; elsewhere the kernel copies, or we do."""
+    """Share blocks if the file system can; else the kernel copies, or this process does."""
     done = 0
     while done < count:
         step = _copy_some(source, target, count - done)
@@ -157,7 +157,7 @@ def _copy_range(source: int, target: int, count: int) -> None:
 
 def _copy_some(source: int, target: int, most: int) -> int:
     if hasattr(os, "copy_file_range"):
-        with suppress(OSError):  # not every kernel, container and file system can
+        with suppress(OSError):  # some kernels, containers and file systems cannot
             return os.copy_file_range(source, target, most)
     return os.write(target, os.read(source, min(most, PIECE)))
 
@@ -171,7 +171,7 @@ def batch(
     name_prefix: str | None = None,
     model: str | None = None,
 ) -> list[Started | FailedPrompt]:
-    """One fork per prompt: everything is checked first, a failed one is reported in its place."""
+    """One fork per prompt. All are checked first; one that fails later is reported in its place."""
     checked = _check_batch(prompts)
     actions.check_model(model)
     prefix = actions.check_name(name_prefix, "name_prefix", 200 - len(f" {len(checked)}"))

@@ -1,4 +1,4 @@
-"""Which hosts turns reached, or were refused: what their `turn_end` records tell."""
+"""The hosts that turns reached or were refused, as their `turn_end` records report them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from workspace.chats.lines import Record
 
-MOST = 200  # of one turn, and of one chat
+MOST = 200  # per turn, and per chat
 NAME_MAX = 253
 
 
@@ -17,14 +17,14 @@ class Host(TypedDict):
 
 
 def of(record: Record) -> list[Host]:
-    """Those of one turn, in order of first use; what is no such entry is left out."""
+    """The hosts of one turn, in order of first use; invalid entries are left out."""
     told = record.get("hosts")
     told = told[:MOST] if isinstance(told, list) else []
     return joined([], [_read(one) for one in told if _fits(one)])
 
 
 def joined(before: list[Host], more: list[Host]) -> list[Host]:
-    """Each once, the first MOST of them."""
+    """Both lists without duplicates, cut to the first MOST."""
     found = [*before]
     found += [one for place, one in enumerate(more) if one not in before + more[:place]]
     return found[:MOST]

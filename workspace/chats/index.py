@@ -1,7 +1,7 @@
 """The index of chats: what lists show of each, rebuilt from its two files when they change.
 
-File stats decide whether a row still holds. This process keeps the rows in memory; the table
-spares a restart from reading every transcript again, and never decides anything.
+File stats decide whether a row is still valid. This process keeps the rows in memory. The table
+only spares a restart from reading every transcript again; it never decides anything.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from workspace.projects.project import Project
 log = logging.getLogger(__name__)
 
 RECORDS_LOOK_S = 2.0  # a record edited in place does not touch its folder
-YOUNG_NS = 50_000_000  # a file this young may be in the middle of a write
-INHERITED = (  # by a fork; what its source spent is not among them
+YOUNG_NS = 50_000_000  # a file changed this recently may be in the middle of a write
+INHERITED = (  # by a fork; not what its source spent
     "title", "preview", "messages", "entries", "offset", "damaged", "arrived", "updated",
     "last_turn", "context", "hosts", "instructions",
 )  # fmt: skip
@@ -50,8 +50,8 @@ class _Folder:
 
     path: str
     entries: dict[str, _Entry] = field(default_factory=dict)
-    newest: list[Chat] = field(default_factory=list)  # none while their order is not known
-    # What forks that nobody has met yet inherit.
+    newest: list[Chat] = field(default_factory=list)  # empty while the order is not known
+    # Columns that forks inherit, until this process first reads the fork.
     copies: dict[str, dict[str, Any]] = field(default_factory=dict)
     stamp: tuple[int, int] = (0, 0)
     looked: float = -RECORDS_LOOK_S
@@ -63,7 +63,7 @@ _guard = threading.Lock()
 
 
 def entries(project: Project) -> list[Chat]:
-    """Every chat of the project, as its files are now; newest first."""
+    """Every chat of the project as its files are now, newest first."""
     folder = _folder(project)
     with folder.lock:
         _look(project, folder)
@@ -74,12 +74,12 @@ def entries(project: Project) -> list[Chat]:
 
 
 def age(row: Chat) -> tuple[datetime, str]:
-    """Lists are in this order, from its end."""
+    """Sort key: lists are in descending order of it."""
     return (row.updated, row.id)
 
 
 def get(project: Project, session_id: str) -> Chat:
-    """One chat as its files are now. NotFound when there is none."""
+    """One chat as its files are now. Raises NotFound if there is none."""
     path = files.record_path(project, session_id)
     folder = _folder(project)
     with folder.lock:
@@ -93,12 +93,12 @@ def get(project: Project, session_id: str) -> Chat:
 
 
 def record(row: Chat) -> files.ChatRecord:
-    """The record of a chat as its row has it, which `get` has brought up to the file."""
+    """The record of a chat, from its row; call `get` first, which updates the row from the file."""
     return files.from_wire(row.project, row.id, row.record).replaced(error=row.error)
 
 
 def rescan(project: Project) -> set[str]:
-    """Bring every row to its files; the ids that changed or went."""
+    """Update every row from its files. Return the ids that changed or were deleted."""
     before = dict(Chat.objects.filter(project=project.slug).values_list("id", "transcript_stat"))
     now = {row.id: row for row in entries(project)}
     _forget(_folder(project), before.keys() - now.keys())
@@ -113,7 +113,7 @@ def rescan(project: Project) -> set[str]:
 
 
 def suggest_title(project: Project, session_id: str, prompt: str) -> None:
-    """Until the first turn writes it down, the first prompt names the chat."""
+    """Name the chat after its first prompt until the first turn writes it to the transcript."""
     row = get(project, session_id)
     if not row.title:
         row.title = titles.title(prompt)
@@ -123,9 +123,9 @@ def suggest_title(project: Project, session_id: str, prompt: str) -> None:
 
 @contextmanager
 def inheriting(project: Project, source: Chat, fork_id: str) -> Iterator[None]:
-    """Around the making of the record of a copy of everything the source holds: whoever meets the
-    fork first, which is the watcher mostly and is behind the answer, knows its counts without
-    reading it. It starts unread."""
+    """Surround the writing of a fork's record, so that the first reader of a complete copy, mostly
+    the watcher, takes its counts from the source instead of reading the transcript. The fork starts
+    as read."""
     chats, folder = project.chats_dir, _folder(project)
     of_fork, of_source = (_stamp(f"{chats}/{one}.jsonl") for one in (fork_id, source.id))
     with folder.lock:
@@ -149,14 +149,14 @@ def _folder(project: Project) -> _Folder:
 
 
 def _look(project: Project, folder: _Folder) -> None:
-    """Compare stats, cheapest first: folder and transcripts always, records when it matters."""
+    """Compare stats, cheapest first: folder and transcripts always, records only when needed."""
     try:
         fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):
         _forget(folder, set(folder.entries))
-        folder.stamp = (0, 0)  # it may come back as it was
+        folder.stamp = (0, 0)  # it may come back with the same stamp
         return
-    except OSError as error:  # no more files, no right: whatever it is, no chat went by it
+    except OSError as error:  # too many open files, no permission: the chats still exist
         log.warning("chats of %s are as last seen: %s", project.slug, error)
         if not folder.entries:
             _load(project, folder)
@@ -187,8 +187,8 @@ def _look_at_records(project: Project, folder: _Folder, fd: int) -> None:
 
 
 def _grown(folder: _Folder, fd: int) -> list[tuple[str, Stamp]]:
-    """The chats whose transcript is not as it was, with what it is now. Hundreds are asked in each
-    list, so that nothing is called for one but the system."""
+    """The chats whose transcript changed, with its stamp now. A list checks hundreds of chats, so
+    this calls nothing for each but stat."""
     grown, stat = [], os.stat
     for session_id, entry in folder.entries.items():
         try:
@@ -203,7 +203,7 @@ def _grown(folder: _Folder, fd: int) -> list[tuple[str, Stamp]]:
 
 
 def _load(project: Project, folder: _Folder) -> None:
-    """What the table remembers; rows that no longer hold are refreshed at the next look."""
+    """Load the rows from the table; outdated ones are refreshed at the next look."""
     try:
         rows = list(Chat.objects.filter(project=project.slug))
     except OperationalError as error:
@@ -222,7 +222,7 @@ def _stamp(path: str, fd: int | None = None) -> Stamp:
 
 
 def _unseen(error: OSError) -> Stamp:
-    """Of a file that is not there; one that the disk does not tell of is there."""
+    """The stamp for a failed stat: ABSENT if there is no file, else one of a file that exists."""
     absent = isinstance(error, FileNotFoundError | NotADirectoryError)
     return ABSENT if absent else (0, 0, -(error.errno or 0))
 
@@ -238,7 +238,7 @@ def _parsed(text: str) -> Stamp:
 
 @contextmanager
 def legible() -> Iterator[None]:
-    """SvcError with the reason where the transcript of a chat cannot be read."""
+    """Raise SvcError with the reason if the transcript of a chat cannot be read."""
     try:
         yield
     except OSError as error:
@@ -249,8 +249,8 @@ def legible() -> Iterator[None]:
 def _refresh(
     project: Project, folder: _Folder, session_id: str, record: Stamp, lines: Stamp
 ) -> Chat:
-    """The row of one chat, made to match what the two stamps say. A file that cannot be read now
-    has none, so that it is tried at each look: what kept it may go without a trace in it."""
+    """Update the row of one chat to match the two stamps. A file that cannot be read gets no stamp,
+    so every look tries it again: the cause may vanish without a change of the file."""
     entry = folder.entries.get(session_id) or _met(project, folder, session_id)
     row, before, ended = entry.row, (entry.row.record_stat, entry.row.error), False
     if entry.record != record or row._state.adding:
@@ -276,10 +276,10 @@ def _refresh(
 
 
 def _read_transcript(project: Project, row: Chat, before: Stamp, now: Stamp) -> tuple[Stamp, bool]:
-    """Count what is new; the stamp up to which that was done, and whether a turn ended there.
+    """Count the new lines. Return the stamp up to which they are counted, and whether a turn ended.
 
-    What was edited in place is read from its beginning, by the search too. A file of the same size
-    and another time may also be one to which a line is just being added: that shows in a moment.
+    A file edited in place is read from its beginning, by the search too. A file with the same size
+    and another time may be one to which a line is just being added: if so, its size soon differs.
     """
     path = str(project.chats_dir / f"{row.id}.jsonl")
     touched, counted = before[1:] == now[1:], row.offset
@@ -300,7 +300,7 @@ def _search_anew(row: Chat) -> None:
 
 
 def _met(project: Project, folder: _Folder, session_id: str) -> _Entry:
-    """What is known of a chat that this process has not seen."""
+    """The entry of a chat that this process has not seen before."""
     inherited = folder.copies.pop(session_id, None)
     row = _remembered(project, session_id) if inherited is None else _new(project, session_id)
     for column, value in (inherited or {}).items():
@@ -326,7 +326,7 @@ def _store(row: Chat) -> None:
     try:
         with transaction.atomic():
             row.save(force_insert=row._state.adding)
-    except IntegrityError:  # another process met the chat at the same moment
+    except IntegrityError:  # another process inserted the row at the same moment
         row.save(force_update=True)
     except OperationalError as error:
         _lags(row.id, error)
@@ -344,13 +344,13 @@ def _forget(folder: _Folder, gone: set[str]) -> None:
 
 
 def _lags(chats: str, error: OperationalError) -> None:
-    """The files say it all; the table is brought up by the next look that finds the database."""
+    """Log a failed query. Nothing is lost: the files hold it all, and a later look catches up."""
     log.warning("index rows of chats lag", extra={"chats": chats[:200], "why": str(error)})
 
 
 def _read_record(project: Project, row: Chat) -> bool:
-    """Columns of the record; a record that does not parse keeps the last good ones. Whether its
-    bytes could be had."""
+    """Fill the columns of the record; one that does not parse keeps the last good values. Return
+    whether its bytes could be read."""
     path = project.chats_dir / f"{row.id}.yaml"
     found = files.found(project, row.id, path)
     record, had = found or files.parse(project.slug, row.id, b""), bool(found and not found.unread)
@@ -369,6 +369,6 @@ def _read_record(project: Project, row: Chat) -> bool:
 
 
 def _name(project: Project, row: Chat) -> None:
-    """Custom name, else the automatic one, else the head of the id."""
+    """The custom name, else the automatic one, else the first characters of the id."""
     fired = row.trigger and titles.fired_name(project, row.trigger, row.created)
     row.name = row.record.get("name") or fired or row.title or row.id[:8]

@@ -1,4 +1,4 @@
-"""Records of a transcript as lines of JSON and back, whatever values they were given.
+"""Encode records of a transcript as lines of JSON and decode them, whatever values they hold.
 
 See docs/design/engines.md#one-writer-append-only-lines.
 """
@@ -16,13 +16,13 @@ from config.process.light_typing import Any
 
 Record = dict[str, Any]
 
-HEAD_BYTES = 16 * 1024  # of what is kept elsewhere
+HEAD_BYTES = 16 * 1024  # bytes that stay in the line when the rest is kept elsewhere
 REPLACE = "svc-replace"  # an error handler of codecs: lone surrogates become U+FFFD
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
-_LONG = b"0" * 19  # once digits are told apart no more: may be a number beyond 64 bits
-_HALVES = (b"\\ud", b"\\uD", b"\xed")  # a surrogate may be near, of a pair or alone
+_LONG = b"0" * 19  # with all digits mapped to 0: may be a number beyond 64 bits
+_HALVES = (b"\\ud", b"\\uD", b"\xed")  # there may be a surrogate, in a pair or alone
 _TEXT = frozenset((str, type(None)))
-_FIELDS = {  # of a record, where given, and what every reader takes them for
+_FIELDS = {  # types that readers rely on; fields that may be missing allow None
     "seq": frozenset((int,)), "type": frozenset((str,)), "sender": frozenset((dict, type(None))),
     **dict.fromkeys(("ts", "turn", "text", "call", "tool", "target", "block"), _TEXT),
 }  # fmt: skip
@@ -38,7 +38,7 @@ def encode(record: dict[str, Any]) -> bytes:
 
 
 def _finite(value: Any) -> Any:
-    """The value, as programs outside may send it, with what JSON has no number for as null."""
+    """The value with NaN and the infinities, which outside programs may send, replaced by null."""
     if isinstance(value, dict):
         return {key: _finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -55,7 +55,7 @@ codecs.register_error(REPLACE, _replacement)
 
 
 def shortened(value: Any, *, inner: bool = False) -> Any:
-    """Short values stay as they are; a long one becomes the head of its text."""
+    """Short values stay as they are; a long one is replaced by the beginning of its text."""
     if isinstance(value, dict) and len(value) <= 16 and not inner:
         return {key[:200]: shortened(entry, inner=True) for key, entry in value.items()}
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -65,7 +65,7 @@ def shortened(value: Any, *, inner: bool = False) -> Any:
 
 
 def decode(line: bytes) -> Record | None:
-    """The record of a line, None when it is damaged."""
+    """The record of a line, or None if it is damaged."""
     try:
         record = _parsed(line)
     except (ValueError, RecursionError):
@@ -74,8 +74,8 @@ def decode(line: bytes) -> Record | None:
 
 
 def decoded(lines: list[bytes]) -> list[Record | None]:
-    """The records of many lines, None for those that are damaged: what one costs is mostly calls,
-    so all are looked at together as long as nothing is odd."""
+    """The records of many lines, None for each damaged one. Most of the cost is function calls, so
+    all lines are checked together unless one of them is unusual."""
     quick = sys.modules.get("orjson")
     if quick is not None and _LONG not in b" ".join(lines).translate(_DIGITS):
         try:
@@ -88,7 +88,7 @@ def decoded(lines: list[bytes]) -> list[Record | None]:
 
 
 def _is_record(found: Any) -> bool:
-    """Whether it holds what every reader takes for granted."""
+    """Whether it has the fields and types that every reader relies on."""
     return (
         isinstance(found, dict)
         and "turn" in found
@@ -97,7 +97,7 @@ def _is_record(found: Any) -> bool:
 
 
 def _are_records(found: list[Any]) -> bool:
-    """Whether each of them is. TypeError when one is no dict."""
+    """The same check for all of them at once. TypeError if one is not a dict."""
     for key, types in _FIELDS.items():
         if not types.issuperset(map(type, map(dict.get, found, repeat(key)))):
             return False
@@ -105,8 +105,8 @@ def _are_records(found: list[Any]) -> bool:
 
 
 def _parsed(line: bytes) -> Any:
-    """By orjson in a process that has it: to load it would take the one of a turn longer than all
-    lines that it reads. What that refuses or would round is left to the library's own."""
+    """Use orjson if this process has loaded it: in a turn process, loading it would take longer
+    than parsing all its lines. The standard library takes what orjson would refuse or round."""
     quick = sys.modules.get("orjson")
     if quick is not None and _LONG not in line.translate(_DIGITS):
         try:

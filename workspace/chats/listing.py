@@ -1,6 +1,6 @@
-"""Lists of chats: which rows, in which order, from where on.
+"""Lists of chats: which rows, in which order, starting where.
 
-One stat per file; nothing is parsed that did not change (promise S3).
+One stat per file; only changed files are parsed (promise S3).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Which = Literal["open", "archived", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page: its rows, how many match in all, how many archived ones were left out."""
+    """One page: its rows, how many chats match in all, how many archived ones were left out."""
 
     rows: list[Chat]
     matching: int
@@ -37,7 +37,7 @@ def listing(
     before: str = "",
     only: Collection[str] | None = None,
 ) -> Listing:
-    """Chats of the projects, newest first; `only` those with these ids."""
+    """Chats of the projects, newest first; with `only`, those with these ids."""
     found: list[Chat] = []
     projects, omitted = [*among], 0
     for project in projects:
@@ -50,7 +50,7 @@ def listing(
             omitted += len(rows) - len(shown)
             rows = shown
         found += rows
-    if len(projects) > 1:  # the chats of one are in their order
+    if len(projects) > 1:  # the chats of one project are sorted already
         found.sort(key=index.age, reverse=True)
     rest = _after(found, before) if before else found
     page = rest[:limit]
@@ -70,7 +70,7 @@ def _cursor(row: Chat) -> str:
 
 
 def _after(rows: list[Chat], before: str) -> list[Chat]:
-    """What is older than the cursor: a chat that moved up meanwhile is on no page twice."""
+    """The rows older than the cursor. A chat that moved up since then is on no page twice."""
     moment, _, session_id = before.partition("_")
     place = (counts.moment(moment), session_id)
     if not session_id or place[0] == counts.EPOCH:

@@ -1,8 +1,8 @@
 """Deltas of the running turn, in a file beside the transcript.
 
-Live text only: nothing here is ever the truth, a failing write is dropped, a reader takes what it
-understands. The record with the same block replaces the deltas; the kind AGAIN takes them back.
-Why a file: docs/design/engines.md#deltas-are-a-file-beside-it.
+Live text only: it is never authoritative. A failed write is dropped, and readers skip lines that
+they do not understand. The record of a block replaces its deltas; a delta of kind AGAIN withdraws
+them. Why a file: docs/design/engines.md#deltas-are-a-file-beside-it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Delta(NamedTuple):
 
 
 class Appender:
-    """The deltas of one turn, written at most every 50 ms or 4 KiB."""
+    """Writes the deltas of one turn, at most every 50 ms or 4 KiB."""
 
     def __init__(self, path: str, turn: str) -> None:
         self.path, self.turn = path, turn
@@ -48,7 +48,7 @@ class Appender:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits, now; past 4 MiB of a turn nothing more is written."""
+        """Write what is buffered. After 4 MiB in a turn nothing more is written."""
         waiting, self._waiting = self._waiting, []
         lines = [{"t": self.turn, "b": b, "k": kind, "s": text} for b, kind, text in waiting]
         data = b"".join(encode(line) for line in lines)
@@ -66,7 +66,7 @@ class Appender:
             self._left = 0
 
     def close(self) -> None:
-        """After `turn_end` is written: the records hold everything now."""
+        """Empty the file; called after `turn_end` is written, so the records hold everything."""
         self._waiting = []
         if self._fd >= 0:
             os.close(self._fd)
@@ -84,7 +84,7 @@ class Appender:
 
 
 def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
-    """What was added since `offset`: the new offset and the deltas of this turn, others ignored."""
+    """The new offset, and what was added since `offset`: the deltas of this turn alone."""
     try:
         with opening.reading(path, within=transcript.root(path), buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
@@ -99,7 +99,7 @@ def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
 
 
 def unfinished(path: str, turn: str) -> list[Delta]:
-    """What was streamed of each block of this turn, as one delta each, in their order."""
+    """What was streamed of each block of this turn: one delta per block, in order."""
     found: dict[str, Delta] = {}
     for delta in read(path, 0, turn)[1]:
         if delta.kind == AGAIN:

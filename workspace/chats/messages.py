@@ -1,7 +1,7 @@
-"""Transcript records as messages, for REST and the stream. What read_chat tells: said.py.
+"""Transcript records as messages, for REST and the stream. The lines of read_chat are in said.py.
 
-A tool's use and its result are one message, told at the result. Nothing here keeps state between
-calls but `Viewer`, which remembers the tool calls still open.
+A tool's use and its result are one message, shown when the result is there. Nothing here keeps
+state between calls except `Viewer`, which remembers the open tool calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
-TranscriptLine = Mapping[str, Any]  # a Message, or what is said of a turn or of thinking
+TranscriptLine = Mapping[str, Any]  # a Message, or a line about a turn, thinking or a permission
 Role = Literal["user", "assistant", "tool", "notice"]
 ROLES: Mapping[str, Role] = {
     "user": "user",
@@ -41,14 +41,14 @@ class ToolCall(TypedDict):
 
 
 class Cut(TypedDict):
-    """That `content` is only the beginning, and where the whole is, below the folder of chats."""
+    """Present if `content` is only the beginning: size and file (in the chats folder) of it all."""
 
     bytes: int
     file: str
 
 
 class Message(TypedDict):
-    """One message; `level` and `code` are those of a notice."""
+    """One message; only notices have `level` and `code`."""
 
     uuid: str | None
     offset: int
@@ -64,15 +64,15 @@ class Message(TypedDict):
 
 
 class Viewer:
-    """Records in file order become Messages. A result whose use came before is looked up."""
+    """Turns records, in file order, into Messages; looks up the use if a result lacks it."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._open: dict[str, Record] = {}
 
     def view(self, offset: int, record: Record) -> TranscriptLine | None:
-        """What a client sees of this line; None for a line that is not sent. Every road to a reader
-        comes through here: a line that cannot be shown is left out, and hides no other."""
+        """What a client sees of this line; None for a line that is not sent. Every reader gets its
+        lines from here: one that cannot be shown is left out and does not hide the others."""
         try:
             return self._line(offset, record)
         except Exception:
@@ -120,7 +120,7 @@ class Viewer:
 
 
 def find_use(path: str, offset: int, result: Record) -> Record:
-    """The call that a tool's result answers; an earlier line of the same turn."""
+    """The call that this result answers: an earlier line of the same turn; {} if there is none."""
     for _, record in transcript.backwards(path, offset):
         if record.get("turn") != result.get("turn"):
             break
@@ -189,8 +189,8 @@ def _thinking_line(offset: int, record: Record) -> TranscriptLine:
 
 
 def _permission_line(offset: int, record: Record) -> TranscriptLine:
-    """A question has `until`, when it was to be denied, and `rule`, what *Allow in this chat* would
-    keep; null where only this call can be allowed."""
+    """A question has `until`, when it is denied unless answered, and `rule`, what *Allow in this
+    chat* would keep; null if only this one call can be allowed."""
     keys = ("call", "tool", "input", "state", "by", "reason")
     given, more = record.get("input"), {}
     if record.get("state") == "asked":
@@ -217,8 +217,8 @@ def page(
 ) -> tuple[list[TranscriptLine], int, int | None]:
     """The newest messages before an offset, oldest first: (messages, total, next `before`).
 
-    With `turns`, the lines between them too, as the stream tells them: how turns began and ended,
-    what was thought, and the permission questions. Every such line is on exactly one page.
+    With `turns`, the lines between them too, as the stream sends them: how turns began and ended,
+    thinking, and permission questions. Every such line is on exactly one page.
     """
     row = index.get(project, session_id)
     path = str(project.chats_dir / f"{row.id}.jsonl")
@@ -239,8 +239,8 @@ def page(
 
 
 def _newest(path: str, before: int | None, count: int) -> list[tuple[int, Record]]:
-    """Records from `before` back to the `count`-th that is a message, in file order, with the uses
-    of every tool result among them."""
+    """Records from `before` back to the `count`-th message, in file order, including the uses that
+    belong to the tool results among them."""
     found: list[tuple[int, Record]] = []
     open_calls: set[str] = set()
     seen = 0
@@ -259,5 +259,5 @@ def _newest(path: str, before: int | None, count: int) -> list[tuple[int, Record
             if kind == "tool_result":
                 open_calls.add(str(record.get("call")))
         elif kind == "turn_end":
-            break  # no use lies in an earlier turn
+            break  # a use is never in an earlier turn than its result
     return found[::-1]

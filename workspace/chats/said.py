@@ -1,7 +1,7 @@
-"""What was said in a chat, as read_chat tells it: lines of text, the newest or the next ones.
+"""The lines of a chat as read_chat returns them: text, the newest lines or the next ones.
 
-The last lines of chats that were read a moment ago are remembered for whoever asks again, as long
-as the transcript is the same file of the same size and time of change: that is looked at each time.
+The last lines of recently read chats are cached while the transcript is the same file with the same
+size and modification time, which is checked on every read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from workspace.models import Chat
 from workspace.projects.project import Project
 
 SAID = frozenset(ROLES) - {"notice"}
-MOST, ROOM = 32, 1 << 20  # chats that are remembered, and characters of them together
-# A file that was changed later may change again and bear the same time, as the clock of a file
-# system stands still so long: of one that knows no parts of a second a whole one, or two.
+MOST, ROOM = 32, 1 << 20  # chats in the cache, and their characters in all
+# A file changed again within one tick of the file system's clock keeps the same time. Where times
+# have no fraction, a tick is a whole second, or two.
 TICK_S, COARSE_S = 0.05, 2.0
 
 
@@ -31,18 +31,18 @@ class Line(TypedDict):
     timestamp: str | None
 
 
-Placed = tuple[int, Line]  # the byte just after it
+Placed = tuple[int, Line]  # with the offset just after the line
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some lines of a chat, oldest first, and where others are."""
+    """Some lines of a chat, oldest first, and where to continue."""
 
     chat: Chat
-    shown: list[Line]  # shared with others: not to be changed
+    shown: list[Line]  # shared with other callers: do not modify
     total: int
-    next: int | None  # `before` of the older ones; None at the beginning of the chat
-    end: int  # `after` of what comes later
+    next: int | None  # `before` for the older lines; None at the beginning of the chat
+    end: int  # `after` for later lines
 
 
 @index.legible()
@@ -54,7 +54,7 @@ def read_chat(
     before: int | None = None,
     after: int | None = None,
 ) -> Lines:
-    """The last lines before an offset, or the first ones after one."""
+    """The last lines before an offset, or the first lines after one."""
     row = index.get(project, session_id)
     path = str(project.chats_dir / f"{row.id}.jsonl")
     older = None
@@ -72,7 +72,7 @@ def read_chat(
 
 
 class _Read(NamedTuple):
-    """The last lines of a transcript when it had this stamp, up to `asked`; their characters."""
+    """The last lines of a transcript at `stamp`, at most `asked` of them; `size` in characters."""
 
     stamp: str
     asked: int
@@ -80,11 +80,11 @@ class _Read(NamedTuple):
     size: int
 
 
-_known: dict[str, _Read] = {}  # by path, what was read last at the end
+_known: dict[str, _Read] = {}  # by path: the last lines, as last read
 
 
 def _newest(path: str, stamp: str, count: int) -> list[Placed]:
-    """The last lines of a transcript that has this stamp."""
+    """The last lines of a transcript, from the cache if it still has this stamp."""
     known = _known.get(path)
     if known and known.stamp == stamp and (known.asked >= count or len(known.lines) < known.asked):
         return known.lines[-count:]
@@ -117,7 +117,7 @@ def _next(path: str, after: int, count: int) -> list[Placed]:
 def _lines(
     path: str, records: Iterable[tuple[int, Record]], count: int, told: int | None = None
 ) -> list[Placed]:
-    """The first lines of these records, but for the one `told` before, which ends there."""
+    """The first `count` lines of these records, without the one that ends at `told`."""
     found: list[tuple[int, Record]] = []
     uses: dict[str, Record] = {}
     for offset, record in records:
@@ -131,7 +131,7 @@ def _lines(
 
 
 def is_line(record: Record) -> bool:
-    """Whether it is told: notices are not, the end of a failed turn is."""
+    """Whether the record is a line: notices are not, the end of a failed turn is."""
     kind = record["type"]
     return kind in SAID or (
         kind == "turn_end" and STATES.get(str(record.get("status"))) == "failed"

@@ -1,6 +1,6 @@
-"""What turns used, as their `turn_end` records tell it: model, tokens, cost, context.
+"""What turns used, as their `turn_end` records report it: model, tokens, cost, context.
 
-Only what an engine reported is here; what it left out is None and never guessed. Sums are kept in
+Only what an engine reported is here; missing values are None and never guessed. Sums are kept in
 the index of chats, so that no transcript is read for them.
 """
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict, cast
 from workspace.chats.lines import Record
 
 DIGITS = 9  # of a cost in USD
-MOST = 1 << 62  # of anything that is counted: no more is stored as a number
+MOST = 1 << 62  # of any count: larger values cannot be stored
 
 
 class Usage(TypedDict):
@@ -23,14 +23,14 @@ class Usage(TypedDict):
 
 
 class Context(TypedDict):
-    """How full the model's context was behind its last reply, in tokens."""
+    """How full the model's context was after its last reply, in tokens."""
 
     used: int
     limit: Annotated[int | None, "null where nobody said it"]
 
 
 class Spent(TypedDict):
-    """Sums over chats, of the turns that reported any."""
+    """Sums over chats. A value is None if no turn reported it."""
 
     usage: Usage | None
     cost: Annotated[float | None, "USD"]
@@ -40,7 +40,7 @@ TOKENS = tuple(Usage.__annotations__)
 
 
 def model(end: Record) -> str | None:
-    """The model that answered, as it is written in a message."""
+    """The model that answered, as a message would name it; None if unknown."""
     told = end.get("model")
     return told if isinstance(told, str) and told else None
 
@@ -59,7 +59,7 @@ def context(end: Record) -> Context | None:
 
 
 def added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
-    """Usage with that of one turn more; None while nothing is known."""
+    """The usage plus that of one more turn; None while nothing is known."""
     if not isinstance(usage, dict):
         return total
     known = {key: value for key, value in usage.items() if _number(value)}
@@ -68,13 +68,13 @@ def added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
 
 
 def summed(total: float | None, more: float | None) -> float | None:
-    """Costs that are known, together."""
+    """The sum of the known costs; None if neither is known."""
     known = [one for one in (total, more) if one is not None]
     return round(sum(known), DIGITS) if known else None
 
 
 def shown(counted: dict[str, Any] | None) -> Usage | None:
-    """Usage as clients get it, whatever keys an engine reported."""
+    """Usage as clients get it, without other keys that an engine reported."""
     if not counted:
         return None
     return cast("Usage", {key: counted.get(key) for key in TOKENS})

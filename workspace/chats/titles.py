@@ -1,4 +1,4 @@
-"""What a chat is called until somebody gives it a name."""
+"""The name of a chat until a person gives it one."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
 
 
 def fired_name(project: Project, trigger: str, created: datetime) -> str:
-    """What a chat that a trigger began is called: two runs of one prompt can be told apart."""
+    """The name of a chat that a trigger began: with the time, to tell runs of one trigger apart."""
     began = created.astimezone(zones.find(project.effective("timezone")))
     return f"{trigger}, {began:%a} {began.day} {began:%b %H:%M}"
 
 
 def title(prompt: str) -> str:
-    """The automatic name of a chat that begins with this prompt: its words, without the files that
-    go along (attachments.named)."""
+    """The automatic name of a chat that begins with this prompt: its words, without the list of
+    attached files (attachments.named)."""
     words = prompt.partition("\n\nAttached files:\n- ")[0]
     line = " ".join(_MARKS.sub("", _introduced(words)).split())
     return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
 
 
 def _introduced(prompt: str) -> str:
-    """What a runbook says before its first step, else that step; all else as it is."""
+    """The text before a runbook's first step, else that step; other prompts unchanged."""
     try:
         first = grammar.parse(prompt)[0] if grammar.is_runbook(prompt) else None
     except grammar.SyntaxFault:

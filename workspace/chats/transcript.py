@@ -1,8 +1,8 @@
 """The transcript of a chat: append-only JSON lines with one locked writer.
 
-Reading never needs the lock and never fails on a damaged line: it is skipped and counted. The
-writer finds its place from the end of the file, whatever its length. Nothing here ever rewrites.
-See docs/design/engines.md#one-writer-append-only-lines.
+Reading needs no lock and never fails on a damaged line, which is skipped and counted. The writer
+finds its place from the end of the file, so its length does not matter. Nothing here rewrites a
+line. See docs/design/engines.md#one-writer-append-only-lines.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from workspace.chats.lines import (
 
 VERSION = 1
 BLOB_BYTES, RECORD_BYTES = 64 * 1024, 1024 * 1024
-LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a line so long: it is damaged, and passed over
+LINE_BYTES = 4 * RECORD_BYTES  # no writer makes a longer line: one is damaged and skipped
 _BLOCK = 256 * 1024
-_PASSED_BYTES = 64 * 1024 * 1024  # without a line's end: the search for one stops here
+_PASSED_BYTES = 64 * 1024 * 1024  # without a line end: then the search for one stops
 
 
 class Busy(Exception):
-    """Another process writes this chat."""
+    """Another process is writing this chat."""
 
 
 class StorageError(Exception):
-    """The record could not be kept: disk full, file gone, file system read-only."""
+    """The record could not be stored: disk full, file gone, file system read-only."""
 
 
 class Tail(NamedTuple):
@@ -48,7 +48,7 @@ class Tail(NamedTuple):
 
 
 class Writer:
-    """The one writer of a chat, from opening to close. Raises Busy, StorageError."""
+    """The one writer of a chat, from construction to close. Raises Busy, StorageError."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -82,7 +82,7 @@ class Writer:
             raise StorageError(str(error)) from error
 
     def append(self, kind: str, turn: str, **fields: Any) -> Record:
-        """Write one record in one call and return it; `user` and `turn_end` reach the disk."""
+        """Write one record in one call and return it. `user` and `turn_end` are synced to disk."""
         self._follow()
         now = time.time_ns() // 1_000_000
         moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // 1000))
@@ -103,8 +103,9 @@ class Writer:
         return record
 
     def _follow(self) -> None:
-        """Go on in the file that has the name now: what is written to one whose place another took,
-        of an editor or a restore, is lost. A deleted chat is written where it went."""
+        """Switch to the file that has the path now: a line written to one that an editor or a
+        restore replaced would be lost. If there is none, keep the open file: a deleted chat moved
+        with it."""
         try:
             now = os.stat(self.path)
         except OSError:
@@ -138,7 +139,7 @@ class Writer:
         self.close()
 
     def _heal(self) -> None:
-        """End a torn last line, so that it is one line; a new file is made durable."""
+        """End a torn last line, so that it is one line. Sync the folder of an empty, new file."""
         size = os.fstat(self._fd).st_size
         if size == 0:
             _sync_folder(os.path.dirname(self.path))
@@ -154,7 +155,7 @@ class Writer:
             raise StorageError(str(error)) from error
 
     def _encoded(self, record: Record) -> bytes:
-        """The line; long tool output goes to a blob first, and so does what would be too long."""
+        """The line. Long tool output is moved to a blob first, as is any text that is too long."""
         text = record.get("text")
         if (
             record["type"] == "tool_result"
@@ -180,7 +181,7 @@ class Writer:
 
 
 def write_blob(folder: str, data: bytes) -> str:
-    """Keep text beside the transcript under its hash, whole or not at all."""
+    """Store text beside the transcript, named by its hash: completely or not at all."""
     from hashlib import sha256
 
     name = sha256(data).hexdigest()
@@ -202,12 +203,12 @@ def write_blob(folder: str, data: bytes) -> str:
 
 
 def root(path: str) -> str:
-    """The folder that no link may lead a transcript out of: the one that holds `.chats`."""
+    """The folder that contains `.chats`; no link may lead a transcript out of it."""
     return os.path.dirname(os.path.dirname(path))
 
 
 def opened(path: str, *, buffering: int = -1) -> IO[bytes] | None:
-    """A transcript or what lies beside it, None for what is not there or no file of the project."""
+    """Open a transcript or a file beside it; None unless it is a regular file in the project."""
     fd = _descriptor(path)
     return None if fd is None else os.fdopen(fd, "rb", buffering)
 
@@ -220,7 +221,7 @@ def _descriptor(path: str) -> int | None:
 
 
 def _make(path: str) -> None:
-    """An empty transcript, where there is nothing of its name."""
+    """Create an empty transcript unless the path exists."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -236,9 +237,10 @@ def _sync_folder(folder: str) -> None:
 
 
 class Scan:
-    """Records from byte `start` in file order; `damaged` and `end` are right after each step.
+    """Records from byte `start` in file order; `damaged` and `end` are correct after each step.
 
-    `wary`: where no line ends at `start`, as after an edit by hand, all of them; `anew` says so."""
+    `wary`: if no line ends at `start`, as after an edit by hand, scan the whole file and set
+    `anew`."""
 
     def __init__(
         self, path: str, start: int = 0, end: int | None = None, *, wary: bool = False
@@ -274,7 +276,7 @@ class Scan:
 
 
 def _line_end(file: IO[bytes]) -> int | None:
-    """Where a line ends that is too long for one of ours; None when that is not near."""
+    """The end of an overlong line; None if none is found within _PASSED_BYTES."""
     for _ in range(_PASSED_BYTES // _BLOCK):
         part = file.readline(_BLOCK)
         if not part or part.endswith(b"\n"):
@@ -288,9 +290,9 @@ def read(path: str, start: int = 0, end: int | None = None) -> Iterator[tuple[in
 
 
 def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """(offset just after the line, line) from `end` to the start; an unended last line is left.
+    """(offset just after the line, line) from `end` to the start, without an unfinished last line.
 
-    One that is too long is an empty one.
+    A line that is too long is given as an empty one.
     """
     for after, lines in _runs_backwards(path, end):
         offset = after
@@ -300,15 +302,15 @@ def lines_backwards(path: str, end: int | None = None) -> Iterator[tuple[int, by
 
 
 def _runs_backwards(path: str, end: int | None) -> Iterator[tuple[int, list[bytes]]]:
-    """(offset just after the last of these lines, lines in file order), the last ones first."""
+    """(offset just after the last of these lines, lines in file order), the last lines first."""
     fd = _descriptor(path)
     if fd is None:
         return
     try:
         at = os.fstat(fd).st_size if end is None else end
-        pending, ended = b"", False  # bytes from `at` whose first line may start further left
-        size = 4096  # read last: twice as much each time, as most who ask want a few lines
-        passed = 0  # bytes in which no line ended
+        pending, ended = b"", False  # bytes from `at` on; the first line may start further left
+        size = 4096  # bytes of a read, doubled each time: most callers want a few lines
+        passed = 0  # bytes without a line end
         while at and passed < _PASSED_BYTES:
             size = min(2 * size, _BLOCK, at)
             at -= size
@@ -330,9 +332,9 @@ def _runs_backwards(path: str, end: int | None) -> Iterator[tuple[int, list[byte
 
 
 def backwards(path: str, end: int | None = None) -> Iterator[tuple[int, Record]]:
-    """(offset just after the line, record), the newest first; damaged lines are skipped.
+    """(offset just after the line, record), newest first; damaged lines are skipped.
 
-    Decoded are twice as many at once each time, as most who ask want the last one or a page.
+    The number of lines decoded at once doubles each time, since most callers want one or a page.
     """
     most = 16
     for after, lines in _runs_backwards(path, end):
@@ -348,7 +350,7 @@ def backwards(path: str, end: int | None = None) -> Iterator[tuple[int, Record]]
 
 
 def tail(path: str) -> Tail:
-    """The place of the next record, from the last readable one."""
+    """The place of the next record, computed from the last readable one."""
     end = 0
     for offset, line in lines_backwards(path):
         end = end or offset
@@ -359,7 +361,7 @@ def tail(path: str) -> Tail:
 
 
 def has_turn(path: str, turn: str) -> bool:
-    """Whether any record of this turn is in the file; 50 MB are looked through in 30 ms."""
+    """Whether the file has a record of this turn; searching 50 MB takes 30 ms."""
     return _holds(path, turn.encode()) and any(
         record["turn"] == turn for _, record in backwards(path)
     )
@@ -379,10 +381,10 @@ def _holds(path: str, wanted: bytes) -> bool:
 
 
 def last_turn_end(path: str, turn: str | None = None) -> tuple[int, int]:
-    """(the byte just after the last `turn_end`, of `turn` when it is given; its seq): where a fork
-    is cut. Zeros without one."""
+    """Where a fork is cut: (the byte just after the last `turn_end`, its seq), of `turn` if given.
+    Two zeros without one."""
     for offset, line in lines_backwards(path):
-        if b"turn_end" not in line:  # spares most lines a parse, however their JSON is written
+        if b"turn_end" not in line:  # spares most lines a parse, whatever their JSON looks like
             continue
         record = decode(line)
         if record and record["type"] == "turn_end" and turn in (None, record["turn"]):

@@ -1,8 +1,8 @@
-"""The trash of a project, `.chats/trash/`: deleted chats, whole, until they are taken back.
+"""The trash of a project, `.chats/trash/`: deleted chats, complete, until they are restored.
 
-A deletion moves the chat's files as they are into a folder of its own, `<time>-<id>`, and nothing
-ever empties the trash: what a user wrote is not lost. The record goes first and comes back last,
-so that a chat is listed exactly when it is whole.
+Deleting a chat moves its files unchanged into a folder of their own, `<time>-<id>`. Nothing ever
+empties the trash, so that nothing a user wrote is lost. The record is moved first and restored
+last, so that a chat is listed only while it is complete.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ ENTRY = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-(.{36})")
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """One chat of the trash; `folder` holds its files. `left`: what became of its worktree, told by
-    the deletion alone."""
+    """One chat in the trash; `folder` holds its files. `left`: what became of its worktree, set
+    only by `delete`."""
 
     session_id: str
     name: str
@@ -51,8 +51,8 @@ class Deleted:
 def delete(*, project: Project, session_id: str) -> Deleted:
     """Move the chat to the trash. NotFound; Conflict `busy` while a turn runs or waits in it.
 
-    Held messages stay with it and are there again when it comes back; so is its worktree, of which
-    a clean one is removed meanwhile."""
+    Its held messages are kept and are there again after a restore. So is its worktree; a clean one
+    is removed in the meantime."""
     store.sound(project)
     with locks.lock(f"chat {session_id}"):
         record = files.read(project, session_id)
@@ -61,7 +61,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
         with kernel_files.writing(FOLDER):
             _move(project.chats_dir, entry, session_id, SUFFIXES)
         try:
-            with transaction.atomic():  # a message that was on its way is here now, or refused
+            with transaction.atomic():  # a message on its way is in the queue by now, or refused
                 queue.hold_chat(session_id)
                 _refuse_busy(session_id)
         except Conflict:
@@ -73,7 +73,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
 
 
 def restore(*, project: Project, session_id: str) -> Chat:
-    """Take the chat back as it was. NotFound when it is not in the trash."""
+    """Restore the chat as it was. NotFound if it is not in the trash."""
     store.sound(project)
     with locks.lock(f"chat {session_id}"):
         entry = _newest(project, session_id)
@@ -81,7 +81,7 @@ def restore(*, project: Project, session_id: str) -> Chat:
             raise Conflict(f"Chat {session_id} is there already", code="exists")
         with kernel_files.writing(FOLDER):
             _move(entry, project.chats_dir, session_id, SUFFIXES[::-1])
-            with suppress(OSError):  # something else was put there: it stays
+            with suppress(OSError):  # something else was put there, so the folder stays
                 entry.rmdir()
     record = files.read(project, session_id)
     if not record.archived:
@@ -90,7 +90,7 @@ def restore(*, project: Project, session_id: str) -> Chat:
 
 
 def listing(project: Project) -> list[Deleted]:
-    """What is in the trash, the last deleted first."""
+    """The chats in the trash, the last deleted first."""
     return [_read(project, entry) for entry in _entries(project)]
 
 
@@ -107,7 +107,7 @@ def _refuse_busy(session_id: str) -> None:
 
 
 def _folder(project: Project) -> Path:
-    """The trash, which no link may lead elsewhere."""
+    """The trash folder. Conflict if a link leads elsewhere."""
     try:
         return paths.inside(project.dir, FOLDER)
     except paths.UnsafePath as error:
@@ -115,7 +115,7 @@ def _folder(project: Project) -> Path:
 
 
 def _entries(project: Project) -> list[Path]:
-    """Folders of deleted chats, the newest first."""
+    """Folders of deleted chats, newest first."""
     try:
         found = [path for path in _folder(project).iterdir() if _is_entry(path)]
     except (FileNotFoundError, NotADirectoryError):
@@ -146,7 +146,7 @@ def _newest(project: Project, session_id: str) -> Path:
 
 
 def _move(source: Path, target: Path, session_id: str, suffixes: tuple[str, ...]) -> None:
-    """The chat's files in this order, each if it is there; on the disk before it counts."""
+    """Move the chat's files in this order, if they exist; then sync both folders to disk."""
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     for suffix in suffixes:
         with suppress(FileNotFoundError):
@@ -164,13 +164,13 @@ def _sync(folder: Path) -> None:
 
 
 def _reindex(project: Project, session_id: str) -> None:
-    """The index forgets what is no longer there."""
+    """Let the index notice that the chat is gone."""
     with suppress(NotFound):
         index.get(project, session_id)
 
 
 def _read(project: Project, entry: Path) -> Deleted:
-    """What the list shows of one, read from its files."""
+    """The list entry of a deleted chat, read from its files."""
     session_id = _id_of(entry)
     record = files.found(project, session_id, entry / f"{session_id}.yaml")
     record = record or files.parse(project.slug, session_id, b"")

@@ -1,9 +1,9 @@
-"""What a person has not seen: a turn that ended or a message that is not a person's, since a page
-showed the chat last.
+"""What a person has not seen: turns that ended and messages from others, since a page last showed
+the chat.
 
-Kept as `readTo` in the record of the chat, a byte of its transcript: a file, because it is the
-reader's, and in the one place that moves with the chat. All who are admitted share one
-state, as there are no roles. Archived chats are never unread.
+Kept as `readTo` in the record of the chat, a byte offset of its transcript: in a file, because it
+belongs to the reader, and in the record, because that moves with the chat. All who are admitted
+share one state, as there are no roles. Archived chats are never unread.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from workspace.projects.project import Project
 
 
 def mark(*, project: Project, session_id: str, offset: int | None = None) -> tuple[Chat, bool]:
-    """The chat was read up to a byte, or whole: its row, and whether that was news. Never back.
+    """Mark the chat as read up to a byte, or completely; the position never moves back. Return its
+    row, and whether the position changed.
 
-    NotFound without such a chat; Conflict when its record may only be read."""
+    NotFound if there is no such chat; Conflict if its record is read-only."""
     row = index.get(project, session_id)
     end = row.offset if offset is None else min(offset, row.offset)
     if not row.unread:
@@ -32,13 +33,13 @@ def mark(*, project: Project, session_id: str, offset: int | None = None) -> tup
 
 
 def mark_all(among: Iterable[Project]) -> int:
-    """Every unread chat of these projects counts as read; how many that were."""
+    """Mark every unread chat of these projects as read. Return how many that were."""
     unread = [(one, row.id) for one in among for row in index.entries(one) if row.unread]
     return sum(_marked(project, chat) for project, chat in unread)
 
 
 def _marked(project: Project, session_id: str) -> bool:
-    """One chat among many: one that went, or may only be read, does not stop the others."""
+    """Mark one of many chats; one that is gone or read-only does not stop the others."""
     try:
         return mark(project=project, session_id=session_id)[1]
     except (Conflict, NotFound):

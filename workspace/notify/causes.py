@@ -1,7 +1,7 @@
-"""What is told of, made of what the parts and the workspace say has happened.
+"""The causes of notifications, made from the signals of the parts and the workspace.
 
-A cause has a key: what happens again under the same one within ten minutes is one message. Texts
-may hold what an agent wrote, so they are one line, bounded, and without any value that is secret.
+A cause has a key: causes with the same key within ten minutes are one message. Texts may contain
+what an agent wrote, so they are one line, bounded, and without the value of any secret.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from workspace.notify.presence import looked_at
 from workspace.signals import Asked, RunEnded, TurnEnded
 
 TITLE, TEXT, PATH, KEY = 120, 500, 1000, 200
-LONG_S = 60.0  # a turn that is over sooner is not told of
-SAID = {"replied": "answered at", "proposed": "thinks it is done:"}  # of a thread
-PEOPLE = ("user",)  # whose turns are told of when they are over
+LONG_S = 60.0  # shorter turns cause no notification
+SAID = {"replied": "answered at", "proposed": "thinks it is done:"}  # acts on a thread, in words
+PEOPLE = ("user",)  # senders whose turns cause a notification when they end
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that happened. `path` is where it is seen, within its part."""
+    """One thing that happened. `path` is where to see it, within its part."""
 
     key: str
     event: str
@@ -52,8 +52,8 @@ class Cause:
 
 
 def plain(text: str, most: int) -> str:
-    """One line of so many characters: no control characters, nothing that turns the direction of
-    writing, no value of a secret."""
+    """One line of at most so many characters, without control characters, characters that change
+    the direction of writing, and values of secrets."""
     text = scrubbed(text[: most * 4], secrets())
     shown = "".join(" " if char.isspace() else char for char in text)
     shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
@@ -62,7 +62,7 @@ def plain(text: str, most: int) -> str:
 
 
 def secrets() -> tuple[str, ...]:
-    """Values that no message may show: those of management clients, of engines and of channels."""
+    """Values that no message may show: secrets of management clients, engines and channels."""
     channels = setting.current().channels
     names = {*variables.secrets(), *(name for one in channels for name in one.variables)}
     engines = [keys.secrets(keys.of(name, {})) for name in ("claude", "builtin")]
@@ -71,7 +71,7 @@ def secrets() -> tuple[str, ...]:
 
 
 def of_question(asked: Asked) -> Cause:
-    """Each question is a cause of its own: a later one in the chat must not wait for a window."""
+    """Each question is a cause of its own, so that a later one does not wait for a window."""
     return Cause(
         asked_key(asked.chat, asked.call),
         "asked",
@@ -87,7 +87,7 @@ def asked_key(chat: str, call: str) -> str:
 
 
 def of_turn(ended: TurnEnded) -> Cause | None:
-    """A person's turn that took long, unless somebody looks at its chat or has stopped it."""
+    """A person's turn that took long, unless someone is looking at its chat or has stopped it."""
     if ended.run or ended.state == "stopped" or (ended.seconds or 0.0) <= LONG_S:
         return None
     turn = Turn.objects.filter(id=ended.turn).only("sender").first()
@@ -106,7 +106,7 @@ def of_turn(ended: TurnEnded) -> Cause | None:
 
 
 def of_run(ended: RunEnded) -> Cause | None:
-    """A run that failed, or that the service's own stop or crash cut off."""
+    """A run that failed, or that a stop or crash of the service interrupted."""
     if ended.status not in ("failed", "interrupted"):
         return None
     word = "failed" if ended.status == "failed" else "was interrupted"
@@ -120,8 +120,8 @@ def of_run(ended: RunEnded) -> Cause | None:
 
 
 def of_app(changed: AppChanged) -> Cause | None:
-    """An app that is expected to be up and fell, or came back after it had; a start is not told
-    of, nor an app that comes and goes as somebody likes."""
+    """An app that should be up and fell, or came back after that; not one that merely started, nor
+    one that people start and stop as they like."""
     if not changed.expected:
         return None
     path = f"/#app={quote(changed.app, safe='')}"
@@ -138,7 +138,7 @@ def of_app(changed: AppChanged) -> Cause | None:
 
 
 def of_thread(written: ThreadWritten) -> Cause | None:
-    """A thread that somebody else than this machine's person answered, or says is done."""
+    """A thread that someone other than this machine's person answered or proposed as done."""
     if written.act not in SAID or written.author == person():
         return None
     where = written.file or written.sha[:7]
@@ -157,7 +157,7 @@ def of_thread(written: ThreadWritten) -> Cause | None:
 
 
 def person() -> str:
-    """The id under which this machine's user writes in threads."""
+    """The id of this machine's user as an author in threads."""
     return str(import_string(settings.SVC_PERSON)().id)
 
 
@@ -167,7 +167,7 @@ def chat_name(chat: str) -> str:
 
 
 def spoken(seconds: float) -> str:
-    """How long, as a person says it."""
+    """A duration as people say it."""
     minutes = round(seconds / 60)
     if minutes < 60:
         return f"{minutes} min"

@@ -1,9 +1,9 @@
-"""What channels have not taken yet: sent from the default queue, tried again while a channel fails.
+"""Messages not taken by channels yet: sent from the default queue, retried after failures.
 
-The rows are the truth, a task only says "look": one worker at a time drains them, each channel in a
-thread of its own, so that a slow one holds up neither the others nor the triggers. A channel that
-fails rests for a growing while; of what waits for it the least tried goes first, so that a message
-it never takes does not stop the rest.
+The rows are the truth; a task only says "look". One worker at a time sends them, each channel in a
+thread of its own, so that a slow one delays neither the others nor the triggers. A failing channel
+rests for a growing time. After that its least tried message goes first, so that a message it never
+takes does not block the rest.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from workspace.notify.tables import NotifyChannel, NotifyDelivery
 log = logging.getLogger(__name__)
 
 QUEUE = "svc"
-PAUSES_S = (5, 15, 60, 120, 300)  # after so many failures in a row
-OLD = timedelta(hours=6)  # what waited longer is told no more
+PAUSES_S = (5, 15, 60, 120, 300)  # after as many failures in a row
+OLD = timedelta(hours=6)  # messages that waited longer are dropped
 CLAIM = timedelta(seconds=60)  # longer than any channel may take
-DRAIN_S = 60.0  # after it the task ends and another goes on; half of what a task may take
+DRAIN_S = 60.0  # then the task ends and another continues; half of a task's time limit
 LOOK_S = 0.5
-AGAIN_S = 5.0  # between two tasks that the ticker hands over
+AGAIN_S = 5.0  # between two tasks that the ticker starts
 LOCK = "notify"
 Send = Callable[[Channel, Mapping[str, Any]], str]
 _last = float("-inf")
 
 
 def hand_over() -> None:
-    """Have a worker of this home look."""
+    """Queue a task: a worker of this home looks for messages to send."""
     async_task("workspace.tasks.notify", cluster=homes.queue(QUEUE), task_name=LOCK, save=False)
 
 
@@ -48,7 +48,7 @@ def waits() -> bool:
 
 
 def hand_over_due(now: datetime) -> None:
-    """Have a worker look if something is due that no task may be on its way for."""
+    """Queue a task if something is due, unless this ticker has just done so."""
     global _last  # noqa: PLW0603 - one ticker per process
     if time.monotonic() - _last >= AGAIN_S and _due(now, setting.current().channels).exists():
         _last = time.monotonic()
@@ -56,12 +56,12 @@ def hand_over_due(now: datetime) -> None:
 
 
 def drain(send: Send = sending.send) -> None:
-    """Send what is due, unless another worker of this home does so already."""
+    """Send what is due, unless another worker of this home is doing so."""
     with locks.attempt(LOCK) as alone:
         if alone:
             _drain(send)
     if alone and _due(datetime.now(UTC), setting.current().channels).exists():
-        hand_over()  # it came while the lock was let go, or there was no more time
+        hand_over()  # it came after the lock was released, or time ran out
 
 
 def _drain(send: Send) -> None:
@@ -82,14 +82,14 @@ def _drain(send: Send) -> None:
 
 
 def _body(row: NotifyDelivery) -> dict[str, Any]:
-    """What is sent, without what only pages need."""
+    """The message without the fields that only pages need."""
     body = row.message.body
     return {key: value for key, value in body.items() if key not in ("part", "path")}
 
 
 def _due(now: datetime, channels: Collection[Channel]) -> QuerySet[NotifyDelivery]:
-    """Those that may be sent now. A time that lies further ahead than any pause is one of before
-    the clock was set back."""
+    """Deliveries that may be sent now. A time further ahead than any pause was written before the
+    clock was set back, and counts as due."""
     longest = now + timedelta(seconds=PAUSES_S[-1])
     mine = NotifyDelivery.objects.filter(homes.mine(), channel__in=[one.name for one in channels])
     free = Q(claimed_until=None) | Q(claimed_until__lt=now) | Q(claimed_until__gt=now + CLAIM)
@@ -101,7 +101,7 @@ def _due(now: datetime, channels: Collection[Channel]) -> QuerySet[NotifyDeliver
 
 
 def _claimed(channels: Mapping[str, Channel], busy: set[str]) -> list[NotifyDelivery]:
-    """The next of each channel that is not at work; ours by a conditional update."""
+    """The next delivery of each channel that is not busy, claimed by a conditional update."""
     now = datetime.now(UTC)
     due = _due(now, channels.values()).exclude(channel__in=busy)
     found = []
@@ -116,7 +116,7 @@ def _claimed(channels: Mapping[str, Channel], busy: set[str]) -> list[NotifyDeli
 
 
 def _settle(row: NotifyDelivery, error: str) -> None:
-    """The row goes, or waits for its next try; the channel works, or rests."""
+    """Delete the row, or schedule its next try; record that the channel works, or let it rest."""
     now = datetime.now(UTC)
     if not error:
         row.delete()
@@ -133,7 +133,7 @@ def _settle(row: NotifyDelivery, error: str) -> None:
 
 
 def worked(name: str, now: datetime) -> None:
-    """A channel took a message."""
+    """Record that a channel took a message."""
     state = _state(name)
     if state.failures:
         log.info("channel %s takes notifications again", name)
@@ -143,7 +143,7 @@ def worked(name: str, now: datetime) -> None:
 
 
 def failed(name: str, error: str, now: datetime) -> NotifyChannel:
-    """A channel did not take one: it rests the longer the more often that was so."""
+    """Record that a channel did not take a message: it rests longer with every failure in a row."""
     state = _state(name)
     pause = PAUSES_S[min(state.failures, len(PAUSES_S) - 1)]
     state.failures, state.since, state.error = state.failures + 1, state.since or now, error
@@ -157,7 +157,7 @@ def _state(name: str) -> NotifyChannel:
 
 
 def _give_up(now: datetime) -> None:
-    """What is hours old is no news any more; that it was not told is."""
+    """Delete messages that are hours old, and count for their channel that they were not sent."""
     old = NotifyDelivery.objects.filter(homes.mine(), message__at__lt=now - OLD)
     for row in old.only("pk", "channel"):
         if row.delete()[0]:

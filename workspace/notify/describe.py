@@ -1,4 +1,4 @@
-"""What Settings, `manage.py notify` and the doctor say of the channels; and the test of one."""
+"""The channels as Settings, `manage.py notify` and the doctor show them; and the test of one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ State = Literal["works", "untried", "failing", "unusable"]
 
 
 class ChannelShown(TypedDict):
-    """One channel. `shown`: where it leads, without secrets. `error` and `since` of one that fails,
-    or cannot be used. `waiting`: messages that it has not taken yet; `givenUp`: that grew too old.
+    """One channel. `shown`: where it leads, without secrets. `error` and `since`: of a channel that
+    fails or cannot be used. `waiting`: messages that it has not taken yet. `givenUp`: messages
+    dropped because they became too old.
     """
 
     name: str
@@ -53,14 +54,14 @@ class ChannelList(TypedDict):
 
 
 class Tried(TypedDict):
-    """What became of a test; `error` is null where it was taken."""
+    """The result of a test; `error` is null if the channel took it."""
 
     ok: bool
     error: str | None
 
 
 def listing() -> ChannelList:
-    """Every channel of svc.config.yaml, as it does now."""
+    """Every channel of svc.config.yaml and its state now."""
     found = setting.current()
     mine = NotifyChannel.objects.filter(homes.mine())
     states = {row.name: row for row in mine}
@@ -101,9 +102,9 @@ def _shown(channel: Channel, row: NotifyChannel | None, waiting: int) -> Channel
 
 
 def test(name: str) -> Tried:
-    """Send a test to one channel, now. One that takes it is tried with what waits for it too.
+    """Send a test to one channel, now. If the channel takes it, its waiting messages are tried too.
 
-    NotFound names the channels that there are."""
+    NotFound, with the names of all channels, if there is none of this name."""
     channels = {one.name: one for one in setting.current().channels}
     if name not in channels:
         known = ", ".join(channels) or "none"
@@ -117,7 +118,7 @@ def test(name: str) -> Tried:
 
 
 def _remember(name: str, error: str, now: datetime) -> None:
-    """Where there is a database: the command runs without one too."""
+    """Record the result if there is a database; the command also runs without one."""
     try:
         if error:
             delivery.failed(name, error, now)
@@ -131,7 +132,7 @@ def _remember(name: str, error: str, now: datetime) -> None:
 
 
 def findings() -> Iterator[Finding]:
-    """For the doctor: what is not used, what does not work, and how many do."""
+    """For the doctor: entries that are not used, channels that fail, and those that work."""
     found = setting.current()
     for sentence in found.sentences():
         yield Finding(FAULT, "notifications", sentence)

@@ -1,9 +1,9 @@
-"""One message for each cause and window; what comes within it is told together at its end.
+"""One message per cause and window; what comes within the window is sent together at its end.
 
-A cause opens a window of ten minutes with its first message. Where very many causes of one event
-come at once, the later ones share a window of their own, so that no queue is flooded. All of it is
-rows, so that a restart loses nothing. Where the clock was set back, a window that would last longer
-than a window is long is over.
+The first message of a cause opens a window of ten minutes. If very many causes of one event come at
+once, the later ones share one window, so that no queue is flooded. All of this is stored in rows,
+so that a restart loses nothing. A window that lasts longer than any window can, because the clock
+was set back, is over.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from workspace.notify.causes import Cause
 from workspace.notify.tables import NotifyCause, NotifyDelivery, NotifyMessage
 
 WINDOW = timedelta(minutes=10)
-MANY = 20  # causes of one event with an open window, each with a message of its own
+MANY = 20  # open windows of one event; further causes share a window
 KEPT = timedelta(days=1)
-BELL = "notify"  # of the threads that tell open pages
+BELL = "notify"  # wakes the threads that tell open pages
 
 
 class Message(TypedDict):
     """One notification as every channel gets it (docs/notifications.md#what-is-sent).
 
-    `at`: when the first of `count` happened. `node`: the name of this node, where it has one.
+    `at`: when the first of `count` happened. `node`: the name of this node, if it has one.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Message(TypedDict):
 
 
 def note(cause: Cause, now: datetime | None = None) -> None:
-    """Tell of it now, or with what else comes in its window. In no transaction of the caller."""
+    """Send a message now, or at the end of its cause's open window. Not inside a transaction."""
     now = now or datetime.now(UTC)
     with transaction.atomic():
         row = _row(cause, now)
@@ -62,7 +62,7 @@ def note(cause: Cause, now: datetime | None = None) -> None:
 
 
 def _row(cause: Cause, now: datetime) -> NotifyCause:
-    """The row of its window, locked; of the shared one where too many are open."""
+    """The row of the cause's window, locked; the shared one of its event if too many are open."""
     mine = {"home": homes.home()}
     rows = NotifyCause.objects.select_for_update()
     if (found := rows.filter(key=cause.key, **mine).first()) is not None:
@@ -83,7 +83,7 @@ def _begin(row: NotifyCause, now: datetime) -> None:
 
 
 def close_windows(now: datetime) -> int:
-    """Tell what came in windows that are over, and forget those in which nothing came."""
+    """Send what came in windows that are over. Delete windows in which nothing came."""
     told = 0
     for key in _over(now).values_list("pk", flat=True)[:100]:
         with transaction.atomic():
@@ -101,7 +101,7 @@ def close_windows(now: datetime) -> int:
 
 
 def next_end() -> datetime | None:
-    """When the first window ends."""
+    """When the first window ends, or None."""
     found: datetime | None = NotifyCause.objects.filter(homes.mine()).aggregate(at=Min("until"))[
         "at"
     ]
@@ -114,7 +114,7 @@ def _over(now: datetime) -> QuerySet[NotifyCause]:
 
 
 def _send(cause: Cause, first: datetime, count: int, now: datetime) -> None:
-    """A message with a delivery for each channel that wants it, once all of it is stored."""
+    """Store a message and a delivery for each channel that wants it; on commit wake the senders."""
     row = NotifyMessage.objects.create(cause=cause.key, event=cause.event, at=now, body={})
     row.body = {**message(cause, first, count, row.pk), "part": cause.part, "path": cause.path}
     row.save()
@@ -126,11 +126,11 @@ def _send(cause: Cause, first: datetime, count: int, now: datetime) -> None:
 
 
 def _ring() -> None:
-    """Open pages are told by the server, channels by a worker."""
-    from workspace.notify import delivery  # knows this module
+    """Wake the servers, which tell open pages, and a worker, which sends to channels."""
+    from workspace.notify import delivery  # that module imports this one
 
     wakeup.wake(BELL)
-    wakeup.wake(TICKER)  # which knows the end of the window
+    wakeup.wake(TICKER)  # it waits for the end of the window
     delivery.hand_over()
 
 
@@ -149,7 +149,7 @@ def message(cause: Cause, first: datetime, count: int, number: int) -> Message:
 
 
 def url(part: str, path: str) -> str:
-    """Where a thing is seen: under the address of this node, else on this machine."""
+    """The URL of a path in a part: under the address of this node, else on localhost."""
     prefix = SURFACES[part].prefix
     if base := settings.SVC.node_url.rstrip("/"):
         return f"{base}{prefix}{path}"
@@ -158,12 +158,12 @@ def url(part: str, path: str) -> str:
 
 
 def withdraw(key: str) -> None:
-    """What no longer needs telling: its message goes, with what no channel has taken yet of it, and
-    pages take back what they show."""
+    """Delete the message of a cause that needs no notification any more, with its open deliveries;
+    pages remove what they show of it."""
     if NotifyMessage.objects.filter(homes.mine(), cause=key).delete()[0]:
         wakeup.wake(BELL)
 
 
 def prune(now: datetime) -> None:
-    """Drop messages that are a day old, whatever became of them."""
+    """Delete messages that are a day old, delivered or not."""
     NotifyMessage.objects.filter(homes.mine(), at__lt=now - KEPT).delete()

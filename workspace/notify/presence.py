@@ -1,7 +1,7 @@
-"""Whether a person looks at a chat: pages that show one say so while they can be seen.
+"""Whether a person looks at a chat: pages that show the chat report it while they are visible.
 
-One file for each page in the data directory, touched every 20 s; a page that died without a word
-counts for another 25 s. A server and workers of one data directory share it.
+Each page has a file in the data directory, touched every 20 s; a page that closed without reporting
+it counts for another 25 s. A server and the workers of one data directory share the files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LASTS_S = 45.0
 
 
 def look(chat: str, page: str) -> None:
-    """The page shows the chat now."""
+    """Record that the page shows the chat now."""
     folder = _folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / f"{chat}.{page}").touch(mode=0o600)
@@ -23,7 +23,7 @@ def look(chat: str, page: str) -> None:
 
 
 def leave(chat: str, page: str) -> None:
-    """The page is hidden, or has gone."""
+    """Record that the page is hidden or closed."""
     (_folder() / f"{chat}.{page}").unlink(missing_ok=True)
 
 
@@ -36,7 +36,7 @@ def _folder() -> Path:
 
 
 def _fresh(path: Path) -> bool:
-    """Of a file from the future the clock was set back since: it tells nothing."""
+    """Whether the file is recent. One from the future is not: the clock was set back since then."""
     try:
         return 0 <= time.time() - path.stat().st_mtime + 1 <= LASTS_S + 1
     except FileNotFoundError:

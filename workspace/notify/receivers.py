@@ -1,5 +1,5 @@
-"""What is heard of the signals of all parts: each that is worth telling becomes a note in the
-database, in the process where it happened; all else is done by workers.
+"""Receivers of the signals of all parts: each signal that is worth a message is noted in the
+database, in the process that sent it; workers do the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OF: tuple[tuple[Signal, Callable[[Any], Cause | None]], ...] = (
 
 
 def connect() -> None:
-    """Called once, when the apps are ready."""
+    """Connect all receivers; called once, when the apps are ready."""
     for signal, cause_of in OF:
         signal.connect(_receiver(cause_of), weak=False, dispatch_uid=f"notify {cause_of.__name__}")
     signals.answered.connect(over, dispatch_uid="notify answered")
@@ -39,5 +39,5 @@ def _receiver(cause_of: Callable[[Any], Cause | None]) -> Callable[..., None]:
 
 
 def over(*, happening: signals.Answered, **_: object) -> None:
-    """A question that was answered is asked nowhere any more."""
+    """Withdraw the notification of a question that was answered."""
     folding.withdraw(causes.asked_key(happening.chat, happening.call))

@@ -1,8 +1,8 @@
-"""One message to one channel: done, or the reason why not. Never raises, never takes long.
+"""Send one message to one channel; return why it was not taken. Never raises, never takes long.
 
-A command gets JSON on standard input, a scrubbed environment, no shell, and is killed with its
-group when its time is over. A URL gets JSON by POST; no redirect is followed, and the addresses
-that nothing of this service reaches are refused here too.
+A command gets JSON on standard input, a scrubbed environment and no shell; it is killed with its
+process group when its time is over. A URL gets JSON by POST; redirects are not followed, and
+addresses that nothing of this service may reach are refused here too.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from workspace.notify.setting import BadChannel, Channel
 COMMAND_S, URL_S, APPRISE_S = 30.0, 10.0, 25.0
 ERROR = 300  # characters
 PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "SHELL")
-# What a program needs to find the desktop of its user.
+# What a program needs to reach the desktop of its user.
 DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 NOT_INSTALLED = "apprise is not installed (make apprise)"
 
 
 class NotTaken(Exception):
-    """A message was not taken; the text says why."""
+    """A message was not taken; the text is the reason."""
 
 
 def send(channel: Channel, message: Mapping[str, Any]) -> str:
-    """Why the channel did not take it; "" where it did."""
+    """The reason why the channel did not take the message; "" if it did."""
     try:
         if why := lacks(channel):
             raise NotTaken(why)
@@ -55,13 +55,13 @@ def send(channel: Channel, message: Mapping[str, Any]) -> str:
             _apprise(channel, message)
     except NotTaken as error:
         return printable(scrubbed(str(error), _secrets(channel)), ERROR)
-    except Exception as error:  # a channel is other people's program: whatever it does is its own
+    except Exception as error:  # a channel is someone else's program and may fail in any way
         return printable(scrubbed(f"{type(error).__name__}: {error}", _secrets(channel)), ERROR)
     return ""
 
 
 def lacks(channel: Channel) -> str:
-    """What keeps a channel from working at all, "" where nothing does."""
+    """What prevents a channel from working at all; "" if nothing does."""
     values = variables.passed(channel.variables)
     if missing := [name for name in channel.variables if not values.get(name, "").strip()]:
         return f"it needs the variable {missing[0]}, which the service does not have"
@@ -84,12 +84,12 @@ def _address(channel: Channel) -> str:
 
 
 def _secrets(channel: Channel) -> tuple[str, ...]:
-    """What no error may repeat: the values of its variables, and what stands behind its host."""
+    """What no error may repeat: the values of its variables, its address and the path in that."""
     values = [*variables.passed(channel.variables).values()]
     addresses = [channel.address, *values] if channel.kind != "command" else values
     parts = [urlsplit(one) for one in addresses if "://" in one]
     behind = [one.path for one in parts]
-    if channel.kind == "apprise":  # whose services put tokens where a host stands
+    if channel.kind == "apprise":  # its services put tokens in place of a host
         behind += [part for one in parts for part in (one.netloc, *one.path.split("/"))]
     return tuple(filter(None, [*addresses, *behind]))
 
@@ -106,7 +106,7 @@ def _run(
     env: Mapping[str, str],
     cwd: Path | None = None,
 ) -> None:
-    """Raises NotTaken. Files stand for pipes, so that nothing waits for a reader."""
+    """Run the program. Raises NotTaken. Files replace pipes, so that nothing waits for a reader."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
         given.write(orjson.dumps(message) + b"\n")
         given.seek(0)
@@ -133,14 +133,14 @@ def _run(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the whole group: what a command left behind goes with it."""
+    """Kill the whole process group, with anything that the command left behind."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def _post(channel: Channel, message: Mapping[str, Any]) -> None:
-    """Raises NotTaken, or what the connection raised."""
+    """POST the message. Raises NotTaken, or any error of the connection."""
     values = variables.passed(channel.variables)
     headers = {name: f"{before}{values[of]}" for name, (before, of) in channel.headers.items()}
     try:
@@ -156,7 +156,7 @@ def _post(channel: Channel, message: Mapping[str, Any]) -> None:
 
 
 async def _status(address: str, headers: Mapping[str, str], body: bytes) -> int:
-    """The status of the answer; its body is not read."""
+    """The status of the response; its body is not read."""
     import httpx2
 
     from workspace.engines.mcp.judged import Judged
@@ -180,8 +180,8 @@ async def _status(address: str, headers: Mapping[str, str], body: bytes) -> int:
 
 
 def _apprise(channel: Channel, message: Mapping[str, Any]) -> None:
-    """In a process of its own: the library is large, and its address a secret that no other process
-    may see."""
+    """Run Apprise in a process of its own: the library is large, and the address is a secret that
+    no other process may see."""
     argv = [sys.executable, "-m", "workspace.notify.with_apprise"]
     given = {"address": _address(channel), **message}
     _run(argv, given, APPRISE_S, _environment(channel), Path(settings.BASE_DIR))

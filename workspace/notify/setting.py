@@ -1,11 +1,11 @@
-"""The setting `notify` of svc.config.yaml: a list of channels, each told of the events it names.
+"""The setting `notify` of svc.config.yaml: a list of channels, each with the events it is sent.
 
     - {name: desk, command: [program, argument], env: [NAME], events: [asked]}
     - {name: hook, url: http(s) URL or env:NAME, headers: {Name: "env:VARIABLE"}, events: [failed]}
     - {name: phone, apprise: URL or env:NAME, events: [asked, failed]}
 
-Without a name a channel is called by its kind and place (`url-2`). A bad entry disables itself
-alone.
+A channel without a name is called by its kind and position (`url-2`). A bad entry is ignored; the
+others still work.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 
 
 class BadChannel(ValueError):
-    """An entry that is not used; the text is the field, the reason and the fix."""
+    """An entry that cannot be used; the text has the field, the reason and the fix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """One channel as it is written. `address`: of a url or apprise, or `env:NAME` of it."""
+    """One channel as the file has it. `address`: the URL of a url or apprise, or `env:NAME`."""
 
     name: str
     kind: Kind
@@ -50,19 +50,19 @@ class Channel:
 
     @property
     def reference(self) -> str:
-        """The variable that holds the address, "" where it stands in the file."""
+        """The variable that holds the address; "" if the address is in the file."""
         found = _REFERENCE.fullmatch(self.address)
         return found[1] if found else ""
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Every variable of the service's environment that it names."""
+        """Every environment variable of the service that the channel names."""
         of_headers = (variable for _, variable in self.headers.values())
         return (*filter(None, [self.reference]), *of_headers, *self.env)
 
     @property
     def shown(self) -> str:
-        """Where it leads, without what may be a secret: services put tokens into paths."""
+        """Where it leads, without parts that may be secret: services put tokens into paths."""
         if self.command:
             return shlex.join(self.command)
         if self.reference:
@@ -73,7 +73,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The channels that are used, and the reason for each entry that is not, by its name."""
+    """The channels that are used, and by name the reason for each entry that is not."""
 
     channels: tuple[Channel, ...] = ()
     bad: Mapping[str, str] = field(default_factory=dict)
@@ -86,12 +86,12 @@ class Setting:
 
 
 def current() -> Setting:
-    """What svc.config.yaml said when this process began."""
+    """The setting in svc.config.yaml when this process started."""
     return read(settings.SVC.notify)
 
 
 def read(value: Any) -> Setting:
-    """Every entry judged by itself."""
+    """Check every entry by itself; a bad one does not affect the others."""
     if value is None or value == ():
         return Setting()
     if not isinstance(value, list):
@@ -114,7 +114,7 @@ def read(value: Any) -> Setting:
 
 
 def _labelled(value: list[Any]) -> Iterator[tuple[str, Any]]:
-    """(what it is called, the entry) of each."""
+    """The name and the value of each entry."""
     for place, entry in enumerate(value, 1):
         given = entry.get("name") if isinstance(entry, Mapping) else None
         kinds = [kind for kind in KINDS if isinstance(entry, Mapping) and kind in entry]
@@ -123,7 +123,7 @@ def _labelled(value: list[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def one(name: str, entry: Any) -> Channel:
-    """Raises BadChannel or BadServer for an entry that cannot be used."""
+    """Return the channel. Raises BadChannel or BadServer if the entry cannot be used."""
     if not isinstance(entry, Mapping):
         raise BadChannel("must be a mapping, e.g. {command: [notify-me], events: [asked]}")
     if not _NAME.fullmatch(name) or len(name) > NAME_MOST:
@@ -145,7 +145,7 @@ def one(name: str, entry: Any) -> Channel:
 
 
 def events(value: Any) -> tuple[str, ...]:
-    """The events that a channel wants, each once."""
+    """The events that a channel wants, without duplicates. Raises BadChannel."""
     if not isinstance(value, list) or not value:
         raise BadChannel("events: must be a list of what it is told of, e.g. [asked, failed]")
     for event in value:
@@ -155,7 +155,7 @@ def events(value: Any) -> tuple[str, ...]:
 
 
 def words(value: Any) -> tuple[str, ...]:
-    """A program and its arguments; there is no shell."""
+    """A program and its arguments; no shell is involved. Raises BadChannel."""
     if not isinstance(value, list) or not value or len(value) > WORDS_MOST:
         text = "must be a list, the program and its arguments, e.g. [notify-me, --loud]"
         raise BadChannel(f"command: {text}; no shell reads it")
@@ -166,7 +166,7 @@ def words(value: Any) -> tuple[str, ...]:
 
 
 def address(kind: str, value: Any) -> str:
-    """An address that stands here, or the name of the variable that holds it."""
+    """An address, or `env:` and the name of the variable that holds it. Raises BadChannel."""
     if not isinstance(value, str) or not 0 < len(value) <= TEXT_MOST:
         raise BadChannel(f"{kind}: must be a URL, or env:VARIABLE with the URL in that variable")
     if found := _REFERENCE.fullmatch(value):
@@ -177,7 +177,7 @@ def address(kind: str, value: Any) -> str:
 
 
 def check_address(kind: str, value: str) -> None:
-    """Raises BadChannel for what is no address of this kind; never repeats it."""
+    """Raise BadChannel if this is not an address of this kind; the error never repeats it."""
     if kind == "apprise":
         if not _SCHEME.fullmatch(value):
             raise BadChannel("apprise: must be one URL of Apprise, e.g. ntfy://topic")

@@ -1,8 +1,8 @@
-"""What pages of all parts are told: new messages, and that other questions wait for a person.
+"""What pages of all parts are sent: new messages, and that the open questions have changed.
 
-One event on the stream of each part, whichever process made it. A page that may notify shows a
-message (templates/static/js/kit/notify.js). Ports that ask for no login where the main one does
-hear nothing: what is told of is the workspace's.
+One event on the stream of each part, whichever process stored the message. A page that may notify
+shows the message (templates/static/js/kit/notify.js). Ports that need no login while the main port
+does get nothing, because the messages are the workspace's.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from workspace.notify.tables import NotifyMessage
 log = logging.getLogger(__name__)
 
 LOOK_S = 2.0
-NEWS = timedelta(minutes=2)  # what a database that was gone tells later is shown to nobody
+NEWS = timedelta(minutes=2)  # messages stored later than this, after a lost database, are not shown
 EVENT = "notification"
 WITHDRAWN = "withdrawn"
 ASKS = "asks"
 
 
 class Pages:
-    """One of settings.SVC_BACKGROUND: a thread that sleeps until a message was stored."""
+    """One of settings.SVC_BACKGROUND: a thread that sends stored messages to pages."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
         self._told: set[int] | None = None
-        self._asking: set[int] = set()  # messages of questions, which go with their answers
+        self._asking: set[int] = set()  # messages of questions, withdrawn when these are answered
         self._failed = False
         self._stamp: object = None  # of the database at the last look
 
@@ -62,8 +62,8 @@ class Pages:
         connections.close_all()
 
     def look(self) -> None:
-        """Tell of what is new, and of questions that are over; the first look only remembers what
-        there is. By ids and not by the greatest one: a row of a smaller id may be stored later."""
+        """Send new messages and withdraw those of answered questions; the first look only remembers
+        what there is. Compares sets of ids, because a row with a smaller id may be stored later."""
         try:
             stamp = database.stamp()
             if stamp == self._stamp:
@@ -94,17 +94,17 @@ class Pages:
 
 
 def tell(row: NotifyMessage) -> None:
-    """A message to whoever may show it."""
+    """Send a message to every page that may show it."""
     _publish(EVENT, row.body)
 
 
 def questions() -> None:
-    """To every page that says how many chats need a person."""
+    """Tell every page that the number of chats that need a person may have changed."""
     _publish(ASKS, {})
 
 
 def _publish(event: str, data: Mapping[str, Any]) -> None:
-    """Every server of the home tells its own clients."""
+    """Send an event to the clients of every server of this home."""
     asks_less = settings.SVC.auth_mode != "none" and local.login_free(settings.SVC)
     for surface in (MAIN,) if asks_less else (MAIN, *MOUNTED):
         broadcaster(surface.name).publish(event, data, relayed=True)

@@ -1,5 +1,6 @@
-"""The ledger of notifications: windows of causes, messages, what is still to be delivered, and how
-each channel does. Losing it loses what was not told yet, and nothing else.
+"""The ledger of notifications: windows of causes, messages, open deliveries, state of channels.
+
+Losing it loses only what was not sent yet.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ def _home() -> models.CharField[str, str]:
 
 
 class NotifyCause(models.Model):
-    """What was told of one cause, and what came since: the window in which it is told once."""
+    """The window in which a cause sends one message, and what came since that message."""
 
     key = models.CharField(max_length=200)  # "asked:<chat>:<call>"
     event = models.CharField(max_length=16)
     until = models.DateTimeField(db_index=True)  # the end of the window
-    count = models.IntegerField(default=0)  # how often it came since the message
-    first = models.DateTimeField(null=True)  # of these
-    last = models.JSONField(default=dict)  # causes.Cause of the last one
+    count = models.IntegerField(default=0)  # causes since the message
+    first = models.DateTimeField(null=True)  # when the first of these came
+    last = models.JSONField(default=dict)  # the last causes.Cause
     home = _home()
 
     class Meta:
@@ -48,7 +49,7 @@ class NotifyMessage(models.Model):
 
 
 class NotifyDelivery(models.Model):
-    """A message that a channel has not taken yet; its row goes when it has."""
+    """A message that a channel has not taken yet; the row is deleted when it has."""
 
     message = models.ForeignKey(NotifyMessage, on_delete=models.CASCADE, related_name="+")
     channel = models.CharField(max_length=32)
@@ -66,14 +67,14 @@ class NotifyDelivery(models.Model):
 
 
 class NotifyChannel(models.Model):
-    """How a channel does: since when it fails and why, and when it last took something."""
+    """The state of a channel: since when it fails and why, and when it last took a message."""
 
     name = models.CharField(max_length=32)
     failures = models.IntegerField(default=0)  # in a row
-    since = models.DateTimeField(null=True)  # of the first of these
+    since = models.DateTimeField(null=True)  # of the first of these failures
     error = models.TextField(blank=True)
     resting_until = models.DateTimeField(null=True)
-    given_up = models.IntegerField(default=0)  # messages too old to be told, since it last worked
+    given_up = models.IntegerField(default=0)  # messages dropped as too old since it last worked
     delivered = models.DateTimeField(null=True)
     home = _home()
 

@@ -1,7 +1,7 @@
-"""`python -m workspace.notify.with_apprise`: one message, from standard input, through Apprise.
+"""`python -m workspace.notify.with_apprise`: send a message from standard input through Apprise.
 
-Ends with 1 and the last thing that the library said where the message was not taken. Runs without
-Django, and knows nothing but what it is given.
+If the message is not taken, it exits with 1, and the last line on stderr is the reason. Runs
+without Django, and knows nothing but its input.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Working trees: what turns changed in them, kept so that it can be taken back."""
+"""Working trees: what turns changed in them, kept so that it can be undone."""

@@ -1,8 +1,8 @@
-"""Which files a turn changed, and which of those are its own to take back.
+"""Which files a turn changed, and which of the changes are its own to undo.
 
-Two trees say what differs. What somebody else changed meanwhile differs too, so where another turn
-ran at the same time a file counts as the turn's own only when its notes prove it. Whatever is not
-sure is left alone and named. See docs/design/workspace.md#whose-a-change-is.
+Comparing two trees shows what differs, but that includes changes by others in the meantime. So if
+another turn ran at the same time, a file counts as the turn's own only if its notes prove it.
+Anything uncertain is left alone and reported. See docs/design/workspace.md#whose-a-change-is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LINK, GITLINK, NONE = entries.LINK, "160000", "000000"
 
 
 class Change(NamedTuple):
-    """One path before and after a turn; `why` it is not taken back, "" when it may be."""
+    """One path before and after a turn; `why` says why it is not undone, "" if it may be."""
 
     path: str
     before: Entry | None
@@ -46,7 +46,7 @@ class Change(NamedTuple):
 
 
 def of(record: Record, others: Iterable[Record] = ()) -> list[Change]:
-    """Every path that differs, in order. GitError when the trees cannot be read."""
+    """Every path that differs, in order. GitError if the trees cannot be read."""
     return [
         one._replace(why=ASTRAY, proven=False) if entries.astray(one.path) else one
         for one in _differing(record, others)
@@ -75,7 +75,7 @@ def _differing(record: Record, others: Iterable[Record]) -> list[Change]:
 
 
 def _noted(notes: touched.Notes) -> Iterator[Change]:
-    """What only the notes tell: without git, or of a turn that a crash ended."""
+    """Changes known from the notes alone: without git, or of a turn that a crash ended."""
     for path, (before, after) in notes.own.items():
         if before != after:
             yield Change(path, before, after, proven=True)
@@ -91,7 +91,7 @@ def _doubt(
     *,
     rules: bool,
 ) -> str:
-    """Why a change that the notes do not prove may be somebody else's."""
+    """Why a change that the notes do not prove may be someone else's; "" if it is the turn's."""
     path = change.path
     if _among(record.left, path):
         return LEFT_OUT
@@ -105,7 +105,7 @@ def _doubt(
 
 
 def _among(names: tuple[str, ...], path: str) -> bool:
-    """Whether it is one of these, or lies in a folder of them."""
+    """Whether the path is one of these names, or lies in a folder among them."""
     return any(path == name or (name.endswith("/") and path.startswith(name)) for name in names)
 
 
@@ -114,7 +114,7 @@ class _Meanwhile:
 
     def __init__(self, others: Iterable[Record], record: Record, repository: Shadow) -> None:
         self.record, self.repository = record, repository
-        self.unknown: list[str] = []  # folders in which anything may have been changed
+        self.unknown: list[str] = []  # folders in which any file may have changed
         self.ended: set[str] = set()
         self.running: dict[str, Entry] | None = None
         for other in others:
@@ -146,7 +146,7 @@ class _Meanwhile:
 
 
 def look(record: Record, path: str) -> Entry | None:
-    """What the path holds now; an entry that no tree has, for what is no file."""
+    """The entry at the path now, None if missing; for anything but a file, one that no tree has."""
     try:
         found = entries.at(record.root, path, sha256=record.sha256)
     except (OSError, entries.Odd):
@@ -167,7 +167,7 @@ def between(repository: Shadow, before: str, after: str) -> Iterator[Change]:
 
 
 def tree(repository: Shadow, name: str) -> dict[str, Entry]:
-    """Every path of a tree."""
+    """The entries of a tree by path."""
     found = {}
     for line in split(repository.run("ls-tree", "-r", "-z", name)):
         head, _, path = line.partition("\t")
@@ -177,7 +177,7 @@ def tree(repository: Shadow, name: str) -> dict[str, Entry]:
 
 
 def lines(record: Record) -> dict[str, tuple[int | None, int | None]]:
-    """Lines added and removed by path; None for what is no text."""
+    """Lines added and removed, by path; None for files that are not text."""
     if not (record.git and record.before and record.after):
         return {}
     repository = shadow_of(record)
@@ -190,7 +190,7 @@ def lines(record: Record) -> dict[str, tuple[int | None, int | None]]:
 
 
 def shadow_of(record: Record) -> Shadow:
-    """What its trees are read through. GitError when there is no repository any more."""
+    """The repository through which its trees are read. GitError if there is none any more."""
     repository = shadow.opened(Path(record.root))
     if repository is None:
         raise GitError("not_git", f"Not a git repository any more: {record.root}")

@@ -1,7 +1,7 @@
-"""A turn's tree is kept before it begins and after it ended; called by its worker.
+"""Keep a turn's tree before it begins and after it ends; called by its worker.
 
-Nothing here fails a turn: what cannot be kept is a notice in its chat. A turn that changed nothing
-leaves nothing. See docs/design/workspace.md#checkpoints.
+A failure here never fails a turn: what cannot be kept is a notice in its chat. A turn that changed
+nothing leaves nothing behind. See docs/design/workspace.md#checkpoints.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ log = logging.getLogger(__name__)
 CODE = "checkpoint"
 LOGGED = ("runbook", "builtin", "claude")  # engines whose every call passes the gate
 DAY_S = 86_400
-LISTED = 3  # names of a notice
-MOST_NAMES = 2000  # of one record
+LISTED = 3  # names listed in a notice
+MOST_NAMES = 2000  # per record
 
 
 def may_edit(job: Job) -> bool:
-    """Whether a turn could change a file: never in plan mode, not without a tool that writes."""
+    """Whether a turn could change a file: not in plan mode, and not without a tool that writes."""
     if job.mode == "plan" or job.engine is None:
         return False
     if job.engine not in LOGGED:
@@ -50,12 +50,12 @@ def may_edit(job: Job) -> bool:
 
 
 def _foreign(tool: str) -> bool:
-    """A tool of a server that is not this one: what it does is not known."""
+    """Whether it is a tool of another MCP server, whose effects are not known."""
     return tool.startswith("mcp__") and not tool.startswith(catalogue.OURS)
 
 
 def begin(turn: Turn, job: Job) -> Job:
-    """Keep the tree as it is before the turn; the job, told what to note and what to say."""
+    """Keep the tree before the turn. Return the job with what to note and which notices to show."""
     if not settings.SVC.checkpoint_days or not may_edit(job):
         return job
     root = Path(os.path.realpath(job.cwd))
@@ -80,7 +80,7 @@ Notices = tuple[tuple[str, str, str], ...]
 def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
     repository = shadow.opened(root)
     if repository is None:
-        return None, ()  # the copies of its file tools are all there is
+        return None, ()  # only the copies made by its file tools are kept
     record = Record(
         turn.project, turn.chat, turn.id, str(root), git=True, sha256=repository.sha256,
         logged=job.engine in LOGGED, began=records.now(),
@@ -90,7 +90,7 @@ def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
         message = f"Before turn {turn.id} of chat {turn.chat}"
         commit = snapshot.keep(repository, record.refs[0], found.tree, message)
     except (GitError, OSError) as error:
-        # another turn has to know that this one may have changed anything
+        # other turns must know that this one may have changed anything
         records.write(record)
         return record, (("warn", CODE, _said(error)),)
     record = records.update(
@@ -100,7 +100,7 @@ def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
 
 
 def _too_large(record: Record) -> Notices:
-    """What a person would expect to come back, and would not."""
+    """A notice about files that a person would expect an undo to restore, and that it would not."""
     names = [name for name in record.left if not name.endswith("/")]
     if not names:
         return ()
@@ -122,7 +122,7 @@ def _said(error: Exception) -> str:
 
 
 def end(turn: Turn, job: Job) -> None:
-    """Keep the tree as the turn left it, or drop everything of a turn that changed nothing."""
+    """Keep the tree as the turn left it, or drop everything if it changed nothing."""
     if job.keep is None:
         return
     try:
@@ -170,20 +170,20 @@ def _end_tree(record: Record) -> None:
 
 
 def _lies_there(record: Record) -> Callable[[str], bool]:
-    """Whether what is in no tree is a repository inside or a file: a folder in a file's place is
-    not."""
+    """Whether a name that is in no tree is a nested repository or a file; a folder in a file's
+    place is neither."""
     return lambda name: name.endswith("/") or Path(record.root, name).is_file()
 
 
 def _folded(names: Sequence[str]) -> tuple[str, ...]:
-    """The names; of very many the folders at the top."""
+    """The names; if there are very many, their top-level folders instead."""
     if len(names) <= MOST_NAMES:
         return tuple(names)
     return tuple(dict.fromkeys(re.sub("/.*", "/", name, flags=re.DOTALL) for name in names))
 
 
 def _count_or_drop(record: Record, repository: Shadow | None) -> None:
-    """How many files are the turn's own; what others did meanwhile is no reason to keep it."""
+    """Store how many files are the turn's own; drop the record if nothing differs."""
     found = changes.of(record, others(record))
     count = sum(1 for change in found if not change.why)
     if found:
@@ -195,12 +195,12 @@ def _count_or_drop(record: Record, repository: Shadow | None) -> None:
 
 
 def others(record: Record) -> list[Record]:
-    """Every other turn with a tree of its own."""
+    """Records of all other turns that have a tree."""
     return [one for one in records.every() if one.turn != record.turn and one.git]
 
 
 def lost(turn: Turn) -> None:
-    """A turn ended without its second tree: what its file tools noted is known, and no more."""
+    """Record the end of a turn without a second tree: only what its file tools noted is known."""
     try:
         record = records.find(turn.chat, turn.id)
         if record is not None and record.ended is None:
@@ -218,7 +218,7 @@ def _tell(turn: Turn, text: str) -> None:
 
 
 def prune() -> None:
-    """Drop what is older than it is kept; a tree that is not there now keeps its refs."""
+    """Drop checkpoints past their retention. Refs of a repository that is gone stay."""
     before = time.time() - (settings.SVC.checkpoint_days or 1) * DAY_S
     old: dict[str, list[Record]] = {}
     for record in records.every():
@@ -241,7 +241,7 @@ def _forget(root: Path, found: list[Record]) -> None:
 
 
 def _shared(record: Record) -> Shadow | None:
-    """The repository of a chat's worktree that is removed: it has the refs."""
+    """The repository of a chat whose worktree was removed: it holds the refs."""
     try:
         tree = place.of(chats.read(store.get(record.project), record.chat))
     except SvcError:

@@ -1,4 +1,4 @@
-"""What turns changed, as pages and programs read it; undo and redo as they are answered."""
+"""What turns changed, as pages and programs read it, and the results of undo and redo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspace.trees.undo import Done
 
 
 class TurnEdits(TypedDict):
-    """One turn that changed files: how many are its own, and whether they were taken back."""
+    """One turn that changed files: how many are its own, and whether they were undone."""
 
     turnId: str
     files: int
@@ -22,7 +22,7 @@ class TurnEdits(TypedDict):
 
 
 class EditedFile(TypedDict):
-    """`kept` says why an undo leaves it alone; lines are null for what is no text."""
+    """`kept` says why an undo leaves the file alone; the line counts are null if it is not text."""
 
     path: str
     change: Literal["added", "modified", "deleted"]
@@ -37,7 +37,7 @@ class NotUndone(TypedDict):
 
 
 def of_chat(project: Project, chat: str) -> list[TurnEdits]:
-    """Turns that changed something, oldest first; running ones are not among them."""
+    """Turns that changed something, oldest first, without running ones."""
     files.read(project, chat)
     found: list[TurnEdits] = []
     for record in records.of_chat(chat):
@@ -51,14 +51,14 @@ def of_chat(project: Project, chat: str) -> list[TurnEdits]:
 
 
 def _counted(record: Record) -> int:
-    """Of a turn that a crash ended, its notes are all there is."""
+    """How many files are the turn's own; counted from its notes if a crash ended it."""
     if record.count is not None:
         return record.count
     return sum(1 for change in changes.of(record) if not change.why)
 
 
 def of_turn(project: Project, chat: str, turn: str) -> tuple[list[EditedFile], bool]:
-    """The files, and whether they were taken back. NotFound, Unavailable."""
+    """The files, and whether they were undone. Raises NotFound, Unavailable."""
     files.read(project, chat)
     record = undo.record_of(project, chat, turn)
     try:
@@ -87,5 +87,5 @@ def kept(done: Done) -> list[NotUndone]:
 
 
 def printed(path: str) -> str:
-    """A name that is no UTF-8 with a replacement character for each byte that is none."""
+    """The name with a replacement character for each byte that is not UTF-8."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

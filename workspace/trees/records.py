@@ -1,7 +1,7 @@
-"""What is known of each turn's edits: one small file a turn, in the data directory.
+"""What is known of each turn's edits: one folder per turn, in the data directory.
 
 `<data>/checkpoints/turns/<chat>/<turn>/` holds `record.json`, `touched.jsonl` (what the turn's file
-tools did, line by line) and `kept/` (copies, where there is no git).
+tools did, line by line) and `kept/` (copies, if there is no git).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LONGEST = 64 * 1024 * 1024
 
 
 class Turned(NamedTuple):
-    """When edits were last undone or given again, and of which paths."""
+    """When edits were last undone or redone, and which paths."""
 
     at: float
     paths: tuple[str, ...]
@@ -37,10 +37,11 @@ class Turned(NamedTuple):
 class Record:
     """One turn that could edit.
 
-    `before` and `after` are trees: None without git, and where one could not be had; `commit` is
-    that of `before`. `left` is what was in no tree before it, `hidden` what left the tree meanwhile
-    and lies there all the same: ignored by now, or too large; a folder with its slash. `logged`:
-    every call of the turn is in its log. `undone`: the paths that an undo took back.
+    `before` and `after` are trees: None without git, or if no tree could be made; `commit` is that
+    of `before`. `left` is what was in no tree before the turn. `hidden` is what left the tree
+    during the turn but still exists, because it is ignored now or too large. Folders in both end
+    with a slash. `logged`: every call of the turn is in its log. `undone`: the paths that an undo
+    restored.
     """
 
     project: str
@@ -73,14 +74,14 @@ class Record:
 
     @property
     def halved(self) -> bool:
-        """Whether it ended without its second tree."""
+        """Whether the turn ended without its second tree."""
         return self.ended is not None and self.after is None
 
     def during(self, moment: float) -> bool:
         return self.began <= moment <= (self.ended or float("inf"))
 
     def overlaps(self, other: Record) -> bool:
-        """Whether both ran at one time, in one tree or one inside the other."""
+        """Whether both turns ran at the same time, in the same tree or one inside the other."""
         end, others = (one.ended or float("inf") for one in (self, other))
         apart = self.began > others or other.began > end
         return not apart and (within(self.root, other.root) or within(other.root, self.root))
@@ -91,7 +92,7 @@ def within(root: str, path: str) -> bool:
 
 
 def folder_of(chat: str, turn: str) -> Path:
-    """NotFound for what is no id: it comes from an address."""
+    """The folder of a turn. NotFound if an id is not valid, since it comes from a URL."""
     if not ids.UUID.fullmatch(chat) or not TURN.fullmatch(turn):
         raise NotFound(f"Turn not found: {printable(turn)}")
     return shadow.home() / "turns" / chat / turn
@@ -108,7 +109,7 @@ def update(record: Record, **changed: Any) -> Record:
 
 
 def find(chat: str, turn: str) -> Record | None:
-    """None where nothing was kept of the turn, or the file cannot be read."""
+    """The record of a turn; None if nothing was kept of it, or the file cannot be read."""
     try:
         told = json.loads(opening.contents(folder_of(chat, turn) / "record.json", limit=LONGEST))
         lists = ("rules", "left", "hidden", "undone")
@@ -121,7 +122,7 @@ def find(chat: str, turn: str) -> Record | None:
 
 
 def of_chat(chat: str) -> Iterator[Record]:
-    """Those of one chat, oldest first."""
+    """The records of one chat, oldest first."""
     folder = shadow.home() / "turns" / chat
     names = sorted(os.listdir(folder)) if folder.is_dir() else []  # noqa: PTH208
     found = (find(chat, name) for name in names if TURN.fullmatch(name))

@@ -1,8 +1,7 @@
-"""What the file tools of a turn did, path by path: read from the turn's own process.
+"""What the file tools of a turn did, path by path; written by the turn's own process.
 
-Before a call acts and after it, what its file holds is written down; where there is no git the
-bytes are copied too. A path whose notes join without a gap was changed by this turn and by nobody
-else. Without Django.
+The state of a file is noted before and after each call; without git its bytes are copied too. If
+the notes of a path have no gap, only this turn changed it. Without Django.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from workspace.engines.base import ToolUse
 
 FILE, KEPT = "touched.jsonl", "kept"
-HARMLESS = "RPNE"  # kinds of tools that change no file, or whose file is noted here
+HARMLESS = "RPNE"  # kinds of tools that change no file, or only one that is noted here
 LONGEST = 64 * 1024 * 1024
 ODD = ["", ""]
 
@@ -37,7 +36,7 @@ class Touched:
         self.ran = False
 
     def before(self, use: ToolUse) -> None:
-        """A call that was allowed is about to act."""
+        """Note the file of an allowed call that is about to act."""
         kind = catalogue.kind(use.tool) or ""
         if kind not in HARMLESS or not kind:
             if not self.ran and not use.tool.startswith(catalogue.OURS):
@@ -52,7 +51,7 @@ class Touched:
             self._note({"path": path, "before": self._look(path, kept=first)})
 
     def after(self, call: str) -> None:
-        """A call has ended, however it ended."""
+        """Note the file of a call that has ended, successfully or not."""
         path = self.open.pop(call, None)
         if path is not None:
             self._note({"path": path, "after": self._look(path, kept=False)})
@@ -91,7 +90,7 @@ class Touched:
 
 
 def copy(folder: str, oid: str, data: bytes) -> None:
-    """Keep bytes under their id, whole or not at all."""
+    """Store bytes under their id, completely or not at all."""
     kept = os.path.join(folder, KEPT)
     os.makedirs(kept, mode=0o700, exist_ok=True)
     path = os.path.join(kept, oid)
@@ -107,8 +106,8 @@ def copy(folder: str, oid: str, data: bytes) -> None:
 
 
 class Notes(NamedTuple):
-    """`own`: path -> (before, after) of what only the turn's file tools changed. `broken`: paths
-    that something else changed in between. `ran`: whether the turn could change more."""
+    """`own`: path -> (before, after) for paths that only the turn's file tools changed. `broken`:
+    paths that something else changed in between. `ran`: whether the turn could change more."""
 
     own: dict[str, tuple[Entry | None, Entry | None]]
     broken: set[str]
@@ -116,7 +115,7 @@ class Notes(NamedTuple):
 
 
 def read(folder: str) -> Notes:
-    """The notes of a turn; none for one that noted nothing."""
+    """The notes of a turn; empty if it noted nothing."""
     try:
         lines = opening.contents(os.path.join(folder, FILE), limit=LONGEST).splitlines()
     except OSError:
@@ -161,5 +160,5 @@ def joined(notes: Iterable[dict[str, Any]]) -> Notes:
 
 
 def kept(folder: str, oid: str) -> bytes:
-    """The bytes that were copied under this id."""
+    """The bytes that were stored under this id."""
     return opening.contents(os.path.join(folder, KEPT, oid), limit=LONGEST)

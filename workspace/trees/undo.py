@@ -1,8 +1,8 @@
-"""Takes back what a turn changed, and gives it again.
+"""Undo and redo what a turn changed.
 
-Exactly the files that the turn changed and nobody changed since; every other is left as it is and
-named. Each file holds its old or its new bytes at any moment, and a try that was killed is simply
-repeated. See docs/design/workspace.md#undoing-a-turn.
+Only files that the turn changed and that have not changed since; every other file is left alone and
+reported. Each file has either its old or its new bytes at any moment, and an undo that was killed
+can simply be repeated. See docs/design/workspace.md#undoing-a-turn.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ IGNORED = "git ignores it"
 
 @dataclass(slots=True)
 class Done:
-    """`restored`: paths that were changed. `kept`: (path, why) of those left alone."""
+    """`restored`: paths that were changed. `kept`: (path, why) for those left alone."""
 
     restored: list[str] = field(default_factory=list)
     kept: list[tuple[str, str]] = field(default_factory=list)
 
 
 def record_of(project: Project, chat: str, turn: str) -> Record:
-    """NotFound when nothing of the turn is kept."""
+    """The record of a turn. NotFound if nothing of the turn is kept."""
     record = records.find(chat, turn)
     if record is None or record.project != project.slug:
         raise NotFound("No edits of this turn are kept: it made none, or they are too old")
@@ -46,8 +46,8 @@ def record_of(project: Project, chat: str, turn: str) -> Record:
 
 
 def turned(project: Project, chat: str, turn: str, way: Way) -> Done:
-    """Take the edits of a turn back, or give again what was. NotFound, Unavailable, Conflict
-    while it runs and for a redo of what was not undone."""
+    """Undo or redo the edits of a turn. NotFound; Unavailable; Conflict while the turn runs, and
+    for a redo of edits that were not undone."""
     root = record_of(project, chat, turn).root
     if os.path.realpath(root) != root:
         raise Conflict(f"A link leads elsewhere where this turn worked: {root}", code="moved")
@@ -68,7 +68,7 @@ class _Turning:
     def __init__(self, record: Record, way: Way) -> None:
         self.record, self.way = record, way
         self.done = Done()
-        self.rules_kept = False  # a .gitignore of the turn stays as it is now
+        self.rules_kept = False  # a .gitignore that the turn changed stays as it is now
         self.repository: Shadow | None = None
 
     def run(self) -> Done:
@@ -80,7 +80,7 @@ class _Turning:
         planned = self._planned(own)
         paths = tuple(sorted({*(record.undone or ()), *(change.path for change in planned)}))
         turned = Turned(records.now(), paths)
-        record = records.update(record, undone=paths, turned=turned)  # before the first file
+        record = records.update(record, undone=paths, turned=turned)  # before any file is changed
         if record.git:
             self.repository = changes.shadow_of(record)
         self._act(planned)
@@ -91,7 +91,7 @@ class _Turning:
         return self.done
 
     def _act(self, planned: list[Change]) -> None:
-        """The rules of git first: what they said before the turn, says what was there then."""
+        """Change .gitignore files first: an undo needs the rules from before (_without_ignored)."""
         rules = [change for change in planned if _is_rules(change.path)]
         rest = [change for change in planned if not _is_rules(change.path)]
         for change in sorted(rules, key=self._order):
@@ -102,7 +102,7 @@ class _Turning:
             self._turn(change)
 
     def _own(self) -> list[Change]:
-        """The changes that are the turn's; the others are named."""
+        """The turn's own changes; on an undo, the others are reported."""
         found = changes.of(self.record, checkpoints.others(self.record))
         if self.way == "redo":
             undone = set(self.record.undone or ())
@@ -112,11 +112,11 @@ class _Turning:
         return [change for change in found if not change.why]
 
     def _planned(self, own: list[Change]) -> list[Change]:
-        """Those that hold what the turn left (of a redo: what it found) and nothing else."""
+        """The changes whose file is as the turn left it (for a redo: as the turn found it)."""
         planned = []
         for change in own:
             now = changes.look(self.record, change.path)
-            if change.why == changes.ASTRAY:  # of a redo: an earlier release took it back
+            if change.why == changes.ASTRAY:  # on a redo: an earlier release undid it
                 self._keep(change, change.why)
             elif now == self._from(change):
                 planned.append(change)
@@ -127,7 +127,7 @@ class _Turning:
         return planned
 
     def _without_ignored(self, planned: list[Change]) -> list[Change]:
-        """What the turn is not proven to have made, and git ignores, was perhaps there before."""
+        """Leave out ignored files that the turn is not proven to have added: they may be older."""
         added = [c.path for c in planned if c.before is None and not c.proven]
         if not added or self.repository is None:
             return planned
@@ -138,7 +138,7 @@ class _Turning:
         return [change for change in planned if change.path not in ignored]
 
     def _order(self, change: Change) -> tuple[int, int, str]:
-        """What goes makes room first, the deepest before what is above it."""
+        """Deletions first, the deepest path first, to make room for the rest."""
         goes = self._to(change) is None
         return (0 if goes else 1, -change.path.count("/") if goes else 0, change.path)
 

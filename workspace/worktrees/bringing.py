@@ -1,8 +1,8 @@
-"""Brings the branch of a chat over to another one: rebased onto it, or merged with it.
+"""Bring the branch of a chat over to another branch: rebased onto it, or merged with it.
 
-All happens in the chat's own worktree; the target is then moved forward in one step, in the
-directory that has it checked out only as far as nobody's changes are in the way. What cannot be
-done leaves both as they were, with the names of the files. See
+The rebase or merge happens in the chat's own worktree. Then the target is moved forward in one
+step; a directory that has it checked out is updated only if no one's changes are in the way. If it
+cannot be done, both stay as they were, and the error names the files. See
 docs/design/workspace.md#bringing-it-over.
 """
 
@@ -29,7 +29,7 @@ from workspace.worktrees.repository import HEADS
 
 log = logging.getLogger(__name__)
 How = Literal["rebase", "merge"]
-LISTED = 20  # names in a sentence
+LISTED = 20  # names listed in a sentence
 
 
 class Brought(TypedDict):
@@ -50,8 +50,8 @@ def bring(
     commit: str | None = None,
 ) -> Brought:
     """Bring the commits of the chat's branch over to `onto`, by default the branch that the
-    project's directory has checked out. `commit`: a message under which what is not committed is
-    committed first. Conflict with the names where files are in the way, and all is as it was."""
+    project's directory has checked out. `commit`: a message; uncommitted changes are first
+    committed with it. Conflict with the names if files are in the way; then nothing has changed."""
     tree = making.of_chat(project, session_id)
     place.linked(tree)
     try:
@@ -82,7 +82,7 @@ def _refuse_busy(session_id: str) -> None:
 
 
 class _Bringing:
-    """One try, under the locks of the worktree and of its repository."""
+    """One attempt, under the locks of the worktree and of its repository."""
 
     def __init__(self, tree: Tree, onto: str, common: Path) -> None:
         self.tree, self.onto, self.common = tree, onto, common
@@ -91,8 +91,8 @@ class _Bringing:
         self.began = self.committed = self._tip(tree.branch)
 
     def _checked_out(self) -> Path | None:
-        """Where the target is checked out, None for nowhere. A turn may have written where that
-        is: Conflict where no worktree of the repository is there, or none that may be written."""
+        """Where the target is checked out, None if nowhere. A turn may have forged this path:
+        Conflict unless it is a worktree of the repository that may be written."""
         at = self.tree.repository
         if repository.head_branch(at) == self.onto:
             return at
@@ -147,7 +147,7 @@ class _Bringing:
             self.committed = self._tip(self.tree.branch)
 
     def _refuse_losing(self) -> None:
-        """Files of the worktree that git ignores and would overwrite by those of the target."""
+        """Conflict if git would overwrite ignored files of the worktree by those of the target."""
         asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames")
         coming = repository.names(self._read(*asked, self.committed, self.target))
         tracked = {*repository.names(self._read("ls-files", "-z"))}
@@ -160,7 +160,7 @@ class _Bringing:
             raise _in_the_way(text, names)
 
     def _joined(self, how: How) -> None:
-        """The branch with the target in it; Conflict with the names where lines meet."""
+        """Rebase onto the target or merge. Conflict with the names if the same lines changed."""
         if how == "rebase":
             args = ("rebase", "-q", "--merge", "--no-fork-point", "--empty=drop", self.target)
             self._without_conflict(args, "rebase")
@@ -186,8 +186,8 @@ class _Bringing:
             raise _in_the_way(text, names) from None
 
     def _move(self, new: str) -> None:
-        """The target forward to `new`: with the files of the directory that has it checked out,
-        and not at all where changes of somebody's would be lost."""
+        """Move the target forward to `new`, with the files of the directory that has it checked
+        out. Conflict if that would lose anyone's changes."""
         if self.at is None:
             said = f"svc: {self.tree.branch} brought over"
             asked = ("update-ref", "-m", said, HEADS + self.onto, new, self.target)
@@ -202,7 +202,7 @@ class _Bringing:
             repository.run(self.at, "merge", "-q", *how, new, writes=True, kept=self._kept(new))
 
     def _refuse_overwriting(self, at: Path, new: str) -> None:
-        """What git would refuse as well, but with all names; and files that it ignores."""
+        """Conflict where git would refuse too, with all names; also for files that git ignores."""
         coming = self._coming(new)
         names = {*standing.changed(at, untracked=False)} & {*coming}
         tracked = {*repository.names(confined.read(at, "ls-files", "-z"))}
@@ -212,16 +212,16 @@ class _Bringing:
             raise _in_the_way(text, sorted(names))
 
     def _coming(self, new: str) -> list[str]:
-        """Files in which the target changes."""
+        """Files that change in the target."""
         asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames", self.target, new)
         return repository.names(self._read(*asked))
 
     def _kept(self, new: str) -> set[str]:
-        """What stays as it is, since nothing of it is brought over."""
+        """Names that stay read-only, because nothing that is brought over is in them."""
         return {*confined.OURS} - {name.partition("/")[0] for name in self._coming(new)}
 
     def _refuse_filtered(self, at: Path, new: str) -> None:
-        """What would be written into the user's directory without the filter it asks for."""
+        """Conflict if files would get into the user's directory without the filter they need."""
         own = repository.own_filters(at)
         if not own:
             return
@@ -237,7 +237,7 @@ class _Bringing:
             raise _in_the_way(text, names)
 
     def _restore(self) -> None:
-        """The worktree as it was; what this try committed is uncommitted again."""
+        """Restore the worktree; what this attempt committed is uncommitted again."""
         branch = self.tree.branch
         try:
             if repository.head_branch(self.tree.top) != branch:
@@ -263,12 +263,12 @@ class _Bringing:
 
 
 def _is_file(path: Path) -> bool:
-    """Of a directory git itself says what would be lost in it."""
+    """Whether a file or a link is there; git itself reports what would be lost in a directory."""
     return os.path.lexists(path) and (path.is_symlink() or not path.is_dir())
 
 
 def _underway(common: Path) -> set[str]:
-    """Branches that a rebase took away from HEAD, in any worktree."""
+    """Branches being rebased in any worktree; HEAD is detached while that lasts."""
     found = set()
     for place_of in (common, *sorted((common / "worktrees").glob("*"))):
         for name in ("rebase-merge/head-name", "rebase-apply/head-name"):

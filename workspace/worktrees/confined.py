@@ -1,8 +1,8 @@
-"""Git as the service runs it where a turn may write: in the sandbox of a turn.
+"""Run git for the service where a turn may write: in the sandbox of a turn.
 
-Whatever a turn left there for git to run or to follow reaches no more than the turn itself did: it
-has no network, sees no home, and writes what this one git has to. Without a sandbox it runs as it
-is, as commands of turns do. See docs/design/trust.md#git-of-the-service.
+Whatever a turn left there for git to run or to follow can do no more than the turn itself: it has
+no network, sees no home, and writes only what this git command has to. Without a sandbox it runs
+unconfined, as commands of turns do. See docs/design/trust.md#git-of-the-service.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ BORROWED = (
 )
 ALTERNATES = (b"alternate object path: ", b"check .git/objects/info/alternates")
 SCRATCH = "/tmp"  # noqa: S108 - the sandbox's own
-# Without a network Git LFS leaves what it does not have as it is in the commit. To look at a file
-# it writes it down, which it must not do in a repository that is only looked at.
+# Without a network, Git LFS leaves what it does not have as it is in the commit. When git looks at
+# a file, LFS writes to its storage, which must not happen in a repository that is only read.
 WITHOUT_NETWORK = {"TMPDIR": SCRATCH, "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
 LOOKING = ("-c", f"lfs.storage={SCRATCH}/lfs")
-OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in the directory of its project
-OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by everybody's git
+OURS = (".chats", "project.yaml", ".svc")  # what no turn writes in its project's directory
+OBEYED = ("config", "config.worktree", "hooks", "info", "modules")  # by every git in the repository
 
 
 def read(at: At, *args: str, stdin: bytes | None = None, accepted: Collection[int] = (0,)) -> bytes:
-    """What a git prints that looks at refs, objects or the index alone: it runs nothing and writes
-    nothing, so it needs no sandbox. GitError."""
+    """The output of a git command that reads only refs, objects or the index: it runs nothing and
+    writes nothing, so it needs no sandbox. Raises GitError."""
     tree = ties.at(at)
     given = _leading(tree)
     return command.run(
@@ -53,41 +53,42 @@ def run(
     kept: Collection[str] = OURS,
     environ: Mapping[str, str] | None = None,
 ) -> bytes:
-    """What a git prints that looks at files of the work tree `at`, or writes. GitError when it
-    fails, and where no turn could run either.
+    """The output of a git command that reads files of the work tree `at`, or writes. GitError if it
+    fails, or if no turn could run either.
 
-    `folder`: another one that it writes; `kept`: what at the top of the work tree it does not.
+    `folder`: a further folder that it writes; `kept`: names at the top of the work tree that it
+    must not write.
     """
     git = _Git(ties.at(at), args, writes, folder, kept)
     given = _leading(git.tree) | dict(environ or {})
     try:
         return _run(git, given)
-    except _Moved:  # git has not begun: what it does is not done twice
+    except _Moved:  # git has not started, so nothing is done twice
         return _run(git, given)
 
 
 def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple[str, ...]:
-    """What starts a git that reads for a turn in `cwd` (config/git/walled.py). It runs nothing of
-    the repository, so no sockets are covered. GitError."""
+    """The command prefix for a git that reads for a turn in `cwd` (config/git/walled.py). It runs
+    nothing of the repository, so sockets need no cover. Raises GitError."""
     walls = _walls()
     shown = [*map(str, needed), *owned.needed()]
     made = sandbox.wrap(
         [], walls, cwd=str(cwd), writable=[*map(str, writable)], needed=shown, covered=False
     )
-    return tuple(made[:-3])  # without where it is, and the end of the options
+    return tuple(made[:-3])  # without the directory and the end of the options
 
 
 class _Moved(GitError):
-    """The sandbox did not start, and may at the next try."""
+    """The sandbox did not start, but may do so at the next attempt."""
 
 
 def _leading(tree: Linked) -> dict[str, str]:
-    """What leads git there, whatever is configured."""
+    """The variables that lead git to this work tree, whatever is configured."""
     return {"GIT_DIR": tree.own, "GIT_WORK_TREE": tree.top}
 
 
 class _Git(NamedTuple):
-    """One git, and what it has to write."""
+    """One git command, and what it has to write."""
 
     tree: Linked
     args: Sequence[str]
@@ -100,7 +101,7 @@ class _Git(NamedTuple):
         return [*command.ARGV, *self.args]
 
     def inside(self, walls: sandbox.Sandbox) -> list[str]:
-        """Behind the prefix of the sandbox."""
+        """The command with the prefix of the sandbox."""
         tree, writes = self.tree, self.writes
         return sandbox.wrap(
             [*command.ARGV, *(() if writes else LOOKING), *self.args],
@@ -113,8 +114,8 @@ class _Git(NamedTuple):
         )
 
     def _writable(self) -> list[str]:
-        """What lies in the work tree comes with it, and not for itself: a turn that works there
-        could put a link in its place, and that would be shown."""
+        """The writable paths outside the work tree. What lies in it is writable anyway; listed by
+        itself it could be a link, put there by a turn, whose target would then be shown."""
         tree = self.tree
         inside = tree.common.startswith(f"{tree.top}/")
         return [*([] if inside else [tree.common]), *map(str, filter(None, [self.folder]))]
@@ -171,5 +172,5 @@ def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
         )
     except EngineError as error:
         raise GitError("failed", error.text) from None
-    except (ValueError, OSError) as error:  # NUL or a lone surrogate; no process to be had
+    except (ValueError, OSError) as error:  # a NUL or a lone surrogate; no process available
         raise GitError("failed", f"git could not be started: {error}") from None

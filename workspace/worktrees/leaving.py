@@ -1,7 +1,7 @@
-"""What becomes of a worktree when its chat is archived or deleted, and when it comes back.
+"""What happens to a worktree when its chat is archived or deleted, and when the chat comes back.
 
-A clean one is removed, and its branch with it where every commit of it is on another branch. What
-is not clean stays and says so. Nothing here refuses the archiving. See
+A clean worktree is removed, and its branch too if all its commits are on another branch. One that
+is not clean stays, and the result says why. Nothing here refuses the archiving. See
 docs/design/workspace.md#leaving-and-coming-back.
 """
 
@@ -27,7 +27,7 @@ RUNS = "a turn runs in it"
 
 
 class WorktreeLeft(TypedDict):
-    """`kept`: why the worktree is still there, null when it is removed."""
+    """`kept`: why the worktree still exists, null if it was removed."""
 
     branch: str
     branchDeleted: bool
@@ -35,7 +35,7 @@ class WorktreeLeft(TypedDict):
 
 
 def leave(record: ChatRecord) -> WorktreeLeft | None:
-    """Remove the worktree of a chat that was put away; None for a chat without one."""
+    """Remove the worktree of a chat that was archived or deleted; None if it has none."""
     tree = place.of(record)
     if tree is None:
         return None
@@ -72,7 +72,7 @@ def _why_kept(tree: Tree) -> str:
 
 
 def _remove(tree: Tree) -> bool:
-    """Whether the branch went as well; its tip stays under a ref of ours."""
+    """Remove it. Return whether the branch was deleted too; its tip stays under a ref of ours."""
     at, sha = tree.repository, repository.tip(tree.repository, HEADS + tree.branch)
     merged = sha is not None and _elsewhere(tree, sha)
     if sha is not None and merged:
@@ -85,15 +85,15 @@ def _remove(tree: Tree) -> bool:
 
 
 def _elsewhere(tree: Tree, sha: str) -> bool:
-    """Whether a branch that is no chat's has this commit."""
+    """Whether a branch that does not belong to a chat contains this commit."""
     asked = ("for-each-ref", f"--contains={sha}", "--format=%(refname)", HEADS)
     told = confined.read(tree.repository, *asked).decode(errors="replace").splitlines()
     return any(not ref.startswith(HEADS + place.PREFIX) for ref in told)
 
 
 def come_back(project: Project, record: ChatRecord) -> str | None:
-    """Make the worktree again of a chat that came back; why that cannot be, None when it is there
-    or the chat has none."""
+    """Recreate the worktree of a chat that came back. Return why that fails; None if the worktree
+    exists or the chat has none."""
     if place.of(record) is None:
         return None
     try:

@@ -1,9 +1,9 @@
-"""What a turn in a worktree of its own may write of the repository that it belongs to.
+"""What a turn in a worktree of its own may write in the repository that the worktree belongs to.
 
-The sandbox shows the repository read-only, and of it writable what a commit needs: objects, the
-branches `svc/*` with their logs, and the worktree's own index and HEAD. Configuration and hooks are
-what everybody's git obeys; they, and what ties the worktree to its repository, stay as they are.
-See docs/design/trust.md#a-worktree-of-a-chat.
+The sandbox shows the repository read-only, except what a commit needs: objects, the branches
+`svc/*` with their logs, and the worktree's own index and HEAD. Every git in the repository obeys
+its configuration and hooks, so these cannot be changed, nor can the files that tie the worktree to
+its repository. See docs/design/trust.md#a-worktree-of-a-chat.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ODD = "the repository of this worktree has a link where none belongs: {}"
 
 
 def writable(linked: Linked) -> list[str]:
-    """The whole worktree and what a commit writes, made where it is missing. EngineError where
-    one of them is a link: it would lead the turn elsewhere."""
+    """The whole worktree and what a commit writes, created if missing. EngineError if one of them
+    is a link, which would lead the turn elsewhere."""
     for name in ("logs", "logs/refs", "logs/refs/heads", "refs", "refs/heads", *SHARED[1:]):
-        with suppress(OSError):  # what cannot be made cannot be written by a commit either
+        with suppress(OSError):  # if it cannot be created, a commit cannot write it either
             os.mkdir(os.path.join(linked.common, name))
     found = [os.path.join(linked.common, name) for name in SHARED]
     if os.path.isdir(os.path.join(linked.common, "reftable")):
@@ -35,8 +35,8 @@ def writable(linked: Linked) -> list[str]:
 
 
 def read_only(linked: Linked) -> list[str]:
-    """What inside of that is never written, made where it is missing: what is not there could not
-    be kept as it is."""
+    """Files inside `writable` that are never written. A missing one is created, because only what
+    exists can be protected."""
     kept = [os.path.join(linked.own, name) for name in TIES]
     with suppress(OSError):
         os.close(os.open(kept[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))

@@ -1,4 +1,4 @@
-"""Makes the worktree of a chat, and makes one again that is gone."""
+"""Make the worktree of a chat, and recreate one that is gone."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NONE = "This chat has no worktree of its own: it works in the project's director
 NO_BRANCH = "Branch {} is gone, and nothing is kept of it: start a new chat"
 ELSEWHERE = "Branch {} is checked out at {}: check another one out there, then try again"
 TAKEN = "The repository has a branch svc, below which git makes no svc/…: give it another name"
-OVER_LOCK = ("--force", "--force")  # once for what is not clean, or gone; twice for a lock
-MOST = 1000  # branches of one name
+OVER_LOCK = ("--force", "--force")  # once if it is not clean or missing; twice if it is locked
+MOST = 1000  # branches with the same name
 
 
 def lock_of(common: Path) -> str:
-    """Name of the lock that all changes of a repository's worktrees hold."""
+    """The name of the lock for all changes of a repository's worktrees."""
     return f"repository:{common}"
 
 
 def make(project: Project, chat: str, words: str, *, start: str = "HEAD") -> Tree:
-    """A worktree for a chat that is being made, on a new branch from `start`, which is named after
-    the first of these words that it can be. Conflict where the project has no repository for it."""
+    """Make a worktree for a chat that is being created, on a branch from `start`, named after
+    `words` and numbered if that name is taken. Conflict if the project has no repository for it."""
     found = repository.find(store.workable(project))
     base = repository.head_branch(found.top) or ""
     with storage.lock(lock_of(found.common)):
@@ -55,7 +55,7 @@ def _names(words: str, chat: str) -> Iterator[str]:
 
 
 def _added(found: Repository, tree: Tree, start: str) -> bool:
-    """False where the branch is there already, and nothing was done."""
+    """Make it unless the branch exists already: then False, and nothing was done."""
     if repository.tip(found.top, HEADS + tree.branch):
         return False
     try:
@@ -67,15 +67,15 @@ def _added(found: Repository, tree: Tree, start: str) -> bool:
 
 
 def _why_not(found: Repository, reason: str) -> str:
-    with suppress(GitError):  # what is no repository any more has no branch in the way
+    with suppress(GitError):  # if it is not a repository any more, no branch is in the way
         if repository.tip(found.top, HEADS + place.PREFIX.rstrip("/")):
             return TAKEN
     return f"No worktree could be made: {reason}"
 
 
 def _add(tree: Tree, *args: str) -> None:
-    """Locked, which keeps it from a `git worktree prune` that does not see it: one of a turn that
-    worked in the directory of the project before, or of a container."""
+    """Add a locked worktree: the lock protects it from a `git worktree prune` that cannot see it,
+    run by a turn in the project's directory or in a container."""
     place.home().mkdir(mode=0o700, parents=True, exist_ok=True)
     tree.top.mkdir(exist_ok=True)
     asked = ("worktree", "add", "-q", "--lock", *args)
@@ -88,7 +88,7 @@ def _add(tree: Tree, *args: str) -> None:
 
 
 def unmake(tree: Tree) -> None:
-    """As if it had not been made: nothing was done in it yet."""
+    """Remove a worktree in which nothing was done yet, and its branch."""
     with suppress(GitError):
         remove(tree)
     with suppress(GitError):
@@ -97,8 +97,8 @@ def unmake(tree: Tree) -> None:
 
 
 def remove(tree: Tree) -> None:
-    """Take its files away, and then what the repository knows of it. GitError."""
-    try:  # here, where no link is followed: git in a sandbox that shows them could not
+    """Delete its files, then its entry in the repository. Raises GitError."""
+    try:  # not by git, whose sandbox could not show them without following links
         shutil.rmtree(tree.top)
     except FileNotFoundError:
         pass
@@ -109,7 +109,7 @@ def remove(tree: Tree) -> None:
 
 
 def of_chat(project: Project, session_id: str) -> Tree:
-    """The worktree that the record names. Conflict where it names none."""
+    """The worktree that the record names. Conflict if it names none."""
     tree = place.of(files.read(project, session_id))
     if tree is None:
         raise Conflict(NONE, code="no_worktree")
@@ -117,8 +117,8 @@ def of_chat(project: Project, session_id: str) -> Tree:
 
 
 def again(project: Project, record: ChatRecord) -> Tree:
-    """Make the worktree again from its branch, and that from where it was last, where they are
-    gone; nothing where all is there."""
+    """Recreate the worktree from its branch; if that is gone too, from its last kept tip. Does
+    nothing if the worktree exists."""
     tree = place.of(record)
     if tree is None:
         raise Conflict(NONE, code="no_worktree")
@@ -140,7 +140,7 @@ def _again(tree: Tree) -> None:
         raise Conflict(ELSEWHERE.format(tree.branch, at), code="no_worktree")
     if tree.top.is_dir() and any(tree.top.iterdir()):
         aside = next(path for n in count(1) if not (path := Path(f"{tree.top}.{n}")).exists())
-        tree.top.rename(aside)  # what somebody put there, or is no worktree of the repository
+        tree.top.rename(aside)  # put there by someone, or not a worktree of the repository
         log.warning("put aside for a worktree: %s", aside, extra={"chat": tree.chat})
     tip = repository.tip(tree.repository, HEADS + tree.branch)
     if tip is not None:
@@ -153,7 +153,7 @@ def _again(tree: Tree) -> None:
 
 
 def kept(tree: Tree) -> dict[int, str]:
-    """The old tips of the branch, by their number."""
+    """The kept old tips of the branch, by number."""
     asked = ("for-each-ref", "--format=%(refname) %(objectname)", f"{BEFORE}/{tree.chat}/")
     told = confined.read(tree.repository, *asked).decode().splitlines()
     found = (line.split(" ") for line in told)
@@ -166,7 +166,7 @@ def last(tree: Tree) -> str | None:
 
 
 def keep(tree: Tree, sha: str) -> str:
-    """Keep an old tip under a ref of its own; the ref."""
+    """Keep an old tip under a ref of its own. Return the ref."""
     found = kept(tree)
     if found and found[max(found)] == sha:
         return f"{BEFORE}/{tree.chat}/{max(found)}"

@@ -1,6 +1,6 @@
-"""What git in the sandbox has to read of its user's: the global configuration and what that names.
+"""The user's files that git in the sandbox has to read: the global configuration and what it names.
 
-No turn can write it, so it is believed: identity, ignore rules, filters with their programs.
+No turn can write them, so they are trusted: identity, ignore rules, filters and their programs.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ KEYS = (
     r"^(include(if\..*)?\.path|core\.excludesfile"
     r"|filter\..*\.(clean|smudge|process)|merge\..*\.driver)$"
 )
-MOST = 100  # files of configuration
+MOST = 100  # configuration files
 
 
 class _Named(NamedTuple):
-    """What one file of configuration names."""
+    """Paths that one configuration file names."""
 
     included: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
 
 def needed() -> list[str]:
-    """Paths that the sandbox shows though it hides what is around them."""
+    """Paths that the sandbox shows although their surroundings are hidden."""
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git"
     files = dict.fromkeys([str(Path.home() / ".gitconfig"), str(own / "config")])
     found = [str(own / "ignore"), *_programs("git")]
@@ -54,13 +54,13 @@ def _version(file: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=MOST)
 def _named(file: str, changed: int, size: int) -> _Named:
-    """Includes by a condition count as any other: it is the user's own."""
+    """The paths in one file. Conditional includes always count, as they are the user's own."""
     if not changed:
         return _Named()
     included: list[str] = []
     others: list[str] = []
     asked = ("config", "--file", file, "-z", "--get-regexp", KEYS)
-    with suppress(GitError, RuntimeError):  # not readable; no such home
+    with suppress(GitError, RuntimeError):  # the file is not readable, or the home does not exist
         for line in os.fsdecode(command.run(Path("/"), *asked, accepted=(0, 1))).split("\0")[:-1]:
             key, _, value = line.partition("\n")
             if key.startswith("include"):
@@ -74,7 +74,7 @@ def _named(file: str, changed: int, size: int) -> _Named:
 
 @lru_cache(maxsize=MOST)
 def _programs(line: str) -> tuple[str, ...]:
-    """The program of a command with what it is installed in, and the files among its arguments."""
+    """The program of a command with its installation, and the files among its arguments."""
     try:
         words = [str(Path(word).expanduser()) for word in shlex.split(line)]
         return tuple(agents.needed(agents.Agent("", tuple(words)))) if words else ()

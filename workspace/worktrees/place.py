@@ -1,6 +1,6 @@
 """Where the turns of a chat work: its own worktree, else the directory of its project.
 
-`<data>/worktrees/<chat>` is the worktree. Everything that acts for a chat asks here. See
+The worktree is `<data>/worktrees/<chat>`. Everything that acts for a chat asks here. See
 docs/design/workspace.md#a-worktree-for-a-chat.
 """
 
@@ -31,8 +31,8 @@ LINK = "In the worktree of this chat is a link where its directory belongs: take
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What the record of a chat says of its worktree. `repository`: the user's work tree, `below`:
-    where in a worktree the project's directory is, `base`: the branch it began from."""
+    """The worktree in the record of a chat. `repository`: the user's work tree; `below`: the
+    project's directory within the worktree; `base`: the branch it began from."""
 
     chat: str
     branch: str
@@ -49,7 +49,7 @@ class Tree:
         return self.top / self.below if self.below else self.top
 
     def wire(self) -> dict[str, Any]:
-        """As the record holds it."""
+        """The mapping in the record; keys without a value are left out."""
         whole = {
             "branch": self.branch,
             "base": self.base,
@@ -64,12 +64,12 @@ def home() -> Path:
 
 
 def of(record: ChatRecord) -> Tree | None:
-    """The worktree that a chat has by its record, there or not; None where it has none."""
+    """The worktree that the record names, whether it exists or not; None if it names none."""
     return told(record.id, {"worktree": record.worktree})
 
 
 def told(chat: str, record: Mapping[str, Any]) -> Tree | None:
-    """The same of a record as its file has it."""
+    """The same as `of`, for a record as its file holds it."""
     told = record.get("worktree")
     if not isinstance(told, Mapping):
         return None
@@ -85,19 +85,19 @@ def told(chat: str, record: Mapping[str, Any]) -> Tree | None:
 
 
 def apart(project: Project, record: ChatRecord) -> bool:
-    """Whether its turns work elsewhere than in the project's own directory."""
+    """Whether the chat's turns work elsewhere than in the project's own directory."""
     return of(record) is not None or project.place.apart
 
 
 def shown(project: Project, record: ChatRecord) -> Path:
-    """The directory of a chat's turns, also one that is not there."""
+    """The directory of a chat's turns, whether it exists or not."""
     tree = of(record)
     return tree.dir if tree else project.working_dir
 
 
 def workable(project: Project, record: ChatRecord) -> Path:
-    """The real directory in which a turn of the chat is about to work. Conflict with the reason
-    when it may not work there now."""
+    """The real directory in which a turn of the chat is about to work. Conflict with the reason if
+    it cannot work there now."""
     tree = of(record)
     if tree is None:
         return store.workable(project)
@@ -109,8 +109,8 @@ def workable(project: Project, record: ChatRecord) -> Path:
 
 
 def _refuse_links(tree: Tree) -> None:
-    """Who works in the directory may write all of it, and a turn can put a link in its place that
-    leads anywhere. See docs/design/trust.md#a-worktree-of-a-chat."""
+    """Conflict if there is a link on the way to the directory: a turn could have put it there to
+    get access to another place. See docs/design/trust.md#a-worktree-of-a-chat."""
     below = takewhile(lambda level: level != home(), (tree.dir, *tree.dir.parents))
     for level in below:
         if level.is_symlink():
@@ -118,8 +118,8 @@ def _refuse_links(tree: Tree) -> None:
 
 
 def linked(tree: Tree) -> Linked:
-    """Where git keeps the worktree's own part and what it shares. Conflict when it is not there,
-    or when it and its repository do not name each other."""
+    """Where git keeps the worktree's own files and those shared by all. Conflict if the worktree
+    does not exist, or if it and its repository do not name each other."""
     if not os.path.lexists(tree.top / ".git"):
         raise Conflict(GONE, code="no_worktree")
     try:

@@ -1,7 +1,7 @@
-"""The repository that a project works in, and git as it is run there: in the sandbox of a turn.
+"""The repository that a project works in, and git as it runs there: in the sandbox of a turn.
 
-No command that its own configuration names is run, either: no hook, filter, merge driver, editor
-or signer. What the user's own configuration says of filters holds. See
+Commands in the repository's own configuration are not run either: no hook, filter, merge driver,
+editor or signer. Filters in the user's own configuration do apply. See
 docs/design/trust.md#git-of-the-service.
 """
 
@@ -32,7 +32,7 @@ ELSEWHERE = (
     "git config --unset core.worktree in the project's directory"
 )
 NO_COMMIT = "The repository has no commit yet: commit something first"
-TRUSTED = ("system", "global")  # scopes of configuration that no turn can write
+TRUSTED = ("system", "global")  # configuration scopes that no turn can write
 COMMANDS = r"^(filter\..*\.(clean|smudge|process|required)|merge\..*\.driver)$"
 QUIET = {
     "commit.gpgsign": "false",
@@ -49,7 +49,7 @@ QUIET = {
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """`top`: the work tree of the user, `below`: where in it the project works, "" for itself,
+    """`top`: the user's work tree; `below`: where in it the project works, "" for the top itself;
     `common`: what all worktrees share."""
 
     top: Path
@@ -58,8 +58,8 @@ class Repository:
 
 
 def top_of(folder: Path, wall: folders.Wall | None = None) -> Path | None:
-    """The top of the work tree that a directory lies in, by a look alone; None where there is none
-    that a project could work in."""
+    """The top of the work tree that contains a directory, found without running git; None if there
+    is none that a project could work in."""
     for level in (folder, *folder.parents):
         if os.path.lexists(level / ".git"):
             refused = level != folder and (wall or folders.Wall.now()).refusal(level)
@@ -68,8 +68,8 @@ def top_of(folder: Path, wall: folders.Wall | None = None) -> Path | None:
 
 
 def find(folder: Path) -> Repository:
-    """The repository a project's directory lies in. Conflict with the reason where there is none,
-    or none with a commit."""
+    """The repository that a project's directory lies in. Conflict with the reason if there is none,
+    or if it has no commit."""
     folder = Path(os.path.realpath(folder))
     top = top_of(folder)
     if top is None:
@@ -89,7 +89,7 @@ def find(folder: Path) -> Repository:
 
 
 def _refuse_elsewhere(top: Path) -> None:
-    """What git itself makes of the directory: whose it is, and where its files belong."""
+    """Conflict if git says the repository is bare, or has its files elsewhere."""
     told = os.fsdecode(command.run(top, "rev-parse", "--is-bare-repository", "--show-cdup"))
     bare, _, place = told.removesuffix("\n").partition("\n")
     if bare == "true":
@@ -99,13 +99,13 @@ def _refuse_elsewhere(top: Path) -> None:
 
 
 def tip(at: At, revision: str) -> str | None:
-    """The commit that a revision names, None for none."""
+    """The commit that a revision names, or None."""
     asked = ("rev-parse", "--verify", "-q", "--end-of-options", f"{revision}^{{commit}}")
     return confined.read(at, *asked, accepted=(0, 1, 128)).decode().strip() or None
 
 
 def head_branch(at: At) -> str | None:
-    """The branch that is checked out, None while HEAD is detached."""
+    """The branch that is checked out, None if HEAD is detached."""
     told = os.fsdecode(confined.read(at, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).strip()
     return told.removeprefix(HEADS) or None
 
@@ -118,7 +118,7 @@ def run(
     kept: Collection[str] = confined.OURS,
     environ: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A git command that writes, or looks at files of a work tree (confined.run). GitError."""
+    """Run a git that writes, or reads files of a work tree (confined.run). Raises GitError."""
     tree = ties.at(at)
     given = _configured({**QUIET, **_overrides(tree)})
     given |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", **(environ or {})}
@@ -133,8 +133,8 @@ def _configured(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def _overrides(at: At) -> dict[str, str]:
-    """For each command of the repository's own configuration, what the user's own says instead: a
-    filter that does nothing and a merge driver that finds a conflict, where it says nothing."""
+    """For each command in the repository's own configuration, the user's own value instead; without
+    one, a filter that does nothing or a merge driver that reports a conflict."""
     trusted: dict[str, str] = {}
     found: dict[str, str] = {}
     for scope, key, value in _commands(at):
@@ -147,7 +147,7 @@ def _overrides(at: At) -> dict[str, str]:
 
 
 def own_filters(at: At) -> set[str]:
-    """Names of the filters that the repository's own configuration has."""
+    """Names of the filters in the repository's own configuration."""
     keys = (key for key in _overrides(at) if key.startswith("filter."))
     return {key.removeprefix("filter.").rpartition(".")[0] for key in keys}
 
@@ -161,12 +161,12 @@ def _commands(at: At) -> Iterator[tuple[str, str, str]]:
 
 
 def names(told: bytes) -> list[str]:
-    """Paths that git ended with a NUL each."""
+    """Split output of git in which each path ends with a NUL."""
     return [os.fsdecode(name) for name in told.split(b"\0") if name]
 
 
 def worktrees(at: At) -> dict[str, Path]:
-    """Where each branch is checked out, by its short name."""
+    """Where each branch is checked out, by short branch name."""
     found: dict[str, Path] = {}
     place = Path()
     told = os.fsdecode(confined.read(at, "worktree", "list", "--porcelain"))
@@ -180,7 +180,7 @@ def worktrees(at: At) -> dict[str, Path]:
 
 
 def slug(text: str, most: int = 40) -> str:
-    """What a branch is called after these words; "" when nothing is left of them."""
+    """The branch name derived from these words; "" if none of them can be used."""
     try:
         found = schema.derive_slug(text)
     except Invalid:

@@ -1,4 +1,4 @@
-"""How a chat's worktree stands: ahead, behind, what is not committed. Nothing is written."""
+"""The state of a chat's worktree: ahead, behind, uncommitted changes. Nothing is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspace.worktrees.repository import HEADS
 from workspace.worktrees.ties import At
 
 GITLINK = "160000 "
-MOST = 200  # names of one answer
+MOST = 200  # names per answer
 UNDER_WAY = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
 
@@ -31,7 +31,7 @@ class Standing(TypedDict):
 
 
 def of(tree: Tree) -> Standing:
-    """As it is now; what keeps git from telling is its `problem`."""
+    """The state now; if git cannot determine it, `problem` says why."""
     found: Standing = {
         "branch": tree.branch,
         "directory": str(tree.dir),
@@ -57,7 +57,7 @@ def of(tree: Tree) -> Standing:
 
 
 def target(tree: Tree) -> str | None:
-    """The branch that the user's directory has checked out; None while that is none."""
+    """The branch that the user's directory has checked out; None if HEAD is detached."""
     return repository.head_branch(_users(tree))
 
 
@@ -68,17 +68,17 @@ def _users(tree: Tree) -> Linked:
 
 
 def _apart(tree: Tree, users: Linked, wanted: str | None) -> tuple[int | None, int | None]:
-    """Commits of the branch that the target lacks, and the other way round."""
+    """How many commits of the branch the target lacks, and the reverse; None if one is missing."""
     if not wanted:
         return None, None
     both = f"{HEADS}{tree.branch}...{HEADS}{wanted}"
     asked = ("rev-list", "--left-right", "--count", both, "--")
-    told = confined.read(users, *asked, accepted=(0, 128)).split()  # 128: one of them is not there
+    told = confined.read(users, *asked, accepted=(0, 128)).split()  # 128: a branch is missing
     return (int(told[0]), int(told[1])) if told else (None, None)
 
 
 def changed(at: At, *, untracked: bool = True) -> list[str]:
-    """Files of a work tree that are not as its last commit has them; ignored ones are none."""
+    """Files of a work tree that differ from its last commit, without ignored ones."""
     others = "all" if untracked else "no"
     how = (f"--untracked-files={others}", "--ignore-submodules=dirty")  # no git runs in one
     told = repository.run(at, "status", "--porcelain", "-z", *how)
@@ -92,14 +92,14 @@ def changed(at: At, *, untracked: bool = True) -> list[str]:
 
 
 def submodules(at: Path) -> list[str]:
-    """Those that are checked out in a work tree: they have a history of their own."""
+    """Submodules that are checked out in a work tree, each with a history of its own."""
     told = repository.names(confined.read(at, "ls-files", "-z", "--stage"))
     paths = [line.partition("\t")[2] for line in told if line.startswith(GITLINK)]
     return [path for path in paths if os.path.lexists(at / path / ".git")]
 
 
 def problem(tree: Tree, linked: Linked) -> str:
-    """Why its commits are not simply those of its branch; "" when they are."""
+    """Why the worktree's commits are not simply those of its branch; "" if they are."""
     if any(os.path.lexists(Path(linked.own) / name) for name in UNDER_WAY):
         return "A rebase, merge or pick is under way in the worktree: finish or abort it there"
     head = repository.head_branch(linked)

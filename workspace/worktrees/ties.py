@@ -1,7 +1,7 @@
-"""Which repository a work tree belongs to: by the files alone, and only where both say so.
+"""Which repository a work tree belongs to: by its files alone, and only if both name each other.
 
-A turn may write the `.git` of the directory that it works in as any other file, and could lead it
-to any repository of the machine. That one does not name the directory back. See
+A turn may write `.git` of the directory in which it works like any other file, and could point it
+to any repository of the machine, but that repository does not name the directory back. See
 docs/design/trust.md#git-of-the-service.
 """
 
@@ -16,11 +16,11 @@ from workspace.engines.base import Linked
 
 UNTIED = "{} is in no git repository that names it"
 LINKED = "{} is reached by a link by now: put it back there, or start a new chat where it is"
-At = Path | Linked  # the top of a work tree, or what was found out about it
+At = Path | Linked  # the top of a work tree, or the result of `tied` for it
 
 
 def of(top: Path) -> Linked | None:
-    """Where git keeps what belongs to this work tree; None where that is not its own."""
+    """Where git keeps the files of this work tree; None if the repository does not name it back."""
     try:
         return tied(top)
     except GitError:
@@ -28,7 +28,7 @@ def of(top: Path) -> Linked | None:
 
 
 def tied(top: Path) -> Linked:
-    """The same. GitError with the reason where it is not, or a link leads out of it."""
+    """The same as `of`, but GitError with the reason instead of None."""
     git = top / ".git"
     if os.path.realpath(top) != str(top):
         raise GitError("not_git", LINKED.format(top))
@@ -39,12 +39,12 @@ def tied(top: Path) -> Linked:
 
 
 def at(place: At) -> Linked:
-    """The same, of a top or of what was asked a moment ago: to ask takes as long as many a git."""
+    """The result of `tied`; an earlier one is reused, because `tied` can be as slow as git."""
     return place if isinstance(place, Linked) else tied(place)
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether both are there, and one: a path has other spellings where case does not count."""
+    """Whether both exist and are the same: a path can have several spellings if case is ignored."""
     try:
         return one.samefile(other)
     except OSError:

@@ -1,7 +1,7 @@
-"""What makes two spellings the same to a search: case, accents, compatibility forms, white space.
+"""Fold differences that a search ignores: case, accents, compatibility forms, white space.
 
-The index holds folded text and a query is folded alike; `positions` finds the way back to the text
-as it was written.
+The index holds folded text, and a query is folded the same way. `positions` maps folded text back
+to the original.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 
 class _Table(dict[int, str]):
-    """For str.translate: each character as it is searched for, worked out when it is first met."""
+    """For str.translate: the folded form of each character, computed when it is first needed."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _folded(chr(code))
@@ -33,13 +33,13 @@ def _folded(char: str) -> str:
 def fold(text: str) -> str:
     """The text as it is searched: no NUL, no line ends, single spaces."""
     folded = text.translate(TABLE)
-    while "  " in folded:  # a fifth of what a pattern takes
+    while "  " in folded:  # a fifth of the time that a pattern takes
         folded = folded.replace("  ", " ")
     return folded
 
 
 def positions(text: str) -> tuple[str, list[int]]:
-    """`fold(text)`, and for each of its characters which of `text` it comes from."""
+    """Return `fold(text)` and, for each of its characters, the index in `text` it comes from."""
     folded: list[str] = []
     origins: list[int] = []
     for place, char in enumerate(text):

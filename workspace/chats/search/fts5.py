@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from django.db import OperationalError, connection
 
-STEPS = 10_000  # of SQLite's machine between two looks at the clock
+STEPS = 10_000  # steps of SQLite's virtual machine between two looks at the clock
 SOURCE = """
     workspace_passage_text CROSS JOIN workspace_passage p ON p.id = workspace_passage_text.rowid
 """
@@ -17,14 +17,14 @@ HOLDS = "instr(p.text, %s) > 0"
 
 
 def matching(terms: Sequence[str]) -> tuple[str, list[str]]:
-    """The condition that a passage holds all of the terms; quoted, none of them is an operator."""
+    """The SQL condition that a passage contains all terms; quoted, so that none is an operator."""
     words = " AND ".join('"{}"'.format(term.replace('"', '""')) for term in terms)
     return "workspace_passage_text MATCH %s", [words]
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """TimeoutError when a statement takes longer."""
+    """Raise TimeoutError if a statement takes longer."""
     connection.ensure_connection()
     deadline = time.monotonic() + seconds
     raw = connection.connection

@@ -1,7 +1,7 @@
-"""Keeping the passages as the transcripts are: what grew is read, what was replaced is read again.
+"""Keep the passages in step with the transcripts: read what grew, reread what was replaced.
 
-Deleting a chat's row takes its passages along. Several processes may index at once: a part is
-claimed by moving the place up to which the chat was read.
+Deleting a chat's row deletes its passages. Several processes may index at once: each claims a part
+by advancing the offset up to which the chat was read.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from workspace.projects.project import Project
 
 log = logging.getLogger(__name__)
 
-PART, PART_TEXT = 500, 50_000  # lines of one transaction at most, and about how many characters
-MOST = 50_000  # characters of a message that can be found
+PART, PART_TEXT = 500, 50_000  # per transaction: at most so many lines, about so many characters
+MOST = 50_000  # searchable characters of a message
 OUTPUT, INPUT = 2_000, 5_000  # of a tool's output and input
 PLACE_BITS = 21
-LATEST_MS = (1 << 42) - 1  # of a time written by hand: the year 2109
+LATEST_MS = (1 << 42) - 1  # limit for times written by hand: the year 2109
 
 
 def text_of(shown: TranscriptLine) -> str:
-    """What of a message can be found; empty for what is no message."""
+    """The searchable text of a message; empty for lines that are not messages."""
     if shown.get("role") == "tool":
         call = shown["toolCall"]
         given = jsonio.dumps(call["input"]).decode()
@@ -47,11 +47,11 @@ def catch_up(
     rest: Callable[[], bool] | None = None,
     deadline: float | None = None,
 ) -> bool:
-    """Read what grew since the last time; False when not all of it is read at the end. A chat that
-    went has nothing.
+    """Index what grew since the last time. False if part of it is still not indexed; True for a
+    chat that was deleted.
 
-    `rest`: nobody waits for it, so that it stands back before each part, until that says whether to
-    go on. `deadline`: of time.monotonic(), after which it ends between two parts.
+    `rest`: for work that no one waits for; called before each part, it may pause, and False ends
+    the work. `deadline`: a time.monotonic() value, after which no further part begins.
     """
     try:
         row = index.get(project, session_id)
@@ -68,14 +68,14 @@ def catch_up(
 
 
 def _is_read(row: Chat) -> bool:
-    """Not so while another process reads it."""
+    """Whether the chat is indexed to its end; False while another process indexes it."""
     state = Searched.objects.filter(chat=row.id).first()
     return state is None or (state.inode, state.upto) == _place(row)
 
 
 def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> bool:
-    """Every chat that grew; False when some are not read to their end, for want of time or since
-    another process is at them."""
+    """Index every chat that grew. False if some are not indexed to their end, because time ran out
+    or another process is indexing them."""
     complete = True
     deadline = None if within_s is None else time.monotonic() + within_s
     for project, row in behind(among):
@@ -86,8 +86,8 @@ def catch_up_all(among: Iterable[Project], *, within_s: float | None = None) -> 
 
 
 def behind(among: Iterable[Project]) -> Iterator[tuple[Project, Chat]]:
-    """Chats whose transcript is not read to its end, in each project the last changed first. The
-    database is asked once for all: a query for each project would be most of a search."""
+    """Chats not indexed to their end, the last changed first in each project. One query serves all
+    projects: a query for each would take most of a search's time."""
     projects = [*among]
     known = Searched.objects.filter(chat__project__in=[project.slug for project in projects])
     places = {chat: (inode, upto) for chat, inode, upto in known.values_list()}
@@ -98,12 +98,12 @@ def behind(among: Iterable[Project]) -> Iterator[tuple[Project, Chat]]:
 
 
 def _place(row: Chat) -> tuple[int, int]:
-    """The file of a transcript, and where its last whole line ends."""
+    """The inode of a transcript, and the end of its last complete line."""
     return int(row.transcript_stat.rpartition(":")[2]), row.offset
 
 
 def _one_part(row: Chat, path: str) -> int | None:
-    """Take the next lines into the index; up to where, None for nothing or where another does."""
+    """Index the next lines. Return up to where; None if there are none or another process did."""
     inode, end = _place(row)
     state = Searched.objects.filter(chat=row.id).first()
     fresh = state is None or state.inode != inode or state.upto > end
@@ -112,7 +112,7 @@ def _one_part(row: Chat, path: str) -> int | None:
         return None
     scan = transcript.Scan(path, start, end)
     passages = _passages(row, scan, Viewer(path))
-    if scan.end == start:  # the file is shorter than it was a moment ago
+    if scan.end == start:  # the file became shorter a moment ago
         return None
     try:
         with transaction.atomic():
@@ -121,7 +121,7 @@ def _one_part(row: Chat, path: str) -> int | None:
             if fresh:
                 Passage.objects.filter(chat=row.id).delete()
             Passage.objects.bulk_create(passages, ignore_conflicts=True)
-    except IntegrityError:  # the chat was forgotten meanwhile
+    except IntegrityError:  # the chat was deleted in the meantime
         log.info("not indexed: the chat went", extra={"chat": row.id})
         return None
     return scan.end
@@ -137,7 +137,7 @@ def _claim(row: Chat, state: Searched | None, inode: int, upto: int) -> bool:
 
 
 def _passages(row: Chat, scan: transcript.Scan, viewer: Viewer) -> list[Passage]:
-    """Those of the next lines: as many as one transaction takes, so that no other waits long."""
+    """The passages of the next lines, few enough that no other writer waits long."""
     found: list[Passage] = []
     room = PART_TEXT
     for offset, record in islice(scan, PART):
@@ -152,8 +152,9 @@ def _passages(row: Chat, scan: transcript.Scan, viewer: Viewer) -> list[Passage]
 
 
 def _number(chat: str, shown: TranscriptLine) -> int:
-    """By time; within one millisecond by place. Of two chats, one message in two million that fall
-    into the same millisecond get the same number, and the second cannot be found."""
+    """A number that sorts by time, and by place within one millisecond. If two chats have messages
+    in the same millisecond, one pair in two million gets the same number, and the second message
+    cannot be found."""
     at = counts.moment(str(shown.get("timestamp")))
     ms = min(max(int(at.timestamp() * 1000), 0), LATEST_MS)
     place = zlib.crc32(chat.encode()) + int(shown["offset"])

@@ -1,7 +1,7 @@
-"""Asking: words in, places in chats out, each with the piece of text that holds them.
+"""Run a search: words in, places in chats out, each with a snippet that contains the words.
 
-The index finds a place, the transcript says what stands there: a hit whose file says something
-else by now is left out. No query is an operator, none is an error but an empty one.
+The index finds a place, the transcript has its text: a hit is left out if the file has changed
+there. No word of a query is an operator, and only an empty query or too many words are an error.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _MARKS = re.compile(
     re.MULTILINE,
 )
 _ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
-BEFORE, AFTER = 60, 160  # characters shown around the first hit of a snippet
+BEFORE, AFTER = 60, 160  # characters shown before and after the start of the first hit
 CATCH_UP_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text of a snippet, and whether it is what was looked for."""
+    """Part of a snippet, and whether it matches the query."""
 
     text: str
     marked: bool
@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One message; `shown` as the messages of its chat show it."""
+    """One matching message; `shown` is the message as its chat shows it."""
 
     found: FoundPassage
     shown: TranscriptLine
@@ -51,7 +51,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """One page, the newest first; `indexing` while some chats are not in the index yet."""
+    """One page, newest first; `indexing` is True while some chats are not fully indexed."""
 
     hits: list[Hit]
     next: int | None
@@ -59,7 +59,7 @@ class Hits:
 
 
 def terms_of(query: str) -> list[str]:
-    """The words of a query, folded; what stands in double quotes is one. Invalid without any."""
+    """The words of a query, folded; text in double quotes is one. Invalid if there are none."""
     words = (quoted or plain for quoted, plain in WORDS.findall(query))
     terms = list(dict.fromkeys(term for word in words if (term := fold(word).strip())))
     if not terms:
@@ -74,7 +74,7 @@ def terms_of(query: str) -> list[str]:
 def search(
     among: Sequence[Project], query: str, *, only: str | None, limit: int, before: int | None = None
 ) -> Hits:
-    """Messages of these projects (`only`: of one of them) that hold every word."""
+    """Messages of these projects that contain every word; with `only`, of that project alone."""
     terms = terms_of(query)
     complete = indexing.catch_up_all(among, within_s=CATCH_UP_S)
     try:
@@ -89,7 +89,7 @@ def search(
 
 
 def _hit(found: FoundPassage, terms: Sequence[str]) -> Hit | None:
-    """What the transcript holds at that place, None when it is not that any more."""
+    """The message at that place; None if the transcript has something else there."""
     try:
         path = str(files.transcript_path(projects.get(found.project), found.chat))
     except NotFound:
@@ -107,13 +107,13 @@ def _hit(found: FoundPassage, terms: Sequence[str]) -> Hit | None:
 
 
 def plain(text: str) -> str:
-    """A text as it reads once its Markdown is drawn: without marks, fences and rules of tables."""
+    """The text without its Markdown: no marks, code fences or table rules."""
     text = _MARKS.sub(lambda mark: mark["words"] or "", text)
     return _ROW.sub(lambda row: row[0].strip().strip("|").replace("|", "·"), text)
 
 
 def snip(text: str, terms: Sequence[str]) -> list[Piece]:
-    """The text around the first hit, hits marked; nothing when a term is not in it."""
+    """The text around the first hit, with hits marked; empty if a term does not occur."""
     folded, origins = positions(text)
     places = [folded.find(term) for term in terms]
     if -1 in places:
@@ -134,7 +134,7 @@ def snip(text: str, terms: Sequence[str]) -> list[Piece]:
 def _marks(
     folded: str, origins: Sequence[int], terms: Sequence[str], start: int, end: int
 ) -> list[tuple[int, int]]:
-    """Where the terms stand in the text between start and end; what overlaps is one."""
+    """Where the terms occur in the text between start and end; overlapping marks are merged."""
     spans = []
     for term in terms:
         at = folded.find(term)
@@ -152,5 +152,5 @@ def _marks(
 
 
 def _line(text: str) -> str:
-    """On one line; what it begins and ends with stays apart from its neighbours."""
+    """The text on one line; white space at either end becomes a space, so that words stay apart."""
     return re.sub(r"\s+", " ", text)

@@ -1,8 +1,8 @@
-"""The store of the search: an index of trigrams over the table of passages.
+"""The store of the search: a trigram index over the table of passages.
 
-Trigrams, because people look for parts of code: `ser_id` in `user_id`, `app/main` in a path, two
-words of a language without spaces. Passages are numbered by time, so the newest come first without
-sorting. What differs from database to database is in fts5.py and trigrams.py.
+Trigrams, because people search for parts of code: `ser_id` in `user_id`, `app/main` in a path, or
+two words of a language without spaces. Passages are numbered by time, so the newest come first
+without sorting. What differs between databases is in fts5.py and trigrams.py.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from django.db import connection
 
 from workspace.chats.search import fts5, trigrams
 
-GRAM = 3  # shorter terms are no part of the index: they are looked for in the passages themselves
+GRAM = 3  # shorter terms are not indexed: the passages themselves are searched
 BUDGET_S = 2.0
-NEWEST = 50_000  # passages that are looked through for short terms alone
+NEWEST = 50_000  # passages searched if all terms are shorter
 
 
 class TooLong(Exception):
-    """The search was given up after BUDGET_S."""
+    """The search was aborted after BUDGET_S."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """One passage that holds every term."""
+    """A passage that contains every term."""
 
     id: int
     project: str
@@ -57,8 +57,8 @@ def find(
     before: int | None,
     limit: int,
 ) -> list[FoundPassage]:
-    """Passages that hold all of these folded terms, the newest first: of one project, or of all
-    but some. TooLong."""
+    """Passages that contain all of these folded terms, newest first: of one project, or of all
+    except `without`. Raises TooLong."""
     by = trigrams if connection.vendor == "postgresql" else fts5
     indexed = [term for term in terms if len(term) >= GRAM]
     short = [term for term in terms if len(term) < GRAM]

@@ -16,14 +16,14 @@ OPERATORS = re.compile(r"([\\%_])")
 
 
 def matching(terms: Sequence[str]) -> tuple[str, list[str]]:
-    """The condition that a passage holds all of the terms; escaped, none of them is a pattern."""
+    """The SQL condition that a passage contains all terms; escaped, so that none is a pattern."""
     patterns = ["%" + OPERATORS.sub(r"\\\1", term) + "%" for term in terms]
     return " AND ".join(["p.text LIKE %s"] * len(patterns)), patterns
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """TimeoutError when a statement takes longer."""
+    """Raise TimeoutError if a statement takes longer."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")

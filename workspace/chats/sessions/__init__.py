@@ -1,1 +1,1 @@
-"""Conversations that other programs keep of a project's working directory."""
+"""Conversations that other programs keep for a project's working directory."""

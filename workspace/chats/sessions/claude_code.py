@@ -1,7 +1,7 @@
-"""The conversations that Claude Code keeps of a directory. Read, never written.
+"""The conversations that Claude Code keeps for a directory. Read, never written.
 
-One file of JSON lines per conversation, in a folder named after the directory. What its lines hold
-is another program's own affair and changes with its versions: what is not known is passed over.
+Each conversation is one file of JSON lines, in a folder named after the directory. The format
+belongs to another program and changes with its versions, so unknown lines are skipped.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from config.errors import NotFound, printable
 from workspace import ids
 from workspace.projects.sessions import ends, of_claude_code
 
-LINE, WHOLE = 16 << 20, 512 << 20  # bytes of a line, of a file, that are read
-MOST = 5000  # files of one directory
-BEGINS = 8192  # bytes in which a conversation begins, unless it begins with a picture or a file
+LINE, WHOLE = 16 << 20, 512 << 20  # bytes that are read of a line, of a file
+MOST = 5000  # files per directory
+BEGINS = 8192  # bytes that hold the first message, unless it has a picture or a file
 NAME = 200  # characters of a folder's name; longer ones end in a hash
 TITLE = 200
 
@@ -40,7 +40,7 @@ _TYPED = b'{"type":"'
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation, as its file's two ends tell it. `updated`: seconds since 1970."""
+    """One conversation, read from the two ends of its file. `updated`: seconds since 1970."""
 
     id: str
     file: str
@@ -59,8 +59,8 @@ class Session:
 
 @dataclass(slots=True)
 class _SeenFile:
-    """A file in one state: None where it is no conversation. The title of one that nobody asked
-    for is its first words, for the one that was given may stand in either end."""
+    """A file as it was at `state`; `session` is None if it is not a conversation. Without `titled`,
+    the title is only the first words, because a given title may be near either end of the file."""
 
     state: tuple[int, int]
     session: Session | None
@@ -71,7 +71,7 @@ _known: dict[str, _SeenFile] = {}
 
 
 def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
-    """The newest conversations held in this directory, and how many there are."""
+    """The newest conversations in this directory, and how many there are."""
     wanted = realpath(directory)
     newest = heapq.nlargest(MOST, _files(wanted))
     found: list[Session] = []
@@ -82,7 +82,7 @@ def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
 
 
 def get(directory: Path, session_id: str) -> Session:
-    """NotFound for what is no conversation held in this directory."""
+    """Return one conversation in this directory. NotFound if there is none with this id."""
     wanted = realpath(directory)
     if ids.UUID.fullmatch(session_id):
         for _, path, stat in _files(wanted):
@@ -93,8 +93,8 @@ def get(directory: Path, session_id: str) -> Session:
 
 
 def lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
-    """Every line with where it begins, in the order of the file; one at a time, and none is kept.
-    What is no JSON object is an empty one."""
+    """Every line with its offset, in file order, read one at a time. A line that is not a JSON
+    object is returned as {}."""
     at = 0
     while at < WHOLE and (line := file.readline(min(LINE, WHOLE - at))):
         if not line.isspace():
@@ -103,7 +103,7 @@ def lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
 
 
 def lines_at(file: IO[bytes], offsets: Iterable[int]) -> Iterator[tuple[int, Line]]:
-    """The lines that begin there; what is none by now is left out."""
+    """The lines at these offsets; those that are not a JSON object are left out."""
     for at in offsets:
         file.seek(at)
         if (found := _parsed(file.readline(LINE))) is not None:
@@ -111,8 +111,8 @@ def lines_at(file: IO[bytes], offsets: Iterable[int]) -> Iterator[tuple[int, Lin
 
 
 def _parsed(line: bytes) -> Line | None:
-    """The object of a line. A text that was cut within an emoji ends in half of one, which orjson
-    refuses; Claude Code writes such."""
+    """The object in a line, or None. Claude Code sometimes cuts a text within an emoji and so
+    writes half of a surrogate pair, which orjson refuses."""
     try:
         found = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -124,7 +124,7 @@ def _parsed(line: bytes) -> Line | None:
 
 
 def said(content: Any) -> str:
-    """The words of a person's message as that person wrote them; "" for what only a program did."""
+    """The words of a person's message as that person wrote them; "" for a program's messages."""
     if isinstance(content, list):
         texts = [_block(one) for one in content if isinstance(one, dict)]
         content = "\n".join(text for text in texts if text)
@@ -149,7 +149,7 @@ def _block(block: Line) -> str:
 
 
 def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
-    """(when it was written, path, stat) of every file of conversations with such a directory."""
+    """(modification time, path, stat) of each conversation file whose folder fits the directory."""
     store, name = of_claude_code(), re.sub(r"[^A-Za-z0-9]", "-", directory)
     for folder in [store / name] if len(name) <= NAME else store.glob(f"{name[:NAME]}*"):
         try:
@@ -157,7 +157,7 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
                 for entry in entries:
                     stem, dot, suffix = entry.name.rpartition(".")
                     if dot and suffix == "jsonl" and ids.UUID.fullmatch(stem):
-                        stat = entry.stat(follow_symlinks=False)  # a link is no regular file
+                        stat = entry.stat(follow_symlinks=False)  # a link is not a regular file
                         if not modes.S_ISREG(stat.st_mode):
                             continue
                         yield stat.st_mtime, entry.path, stat
@@ -166,7 +166,7 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
 
 
 def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> Session | None:
-    """None for one that was held elsewhere, in which nobody said anything, or cannot be read."""
+    """The session of a file; None if it belongs elsewhere, no one speaks, or it is unreadable."""
     state = (stat.st_mtime_ns, stat.st_size)
     known = _known.get(path)
     if known is None or known.state != state or (titled and not known.titled):
@@ -174,7 +174,7 @@ def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> S
             _known.clear()
         try:
             known = _known[path] = _SeenFile(state, _read(path, stat, titled=titled), titled)
-        except OSError:  # not remembered: it may be had without a trace in its stat
+        except OSError:  # not cached: it may become readable with the same stat
             return None
     if known.session and _is_at(known.session.directory, directory):
         return known.session
@@ -184,12 +184,12 @@ def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> S
 def _is_at(path: str, directory: str) -> bool:
     try:
         return path == directory or realpath(path) == directory
-    except ValueError:  # no path at all: it holds a NUL
+    except ValueError:  # not a path: it holds a NUL
         return False
 
 
 def _read(path: str, stat: os.stat_result, *, titled: bool) -> Session | None:
-    """Its beginning, and both ends at once for the title that was given to it."""
+    """Read the beginning; with `titled`, read both ends at once to find the title given to it."""
     head, end = ends(path, stat.st_size) if titled else ends(path, edge=BEGINS)
     first = _first(head) or (None if titled else _first(ends(path)[0]))
     if first is None:
@@ -210,7 +210,7 @@ def _read(path: str, stat: os.stat_result, *, titled: bool) -> Session | None:
 
 
 def _first(head: bytes) -> tuple[Line, str] | None:
-    """The first line in which a person says something, and what."""
+    """The first line in which a person says something, and the words."""
     at = -1
     while (at := head.find(b'"user"', at + 1)) >= 0:
         begin, end = head.rfind(b"\n", 0, at) + 1, head.find(b"\n", at)
@@ -221,7 +221,7 @@ def _first(head: bytes) -> tuple[Line, str] | None:
 
 
 def is_said(line: Line) -> bool:
-    """Whether the line is of the conversation itself and of a person: no agent's, no program's."""
+    """Whether a person wrote the line, in the conversation itself: not an agent, not a program."""
     return (
         line.get("type") == "user"
         and isinstance(line.get("message"), dict)
@@ -231,10 +231,10 @@ def is_said(line: Line) -> bool:
 
 
 def _title(data: bytes) -> str:
-    """The last title that a person or the program gave, in a line that begins with its kind."""
+    """The last title that a person or the program gave; such a line starts with its type."""
     last: dict[bytes, int] = {}
     at = 0
-    while True:  # from line to line: nothing of others is looked at, or copied
+    while True:  # jumps from line to line, without parsing or copying the others
         if data.startswith(_TYPED, at):
             last[data[at + len(_TYPED) : data.find(b'"', at + len(_TYPED))]] = at
         at = data.find(b"\n", at) + 1

@@ -1,8 +1,8 @@
-"""A chat that goes on where a session of Claude Code was left.
+"""Continue a session of Claude Code as a chat.
 
-Its words become lines of the transcript, marked as imported. Claude Code's own file is copied to
-where the engine keeps its conversations; the engine forks the copy, and when it cannot, it is told
-the chat in words, as with every conversation that it lost.
+Its words become lines of the transcript, marked as imported. Claude Code's file is copied to where
+the engine keeps its conversations, and the engine forks the copy. If it cannot, it gets the earlier
+conversation as text, as with every conversation that it lost.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def continue_here(
     name: str | None = None,
     model: str | None = None,
 ) -> Started:
-    """A new chat with the session's history; with a prompt it goes on at once."""
+    """A new chat with the session's history; a prompt continues it at once."""
     text = None if prompt is None else queue.clean_prompt(prompt)
     word = actions.check_model(model)
     session = claude_code.get(store.sound(project).working_dir, session_id)
@@ -68,13 +68,13 @@ def continue_here(
 
 
 def _make(project: Project, record: ChatRecord, session: Session) -> None:
-    """The transcript, then the record that shows it."""
+    """Write the transcript first, then the record that makes the chat visible."""
     path = files.transcript_path(project, record.id)
     try:
         with writing(path.name):
             files.make_folder(project)
             append(path, session)
-            read_to = path.stat().st_size  # a person who brings it in knows it
+            read_to = path.stat().st_size  # the person who imports it knows it
         files.create(project, record.replaced(read_to=read_to))
     except BaseException:
         path.unlink(missing_ok=True)
@@ -82,7 +82,7 @@ def _make(project: Project, record: ChatRecord, session: Session) -> None:
 
 
 def append(path: Path, session: Session) -> None:
-    """The words of a session at the end of a transcript."""
+    """Append the words of a session to a transcript."""
     try:
         with transcript.Writer(str(path)) as writer:
             for number, turn in enumerate(records.held(session.path)):
@@ -92,7 +92,7 @@ def append(path: Path, session: Session) -> None:
 
 
 def _append_turn(writer: transcript.Writer, turn: records.Turn, notice: str) -> None:
-    """What Claude Code reported of tokens and money stays with it: the sums here are our own."""
+    """Tokens and cost that Claude Code reported are left out: our sums count our own turns only."""
     number = ids.turn_id()
     begun, ended = ({"ts": at["ts"]} if "ts" in at else {} for at in (turn.first, turn.last))
     model = turn.model or None
@@ -107,7 +107,7 @@ def _append_turn(writer: transcript.Writer, turn: records.Turn, notice: str) -> 
 
 
 def _lend(project: Project, session: Session) -> None:
-    """A copy of Claude Code's file where the engine looks; the engine never writes to a copy."""
+    """Copy Claude Code's file to where the engine looks; the engine never writes to the copy."""
     folder = Path(settings.DATA_DIR) / "engines" / ENGINE / project.slug / session.path.parent.name
     target = folder / session.path.name
     draft = folder / f"{PREFIX}{ids.ulid()}"

@@ -1,7 +1,7 @@
-"""A session of Claude Code as the messages of a chat, for those who only look.
+"""A session of Claude Code as the messages of a chat, for readers who only look.
 
-Where each turn stands in the file is remembered while that is as it was, so that a page reads its
-own turns and no other.
+The offsets of each turn are cached while the file is unchanged, so that a page reads only the turns
+it shows.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from workspace.chats.sessions import claude_code, records
 from workspace.chats.sessions.claude_code import Session
 from workspace.chats.sessions.records import Turn
 
-KEPT = 8  # sessions whose turns are remembered
+KEPT = 8  # sessions whose offsets are cached
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Of each turn where its lines begin, and how many messages there are before it; of all, last
-    of that."""
+    """The offsets of each turn's lines, and the number of messages before each turn; the last entry
+    of `before` is the total."""
 
     lines: tuple[tuple[int, ...], ...]
     before: tuple[int, ...]
-    lost: int  # lines of the file that nothing leads to
+    lost: int  # lines of the file that cannot be reached
 
 
 _known: dict[str, tuple[tuple[float, int], _Places]] = {}
@@ -38,7 +38,8 @@ def page(
 ) -> tuple[list[Message], int, int | None]:
     """(messages before the `before`-th, oldest first; how many in all; the next `before`).
 
-    `offset` of a message is its number: these files are not ours to point into.
+    The `offset` of a message is its number: byte offsets of another program's file mean nothing
+    here.
     """
     places = _places(session)
     total = places.before[-1]
@@ -83,7 +84,7 @@ def _messages(session: Session, turn: Turn, number: int, places: _Places) -> lis
 
 
 def _shown(turn: Turn, viewer: Viewer, name: str, before: int) -> list[Message]:
-    """Its messages, numbered on from `before`."""
+    """The messages of a turn, numbered from `before` + 1."""
     messages: list[Message] = []
     for kind, fields in [*turn.before(), *turn.records]:
         shown = viewer.view(before + len(messages) + 1, {"type": kind, "turn": name, **fields})

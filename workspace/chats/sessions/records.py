@@ -1,8 +1,8 @@
 """A conversation of Claude Code as records of our own transcript.
 
-Only what led to its end: where the person went back and asked otherwise, the road not taken is
-left out, and so is what its agents said among themselves. Of a file only how its lines hang
-together is held at once, and the words of one turn.
+Only what led to the end of the conversation: branches that the person abandoned by going back are
+left out, and so is what its agents said among themselves. In memory are only the links between the
+lines of the file, and the words of one turn.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Turn:
 
     model: str = ""
     records: list[tuple[str, Record]] = field(default_factory=list)
-    open: dict[str, str] = field(default_factory=dict)  # call -> when it was made
+    open: dict[str, str] = field(default_factory=dict)  # call -> time of the call
     stopped: bool = False
-    lines: list[int] = field(default_factory=list)  # where in the file they begin
-    lost: int = 0  # lines before the first turn that nothing leads to
+    lines: list[int] = field(default_factory=list)  # offsets in the file
+    lost: int = 0  # lines before the first turn that cannot be reached
 
     @property
     def first(self) -> Record:
@@ -45,7 +45,7 @@ class Turn:
         return self.records[-1][1]
 
     def before(self) -> list[tuple[str, Record]]:
-        """What has to be said before it."""
+        """Records that come before those of this turn: a notice if lines were lost."""
         if not self.lost:
             return []
         lines = "One earlier line" if self.lost == 1 else f"{self.lost} earlier lines"
@@ -55,7 +55,7 @@ class Turn:
 
 
 class _Link(NamedTuple):
-    """How a line hangs together with others."""
+    """How a line is linked to other lines."""
 
     at: int
     parent: str
@@ -66,7 +66,7 @@ class _Link(NamedTuple):
 
 
 def held(path: Path) -> Iterator[Turn]:
-    """The conversation of a file, in the order in which it was held."""
+    """The turns of the conversation in a file, in order."""
     with opening.reading(path) as file:
         road, lost = _road(claude_code.lines(file))
         for turn in turns(claude_code.lines_at(file, road)):
@@ -75,7 +75,7 @@ def held(path: Path) -> Iterator[Turn]:
 
 
 def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
-    """The turns that these lines of the road make, each with where it begins."""
+    """The turns that these lines of the conversation form, each with its offsets."""
     turn: Turn | None = None
     for at, line in lines:
         if is_said(line) and (text := said(_content(line))):
@@ -96,8 +96,9 @@ def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
 
 
 def _road(lines: Iterable[tuple[int, Line]]) -> tuple[list[int], int]:
-    """Where the lines are from the beginning to the last word, with every answer to a call on the
-    way; and how many stand before them where one that leads to them cannot be read."""
+    """Offsets of the lines from the first to the last message, with the answer to every call among
+    them; and how many lines come before these but cannot be reached, because a line in between
+    cannot be read."""
     known: dict[str, _Link] = {}
     unreadable: list[int] = []
     for at, line in lines:
@@ -194,7 +195,7 @@ def _take_block(turn: Turn, line: Line, number: int, block: Mapping[str, Any]) -
 
 
 def _closed(turn: Turn) -> Turn:
-    """Every call has an answer, also one that the program did not wait for."""
+    """Add an answer to every call that has none, because the program did not wait for it."""
     for call, when in turn.open.items():
         at = {"ts": when} if when else {}
         turn.records.append(_result(call, UNANSWERED, at, error=True))
@@ -206,7 +207,7 @@ def _result(call: str, text: str, at: Record, *, error: bool) -> tuple[str, Reco
 
 
 def _plain(content: Any) -> str:
-    """The output of a tool; what Claude Code adds to it for the model is left out."""
+    """The output of a tool without what Claude Code adds to it for the model."""
     return said(content) or (content.strip() if isinstance(content, str) else "")
 
 

@@ -1,7 +1,7 @@
-"""The tool calls of a turn that run now: asked for, allowed, and without a result so far.
+"""The tool calls of a turn that run at the moment: started, allowed, and still without a result.
 
-A finished call is one line of the stream, sent at its result; until then this is all that is
-known of it. Made of records in file order.
+A finished call is one line of the stream, sent with its result; until then this is all that is
+known about the call. Built from records in file order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from workspace.chats.lines import Record
 
 
 class RunningCalls:
-    """What runs now, in the order it began. A call that waits for a person does not run."""
+    """The running calls, in the order they began. A call that waits for a person does not run."""
 
     def __init__(self) -> None:
         self._uses: dict[str, dict[str, Any]] = {}

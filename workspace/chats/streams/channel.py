@@ -1,7 +1,7 @@
 """One chat with open streams: how far its files and its queue have been sent.
 
-Transcript first, then live deltas. Lines carry their byte offset, so that no client sees one
-twice or misses one. No thread of its own: watching.py ticks it.
+The transcript is sent first, then live deltas. Lines carry their byte offset, so that no client
+gets one twice or misses one. A channel has no thread of its own: watching.py ticks it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from workspace.engines.base import AGAIN
 from workspace.models import Turn
 
 BATCH_BYTES = 256 * 1024
-LIVE = {"text": "delta", "thinking": "thinking"}  # kind of a delta -> the event that tells it
-OVER = ("turn_end", "turn_wait")  # of a try: what was streamed of it is over
-NOTED = {"type", "turn", "block", "call", "tool", "target", "ts", "state"}  # no text, no input
+LIVE = {"text": "delta", "thinking": "thinking"}  # kind of a delta -> its event
+OVER = ("turn_end", "turn_wait")  # the end of a try: its deltas are over
+NOTED = {"type", "turn", "block", "call", "tool", "target", "ts", "state"}  # without text and input
 
 
 @dataclass(slots=True, eq=False)
 class Watcher:
-    """One open stream of a chat: its waiting events, and the offset it has been sent up to."""
+    """One open stream of a chat: its client, and the offset up to which it has been sent."""
 
     client: Client
     loop: asyncio.AbstractEventLoop
@@ -45,7 +45,7 @@ class Watcher:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """One chat with clients: how far its files have been sent, and what its queue was."""
+    """One chat with clients: how far its files have been sent, and the last state of its queue."""
 
     chat: str
     path: str
@@ -55,18 +55,18 @@ class Channel:
     inode: int = 0
     deleted: bool = False
     live_offset: int = 0
-    turn: str = ""  # the turn whose records come in now
-    told: set[str] = field(default_factory=set)  # blocks of it that are records already
+    turn: str = ""  # the turn whose records are being written
+    told: set[str] = field(default_factory=set)  # its blocks that are records already
     partial: dict[str, tuple[str, str]] = field(default_factory=dict)  # {block: (event, text)}
     running: RunningCalls = field(default_factory=RunningCalls)
     calls: bytes = b""
     state: bytes = b""
     queue: bytes = b""
-    waits: bool = False  # something runs or waits in its queue
+    waits: bool = False  # something runs or waits in the queue
     viewer: Viewer = field(init=False)
 
     def __post_init__(self) -> None:
-        """Start at the end, knowing the turn in progress and what of it is already recorded."""
+        """Start at the end of the file, with the turn in progress and its recorded blocks."""
         self.inode, _ = _place(self.path)
         self.position, _ = next(transcript.lines_backwards(self.path), (0, b""))
         records: list[Record] = []
@@ -80,7 +80,7 @@ class Channel:
         self.viewer = Viewer(self.path)
 
     def tick(self) -> bool:
-        """Send what grew since the last tick; whether more is to be expected soon."""
+        """Send what grew since the last tick. Return whether more is expected soon."""
         with self.lock:
             before = self.position
             self._advance()
@@ -102,7 +102,7 @@ class Channel:
         self._deltas()
 
     def _start_over(self) -> None:
-        """The file was replaced: everybody starts again."""
+        """The file was replaced: every client starts again."""
         self.position, self.live_offset, self.turn = 0, 0, ""
         self.told, self.partial, self.viewer = set(), {}, Viewer(self.path)
         self.running = RunningCalls()
@@ -142,7 +142,7 @@ class Channel:
         return encode("calls", {"turnId": self.turn if calls else None, "calls": calls})
 
     def _tell_calls(self) -> None:
-        """What runs now, when it is not what ran before: behind the lines that ended some of it."""
+        """Send the running calls if they changed, after the lines that ended some of them."""
         calls = self._calls()
         if calls != self.calls:
             self.calls = calls
@@ -165,7 +165,7 @@ class Channel:
                 self._to_all(self._delta(event, delta.text))
 
     def _delta(self, event: str, text: str, *, again: bool = False) -> bytes:
-        """`again`: what was streamed since the last line does not count."""
+        """`again`: clients drop what was streamed since the last line."""
         shown = {"turnId": self.turn, "text": text}
         return encode(event, shown | ({"again": True} if again else {}))
 
@@ -174,7 +174,7 @@ class Channel:
             watcher.push(data)
 
     def look_at_queue(self, turns: list[Turn]) -> None:
-        """Send `state` and `queue` when they are not what they were."""
+        """Send `state` and `queue` if they changed."""
         with self.lock:
             self.waits = bool(turns)
             state, rows = queue_events(turns)
@@ -186,8 +186,8 @@ class Channel:
                 self._to_all(state)
 
     def join(self, watcher: Watcher) -> bool:
-        """Attach a client that has been sent everything up to its offset; False: it is too far
-        behind, so it reads on by itself."""
+        """Attach a client that has been sent everything up to its offset. False if it is too far
+        behind: it reads on by itself first."""
         with self.lock:
             self._advance()
             if watcher.offset < self.position - BATCH_BYTES:
@@ -226,7 +226,7 @@ def line_event(viewer: Viewer, offset: int, record: Record) -> bytes:
 def read_lines(
     viewer: Viewer, path: str, start: int, end: int | None, *, most: int | None = None
 ) -> tuple[bytes, int]:
-    """Line events from byte `start` up to `end` or about `most` bytes; and how far that was."""
+    """Line events from byte `start` up to `end` or about `most` bytes, and the offset reached."""
     scan = transcript.Scan(path, start, end)
     lines = []
     for offset, record in scan:
@@ -237,7 +237,7 @@ def read_lines(
 
 
 def queue_events(turns: Iterable[Turn]) -> tuple[bytes, bytes]:
-    """The `state` and the `queue` event of these rows of one chat."""
+    """The `state` event and the `queue` event for these rows of one chat."""
     rows = list(turns)
     running = next((turn for turn in rows if turn.state in states.BUSY), None)
     state = {

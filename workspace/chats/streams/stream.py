@@ -1,7 +1,7 @@
 """GET …/chats/:id/events: one chat as server-sent events.
 
-Ids are byte offsets of finished transcript lines, so a client resumes exactly, also after a
-restart. Answers from the first message, without entering Django's request cycle.
+Event ids are byte offsets of complete transcript lines, so a client resumes exactly, also after a
+restart. Available from the first message on; runs outside Django's request cycle.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class ChatStream:
 
 
 class _Stream:
-    """One client: first what it missed, read in pieces, then whatever its channel pushes."""
+    """One client: first what it missed, read in pieces, then what its channel pushes."""
 
     def __init__(self, path: str, chat: str, start: int, send: Send) -> None:
         self.path, self.chat, self.send = path, chat, send
         self.watcher = Watcher(Client(seen=0), asyncio.get_running_loop(), start)
 
     async def run(self, why: str) -> None:
-        # The id makes a client that is cut before its first line come back to the same place.
+        # The id lets a client that is cut off before its first line resume at the same place.
         head = b"retry: 2000\nid: %d\n\n" % self.watcher.offset + (resync(why) if why else b"")
         await self.send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})
         await self._body(head)
@@ -72,7 +72,7 @@ class _Stream:
             await self._body(data)
 
     async def _catch_up(self) -> None:
-        """Read from the file until the channel is near enough to take over, with no gap."""
+        """Send from the file until the channel is near enough to take over without a gap."""
         viewer = Viewer(self.path)
         while True:
             if await threads.run(WATCH.join, self.watcher, self.chat, self.path):
@@ -92,7 +92,7 @@ class _Stream:
 
 
 def asked_for(scope: Mapping[str, Any]) -> str | None:
-    """Where the client wants to go on: Last-Event-ID, else `after`, else nothing."""
+    """Where the client wants to resume: Last-Event-ID, else `after`, else None."""
     ids = [value for name, value in scope["headers"] if name == b"last-event-id"]
     if ids:
         return str(ids[-1].decode("latin1").strip())
@@ -101,7 +101,7 @@ def asked_for(scope: Mapping[str, Any]) -> str | None:
 
 
 def _begin(route: Mapping[str, str], asked: str | None) -> tuple[str, int, str]:
-    """(transcript, start offset, why the client has to start over or ""). NotFound."""
+    """(transcript, start offset, why the client has to start over or ""). Raises NotFound."""
     project = store.get(route["slug"])
     files.read(project, route["session_id"])
     path = files.transcript_path(project, route["session_id"])
@@ -119,7 +119,7 @@ def _begin(route: Mapping[str, str], asked: str | None) -> tuple[str, int, str]:
 
 
 def _whole(path: str, offset: int) -> int:
-    """The last line end at or before the offset."""
+    """The end of the last complete line at or before the offset."""
     if not offset:
         return 0
     file = transcript.opened(path)

@@ -1,7 +1,7 @@
 """The one thread that ticks the chats with open streams.
 
-It lives only while there are clients, is quick while something runs and lazy while nothing does;
-queue rows come from the database, one query for all. Why it polls:
+It exists only while there are clients. It ticks fast while something runs, and slowly otherwise.
+Queue rows come from the database, in one query for all chats. Why it polls:
 docs/design/workspace.md#event-streams.
 """
 
@@ -21,7 +21,7 @@ from workspace.models import Turn
 
 log = logging.getLogger(__name__)
 
-TICK_S, IDLE_TICK_S = 0.05, 0.2  # an open page must cost next to nothing while nothing runs
+TICK_S, IDLE_TICK_S = 0.05, 0.2  # an idle open page must cost almost nothing
 QUEUE_LOOK_S, IDLE_QUEUE_LOOK_S = 0.25, 1.0
 IDLE_AFTER_S = 3.0
 
@@ -35,7 +35,7 @@ class Watch:
         self._ticking = False
 
     def join(self, watcher: Watcher, chat: str, path: str) -> bool:
-        """Attach a client; False while it is too far behind."""
+        """Attach a client. False while it is too far behind."""
         if path not in self._channels:
             fresh = Channel(chat, path)
             fresh.look_at_queue(queue.active_rows(chat))
@@ -48,7 +48,7 @@ class Watch:
         return joined
 
     def leave(self, watcher: Watcher, path: str) -> None:
-        """Also before a join that is still under way has attached it."""
+        """Detach a client, also one whose join in another thread has not attached it yet."""
         with self._lock:
             watcher.closed = True
             channel = self._channels.get(path)
@@ -59,7 +59,7 @@ class Watch:
 
     @property
     def clients(self) -> int:
-        """How many streams of chats are open."""
+        """The number of open chat streams."""
         with self._lock:
             return sum(len(channel.watchers) for channel in self._channels.values())
 
@@ -73,13 +73,13 @@ class Watch:
             try:
                 self._follow()
                 break
-            except Exception:  # no more open files: every open page is told once there are
+            except Exception:  # such as too many open files: the streams go on when some are free
                 log.exception("chats are not followed for a moment")
                 time.sleep(IDLE_AFTER_S)
         connections.close_all()
 
     def _follow(self) -> None:
-        """Until nobody watches."""
+        """Tick until no client is left."""
         looked, busy_until, rung = 0.0, 0.0, True
         with wakeup.Wakeup(CHANGES) as sleeper:
             while channels := self._watched():
@@ -103,7 +103,7 @@ class Watch:
     def _look(self, channels: list[Channel]) -> None:
         try:
             look_at_queues(channels)
-        except Exception:  # whatever it was, every open page goes on being told
+        except Exception:  # whatever fails, the streams go on
             log.exception("the queues of watched chats could not be read")
 
     def _watched(self) -> list[Channel]:
@@ -115,14 +115,14 @@ class Watch:
 
 
 def look_at_queues(channels: list[Channel]) -> None:
-    """One query for all chats with open streams."""
+    """Read the queues of all chats with open streams in one query."""
     rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
     wanted = Turn.objects.filter(chat__in=list(rows), state__in=(*states.BUSY, *states.WAITING))
     try:
         for turn in wanted.order_by("id"):
             rows[turn.chat].append(turn)
     except DatabaseError:
-        return  # locked for a moment: the next look is soon
+        return  # the database is locked or gone: the next look is soon
     for channel in channels:
         channel.look_at_queue(rows[channel.chat])
 

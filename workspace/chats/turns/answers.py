@@ -1,7 +1,7 @@
-"""What a person answers to a permission question, and what was allowed for the rest of a chat.
+"""Answers of people to permission questions, and what is allowed for the rest of a chat.
 
-The answer is written into the row of the running turn, from where its worker takes it to the turn
-process. See docs/design/engines.md#permission-questions.
+An answer is written into the row of the running turn; its worker reads it there and passes it to
+the turn process. See docs/design/engines.md#permission-questions.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def answer(
     reason: str = "",
     in_chat: bool = False,
 ) -> str | None:
-    """Answer a question of the running turn; the rule that is kept when it is allowed `in_chat`.
+    """Answer a question of the running turn. Return the rule kept for the chat, or None.
 
-    `reason` is what the agent is told of a denial. NotFound when nothing was ever asked, Conflict
-    (not_pending) when it is answered or its turn is over.
+    `reason` is given to the agent with a denial. `in_chat` keeps a rule that allows such calls in
+    the rest of the chat. NotFound if there is no such question, Conflict (not_pending) if it is
+    answered already or its turn is over.
     """
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
@@ -56,9 +57,9 @@ def answer(
 
 
 def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
-    """Somebody sees the question: it waits anew from now, until it is as old as any may get.
+    """A person sees the question: restart its waiting time, up to the greatest age of a question.
 
-    When it will be denied; None when it is over. NotFound when nothing was ever asked."""
+    Return when it will be denied; None if it is over. NotFound if there is no such question."""
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
@@ -66,7 +67,7 @@ def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
         if turn is None:
             return None
         mine = next((one for one in turn.asks if one["call"] == call), None)
-        if mine is None:  # its worker has not seen it yet
+        if mine is None:  # the worker has not noticed the question yet
             return datetime.fromisoformat(str(question.get("until") or question["ts"]))
         since, until = (datetime.fromisoformat(mine[key]) for key in ("since", "until"))
         seen = datetime.now(UTC) + timedelta(seconds=settings.SVC.ask_seconds)
@@ -77,7 +78,7 @@ def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
 
 
 def revoke(*, project: Project, chat: str, rule: str) -> bool:
-    """Ask for it again, also in the turn that runs; False when it was not allowed."""
+    """Ask again for what the rule allows, also in the running turn. False without such a rule."""
     with transaction.atomic():
         for turn in Turn.objects.select_for_update().filter(chat=chat, state="running"):
             turn.answers = [*turn.answers, {"type": "revoke", "rule": rule}]
@@ -106,7 +107,7 @@ def _rule(question: Mapping[str, Any]) -> str:
 
 
 def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
-    """The turn of a question that is open. Conflict when it is not."""
+    """The turn of an open question. Conflict if the question is not open."""
     turn = _open(chat, question, call)
     if turn is None:
         text = "this question was answered already, or its turn is over"
@@ -115,7 +116,7 @@ def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
 
 
 def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
-    """The running turn whose question is open, held until the transaction ends."""
+    """The running turn whose question is open, locked until the transaction ends; else None."""
     running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
     turn = running.select_for_update().first()
     if turn is None or question.get("state") != "asked" or questions.is_answered(turn, call):
@@ -124,7 +125,7 @@ def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
 
 
 def _question(path: str, call: str) -> Record:
-    """The last record of this question. NotFound when nothing was ever asked."""
+    """The last record of this question. NotFound if there is none."""
     for _, record in transcript.backwards(path):
         if record["type"] == "permission" and record.get("call") == call:
             return record

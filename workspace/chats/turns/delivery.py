@@ -1,7 +1,7 @@
-"""Hand the ids of queued turns to the `turns` cluster.
+"""Deliver the ids of queued turns to the `turns` cluster.
 
-At least once: a worker claims the row of a delivered id before it runs it, so a second delivery
-does nothing.
+Delivery is at least once: a worker claims the row of a delivered id before it runs the turn, so a
+second delivery does nothing.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from workspace.chats.turns.states import BUSY
 from workspace.models import Turn
 
 QUEUE = "turns"
-CHANGES = "changes"  # the bell of the threads that tell clients that a queue changed
-TICKER = "ticker"  # the bell of what knows the next time at which something is due
+CHANGES = "changes"  # wakes the threads that tell clients that a queue changed
+TICKER = "ticker"  # wakes the process that knows when something is due next
 OnChange = Callable[[Turn], None]
 
 
 def ignore(turn: Turn) -> None:
-    """The callback of a caller that does not follow turns."""
+    """The callback for callers that do not follow turns."""
 
 
 def announce() -> None:
-    """A queue has changed."""
+    """Wake the threads that watch queues: a queue has changed."""
     wakeup.wake(CHANGES)
 
 
 def deliver(chat: str, *, again: bool = False) -> None:
-    """Hand over the chat's first queued row, unless a turn of it runs or waits for its provider.
+    """Deliver the chat's first queued row, unless a turn of it runs or waits for its provider.
 
-    A row on its way is handed over only `again` by an end: its delivery may have met the turn
-    that just ended, and was spent on it.
+    A row that was delivered already is delivered again only if `again`, after the end of a turn:
+    its delivery may have been used up while that turn still ran.
     """
     rows = Turn.objects.filter(chat=chat)
     if rows.filter(state__in=BUSY).exists():
@@ -46,7 +46,7 @@ def deliver(chat: str, *, again: bool = False) -> None:
 
 
 def hand_over(turn: Turn) -> None:
-    """To the workers of the turn's home."""
+    """Deliver the turn to the workers of its home."""
     Turn.objects.filter(id=turn.id).update(delivered=datetime.now(UTC))
     cluster = homes.queue_for(QUEUE, turn.home)
     async_task("workspace.tasks.run_turn", turn.id, cluster=cluster, task_name=turn.id, save=False)

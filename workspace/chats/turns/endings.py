@@ -1,4 +1,4 @@
-"""How a turn ends, by whatever process: the row settled, the queue held or moved on.
+"""How a turn ends, in whichever process: its row is settled, the queue is held or continues.
 
 A message is never lost from its chat: what a crash left out of the transcript is appended here,
 once, under the chat's writer lock. The outcomes: docs/design/engines.md#outcomes.
@@ -36,9 +36,9 @@ STATES = {
     "stopped": "stopped",
     "interrupted": "interrupted",
 }
-STREAMED = {"text": "assistant", "thinking": "thinking"}  # kind of a delta -> of its record
+STREAMED = {"text": "assistant", "thinking": "thinking"}  # kind of a delta -> type of its record
 HOLDING = ("failed", "stopped")
-OUT_OF_SCOPE = "out_of_scope"  # says nothing of the chat: what others sent behind it goes on
+OUT_OF_SCOPE = "out_of_scope"  # says nothing about the chat: later messages of others are not held
 SENTENCES = {
     "user": "stopped by a user",
     "worker_lost": "the server stopped while this turn was in progress",
@@ -51,7 +51,7 @@ SENTENCES = {
 
 
 def sentence(end: Mapping[str, Any]) -> str:
-    """Why a turn ended, readable; empty for one that completed."""
+    """Why a turn ended, as a sentence for people; empty for a completed turn."""
     reason = end.get("reason") or ("" if end.get("status") == "ok" else end.get("status"))
     if not reason:
         return ""
@@ -61,9 +61,10 @@ def sentence(end: Mapping[str, Any]) -> str:
 def settle(
     turn_id: str, end: Mapping[str, Any], on_change: OnChange, *, unclosed: bool = False
 ) -> bool:
-    """Move the running row to where `end` says, once; then hold what waits, or start it.
+    """Move the running row to the state that `end` implies, once; then hold the waiting messages or
+    start the next one. False if the row no longer runs.
 
-    `unclosed`: the transcript lacks the end, `complete` is to write it."""
+    `unclosed`: the transcript lacks the end, and `complete` has to write it."""
     state = STATES.get(str(end.get("status")), "failed")
     with transaction.atomic():
         moved = Turn.objects.filter(id=turn_id, state="running").update(
@@ -87,12 +88,12 @@ def settle(
 
 
 def holds(turn: Turn) -> str:
-    """Why messages behind a turn that ended so are held."""
+    """Why messages after a turn with this end are held."""
     return f"the turn before it: {turn.reason}"
 
 
 def _say_ended(turn: Turn) -> None:
-    """Those outside hear of an end, also when another host writes it down later."""
+    """Send the signal that a turn ended, even if another host completes the transcript later."""
     seconds = None
     if turn.started and turn.finished:
         seconds = (turn.finished - turn.started).total_seconds()
@@ -103,7 +104,7 @@ def _say_ended(turn: Turn) -> None:
 
 
 def tell(on_change: OnChange, turn: Turn) -> None:
-    """The queue goes on even when the callback that follows the turn fails."""
+    """Call `on_change` and announce the queue; the queue continues even if the callback fails."""
     try:
         on_change(turn)
     except Exception:
@@ -112,10 +113,11 @@ def tell(on_change: OnChange, turn: Turn) -> None:
 
 
 def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text: str = "") -> bool:
-    """End a turn whose process is gone, or put it aside. False when another writer holds the chat.
+    """End a turn whose process is gone, or put it aside. False if another writer holds the chat.
 
-    What the transcript says of the end goes before `status`, but not before a person's stop. A host
-    that cannot reach it ends the row alone: the next one that can does the rest (`complete`).
+    An end in the transcript takes precedence over `status`, but a person's stop takes precedence
+    over a wait. A host that cannot reach the transcript ends only the row; the next host that can
+    reach it does the rest (`complete`).
     """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
@@ -141,14 +143,14 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
 
 
 def complete(turn: Turn, on_change: OnChange) -> bool:
-    """Write the end of a turn that another host ended without its transcript; what the transcript
-    says holds. False when it cannot be written now."""
+    """Write the end of a turn that another host ended without access to its transcript. An end that
+    is in the transcript already is kept. False if it cannot be written now."""
     end: Mapping[str, Any] = {"status": "interrupted", "reason": "worker_lost", "text": None}
     try:
         end = close(turn, end)
     except (transcript.Busy, transcript.StorageError):
         return False
-    except SvcError as error:  # the chat went meanwhile
+    except SvcError as error:  # the chat was deleted in the meantime
         log.warning("transcript not closed: %s", error, extra={"turn": turn.id})
     state = STATES.get(str(end.get("status")), "failed")
     left = Turn.objects.filter(id=turn.id, unclosed=True)
@@ -161,8 +163,8 @@ def complete(turn: Turn, on_change: OnChange) -> bool:
 
 
 def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Append what the turn's records lack; the turn_end that holds, or the turn_wait. Raises
-    transcript.Busy."""
+    """Append the records that the turn lacks. Return its turn_end or turn_wait, whichever is valid.
+    Raises transcript.Busy."""
     path = transcript_of(turn)
     _, last = next(transcript.backwards(path), (0, {}))
     if last.get("turn") == turn.id and (last["type"] == "turn_end" or _waits(turn, last, end)):
@@ -182,14 +184,14 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _waits(turn: Turn, last: Record, end: Mapping[str, Any]) -> bool:
-    """Whether the try that ended put the turn aside; one that a person stopped waits no more."""
+    """Whether the last try put the turn aside; not if a person has stopped it."""
     tried = (turn.retry or {}).get("try") or 1
     waits = last["type"] == "turn_wait" and end["status"] != "stopped"
     return waits and int(last["try"]) > tried
 
 
 def _unknown(turn: Turn) -> dict[str, Any]:
-    """What an end says that its process did not write: what earlier tries used is known."""
+    """The fields of an end that no process wrote: what earlier tries used, and zero or None."""
     before = turn.retry or {}
     known = {"turns": 0, "usage": None, "cost": None} | {
         key: before[key] for key in ("turns", "usage", "cost") if before.get(key) is not None
@@ -198,7 +200,7 @@ def _unknown(turn: Turn) -> dict[str, Any]:
 
 
 def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
-    """What was streamed and is no record yet, and the questions that can no longer be answered."""
+    """Record text that was streamed but not recorded, and close questions that are still open."""
     records = _of_last_try(records_of(writer.path, turn.id))
     told = {record.get("block") for record in records}
     for block, kind, text in live.unfinished(f"{writer.path.removesuffix('jsonl')}live", turn.id):
@@ -212,13 +214,13 @@ def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
 
 
 def _of_last_try(records: list[Record]) -> list[Record]:
-    """The names of blocks begin anew with each try."""
+    """The records since the last turn_start: each try numbers its blocks from the start."""
     begun = [place for place, record in enumerate(records) if record["type"] == "turn_start"]
     return records[begun[-1] :] if begun else records
 
 
 def remember(turn: Turn, engine: str) -> None:
-    """Keep in the chat's record what the engine wants to find at its next turn."""
+    """Store in the chat's record the state that the engine needs at its next turn."""
     records = records_of(transcript_of(turn), turn.id)
     states = [one["state"] for one in records if one["type"] == "engine" and "state" in one]
     if states:
@@ -228,7 +230,7 @@ def remember(turn: Turn, engine: str) -> None:
 
 
 def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
-    """What the chat says of an end that was not asked for."""
+    """The notice in the chat about an end that no one asked for."""
     text = sentence(end)
     return {
         "level": "warn" if end["status"] == "interrupted" else "error",
@@ -238,7 +240,7 @@ def _notice(end: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def records_of(path: str, turn_id: str) -> list[Record]:
-    """Every record of one turn, in order. Records of a turn stand together, so the end is read."""
+    """Every record of one turn, in order. They are contiguous, so only the file's end is read."""
     found: list[Record] = []
     for _, record in transcript.backwards(path):
         if record.get("turn") == turn_id:
@@ -249,7 +251,7 @@ def records_of(path: str, turn_id: str) -> list[Record]:
 
 
 def transcript_of(turn: Turn) -> str:
-    """The turn's transcript. NotFound when the chat is gone."""
+    """The path of the turn's transcript. NotFound if the chat is gone."""
     project = store.get(turn.project)
     files.read(project, turn.chat)
     return str(files.transcript_path(project, turn.chat))

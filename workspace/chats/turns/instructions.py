@@ -1,8 +1,8 @@
-"""What a project tells its agents: `instructions:` of project.yaml and files of its directory.
+"""What a project tells its agents: `instructions:` of project.yaml and files in its directory.
 
-The service reads them at the start of a turn, through the one opener: regular files alone, by no
-link out of the working directory, 64 KiB in all. They are text and nothing more: no hook, command
-or @import in them runs. See docs/design/engines.md#what-an-agent-is-told.
+The service reads them at the start of a turn, through the one opener: regular files only, no link
+out of the working directory, 64 KiB in all. They are text and nothing more: no hook, command or
+@import in them runs. See docs/design/engines.md#what-an-agent-is-told.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HEAD = "The project's own instructions, from the places that are named:"
 
 
 class InstructionSource(TypedDict):
-    """One place of instructions: its size, how much of it this service told, why that is less."""
+    """One source of instructions: its size, how much of it the agent gets, and why not all."""
 
     name: str
     bytes: int
@@ -33,7 +33,7 @@ class InstructionSource(TypedDict):
 
 
 class Instructions(NamedTuple):
-    """What is told as text, and each place that has something to tell."""
+    """The text for the agent, and each source that has any content."""
 
     text: str
     places: list[InstructionSource]
@@ -41,7 +41,7 @@ class Instructions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _InstructionFile:
-    """What is there. `wrong`: why it cannot be read."""
+    """The contents of one source. `wrong`: why it cannot be read."""
 
     name: str
     text: str = ""
@@ -50,8 +50,8 @@ class _InstructionFile:
 
 
 def read(project: Project, itself: Collection[str], folder: Path | None = None) -> Instructions:
-    """As the files of `folder`, else of where the project works, are now. `itself`: those that the
-    engine reads without being told."""
+    """Read the instructions in `folder`, by default the directory where the project works.
+    `itself`: files that the engine reads without our help."""
     places = list(_places(project, folder or project.working_dir))
     itself = {*itself, *_included(places, itself)}
     left, texts, shown = MOST_BYTES, [], []
@@ -85,7 +85,7 @@ def _places(project: Project, folder: Path) -> Iterator[_InstructionFile]:
 
 
 def _read(folder: Path, name: str) -> _InstructionFile | None:
-    """A file as far as it could be told; None where there is none."""
+    """A file, up to the limit of what an agent may get; None if it does not exist."""
     try:
         with opening.reading(folder / name, within=folder) as file:
             data = file.read(MOST_BYTES + 1)
@@ -97,12 +97,12 @@ def _read(folder: Path, name: str) -> _InstructionFile | None:
     except OSError as error:
         odd = error.errno == errno.EINVAL
         return _InstructionFile(name, wrong="no regular file" if odd else f"{error.strerror}")
-    # A NUL could not be passed on in an argument, and a byte that is no text takes three.
+    # A NUL cannot be passed in an argument, and a byte that is not UTF-8 becomes three.
     return _InstructionFile(name, data.decode(errors="replace").replace("\0", "\ufffd"), size)
 
 
 def _included(places: Iterable[_InstructionFile], itself: Collection[str]) -> list[str]:
-    """What the engine includes of itself: an @path in a file that it reads."""
+    """Files that the engine includes itself: @path in a file that it reads."""
     texts = [place.text for place in places if place.name in itself]
     return [
         place.name
@@ -123,7 +123,7 @@ def _cut(text: str, left: int) -> str:
 
 
 def _lacks(place: _InstructionFile, text: str) -> str:
-    """What is missing of a place; the size is that of its bytes on disk."""
+    """Why part of a source is left out, "" if nothing is; its size is in bytes on disk."""
     if place.size <= MOST_BYTES and text == place.text:
         return ""
     limit = f"{MOST_BYTES // 1024} KiB are told in all"

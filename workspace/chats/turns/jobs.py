@@ -1,7 +1,7 @@
 """What a turn process is given: its job and its surroundings.
 
-The environment is made, never inherited: no setting, key or token of the service is in it. Keys
-and the bearer travel in the job alone. See docs/design/engines.md#the-turn-process.
+Its environment is built, never inherited, so it contains no setting, key or token of the service.
+Keys and the bearer are passed in the job alone. See docs/design/engines.md#the-turn-process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from workspace.worktrees import place
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NOBODY = ("svc agent", "agent@localhost")
 TRY_S = 60
-# Garbage that git begins to collect in the background would be left half done by the turn's end.
+# A garbage collection that git starts in the background would be cut off by the end of the turn.
 TIDY = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gc.auto", "GIT_CONFIG_VALUE_0": "0"}
 
 
@@ -58,7 +58,7 @@ class Surroundings:
 
 
 def refusal(turn: Turn) -> str | None:
-    """Why nothing can run a waiting turn as things stand, or the model that its chat is to keep."""
+    """Why no engine can run a waiting turn, or the model chosen for its chat; None if one can."""
     try:
         job = job_for(turn, pin=False)
     except Conflict as error:
@@ -121,7 +121,8 @@ def job_for(
 
 
 def _asking(turn: Turn, record: ChatRecord) -> dict[str, Any]:
-    """Whom it may ask, and for how long. What a person allowed for the chat spares people alone."""
+    """Whether the turn may ask a person, and for how long. What a person allowed for the chat
+    applies only to turns of people."""
     attended = turn.sender.get("kind") == "user"
     most = settings.SVC.ask_hours * 3600
     return {
@@ -143,7 +144,7 @@ def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:
 
 
 def _asked(turn: Turn) -> dict[str, Any]:
-    """What stands in the queue's row as it goes into the job."""
+    """The fields of the job that are copied from the queue's row."""
     return {
         "turn": turn.id,
         "chat": turn.chat,
@@ -160,14 +161,14 @@ def _asked(turn: Turn) -> dict[str, Any]:
 
 
 def _attachments(project: Project, record: ChatRecord) -> str:
-    """Where a turn reads attachments that do not lie where it works; no link leads there."""
+    """Where a turn that works elsewhere reads attachments, else ""; no link leads there."""
     if not place.apart(project, record):
         return ""
     return str(paths.inside(project.dir, attachments.FOLDER))
 
 
 def _lower(turn: Turn, project: Project) -> None:
-    """What waited while the project's mode was lowered is held to it; a trigger has its own."""
+    """Apply a project mode that was lowered while the message waited; triggers have their own."""
     mode = capped(turn.mode, project.permission_mode)
     if mode != turn.mode and turn.sender.get("kind") != "trigger":
         Turn.objects.filter(id=turn.id).update(mode=mode)
@@ -175,13 +176,13 @@ def _lower(turn: Turn, project: Project) -> None:
 
 
 def _pin(project: Project, record: ChatRecord, choice: select.Choice) -> None:
-    """The chat stays with the first engine that was named for it."""
+    """Pin the chat to the first engine that was named for it."""
     if choice.pins and (record.engine, record.model) != (choice.engine, choice.model or ""):
         files.update(project, record.id, engine=choice.engine, model=choice.model)
 
 
 def _secrets(token: str, cfg: Mapping[str, Any], given: tuple[Server, ...]) -> tuple[str, ...]:
-    """What no log, notice or error of the turn may show."""
+    """Values that no log, notice or error of the turn may show."""
     return tuple(filter(None, (token, *keys.secrets(cfg.get("keys", {})), *offered.secrets(given))))
 
 
@@ -194,7 +195,7 @@ def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
 def _told(
     project: Project, cwd: Path, choice: select.Choice, cfg: Mapping[str, Any]
 ) -> instructions.Instructions:
-    """What the project tells the engine that works in `cwd`; nothing where no model is asked."""
+    """The project's instructions for the engine that works in `cwd`; none if no model is used."""
     if choice.engine in (None, "runbook"):
         return instructions.Instructions("", [])
     itself = select.ENGINES[choice.engine].reads(choice.model, cfg)
@@ -202,7 +203,7 @@ def _told(
 
 
 def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
-    """What every engine is given about where it is."""
+    """The text that tells every engine where it works."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
         f"The working directory is {place.shown(project, record)}.",
@@ -230,20 +231,20 @@ def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
 
 
 def _retry(turn: Turn) -> dict[str, Any]:
-    """How a rate limit is waited out, and what earlier tries of this turn left."""
+    """How a rate limit is waited out, and what earlier tries of this turn used."""
     setting, before = settings.SVC.retry, turn.retry or {}
     known = {key: before.get(key) for key in ("try", "since", "turns", "usage", "cost", "ms")}
     return {"times": setting.times, "seconds": setting.seconds, **known}
 
 
 def _seconds_left(turn: Turn) -> int:
-    """The longest turn, without the time that earlier tries took; a try gets a minute at least."""
+    """The time limit of a turn without what earlier tries took; at least a minute for a try."""
     most: int = settings.SVC.turn_seconds
     return max(min(most, TRY_S), most - int((turn.retry or {}).get("ms") or 0) // 1000)
 
 
 def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
-    """The service's own tools, as far as this turn may use them."""
+    """The service's own tools, as far as this turn may use them; None if it may use none."""
     agent = tokens.caller(token) if token and registry is not None else None
     if agent is None or registry is None:
         return None
@@ -268,7 +269,7 @@ def _given(agent: Agent, part: str) -> dict[str, Any]:
 
 
 def helper(agent: Agent, part: str) -> Helper:
-    """The turn as the tools of that part see it."""
+    """The turn as a caller of that part's tools."""
     turn, project = Turn.objects.get(id=agent.turn), store.get(agent.project)
     record = files.read(project, turn.chat)
     engine = _choice(turn, project, record).engine or "unknown"
@@ -277,13 +278,13 @@ def helper(agent: Agent, part: str) -> Helper:
 
 
 def _apps_of(event: Mapping[str, Any]) -> tuple[str, ...]:
-    """The apps that an event is about."""
+    """The apps that an event is about, each once."""
     told = [one.get("app") for one in event.get("happenings", [])]
     return tuple(dict.fromkeys(str(app) for app in told if app))
 
 
 def port() -> int:
-    """The main port as the running server has it; the setting may say 0."""
+    """The main port of the running server, since the setting may be 0; 0 if it is unknown."""
     if settings.SVC.port:
         return int(settings.SVC.port)
     try:
@@ -302,18 +303,18 @@ def run_dir(turn_id: str) -> Path:
 
 
 def discard(scratch: Path) -> None:
-    """Remove the directory of a turn that is over, and first what it may have left elsewhere."""
+    """Remove the directory of a finished turn, after what the turn may have left elsewhere."""
     obeyed.take_away(str(scratch))
     shutil.rmtree(scratch, ignore_errors=True)
 
 
 def surroundings(turn: Turn) -> Surroundings:
-    """Make the directories of a turn and its environment."""
+    """Make the directories and the environment of a turn."""
     project = store.get(turn.project)
     scratch = run_dir(turn.id)
     home = Path(settings.DATA_DIR) / "home" / turn.project
     log = Path(settings.DATA_DIR) / "logs" / "turns" / f"{turn.id}.log"
-    discard(scratch)  # of an earlier try whose worker was lost
+    discard(scratch)  # left by an earlier try whose worker was lost
     for folder in (scratch, scratch / "tmp", home, log.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     environ = {name: os.environ[name] for name in PASSED if name in os.environ}
@@ -330,13 +331,13 @@ def surroundings(turn: Turn) -> Surroundings:
 
 
 def _chosen(project: Project) -> dict[str, str]:
-    """Variables the project asks for by name (`turnEnv`), never one that holds a secret of ours."""
+    """Variables that the project names in `turnEnv`, except any that holds a secret of ours."""
     return variables.passed(project.effective("turnEnv"))
 
 
 @cache
 def identity() -> dict[str, str]:
-    """The service user's global git identity: commits of agents work in a fresh HOME."""
+    """The service user's global git identity, since the HOME of a turn has none for its commits."""
     name, email = _git("user.name"), _git("user.email")
     if not (name and email):
         name, email = NOBODY

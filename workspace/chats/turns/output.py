@@ -1,7 +1,7 @@
-"""What a turn process and its tools print, in a file of bounded size: its beginning and its end.
+"""What a turn process and its tools print, in a file of bounded size: the beginning and the end.
 
-The end is always on disk, since it explains a crash; what is left out is the middle. A
-full disk never holds up the process that prints.
+The end is always on disk, since it explains a crash; the middle is left out. A full disk never
+blocks the process that prints.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Self
 
 log = logging.getLogger(__name__)
 
-MOST, HEAD, TAIL = 10 << 20, 2 << 20, 4 << 20  # bytes of a file; what stays of one that has MOST
+MOST, HEAD, TAIL = 10 << 20, 2 << 20, 4 << 20  # bytes of a file; what is kept when it reaches MOST
 PART = 1 << 20
 LINGER_S = 2.0
 
@@ -26,11 +26,11 @@ class Bounded:
 
     def __init__(self, path: Path) -> None:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._fd).st_size  # of an earlier try to run the same turn
-        self._left_out = self._note = 0  # bytes; the note says so, where they were
+        self._size = os.fstat(self._fd).st_size  # from an earlier try of the same turn
+        self._left_out = self._note = 0  # bytes left out, and the length of the note that says so
 
     def write(self, data: bytes) -> None:
-        """At most PART bytes. What has no room on the disk is gone."""
+        """Write at most PART bytes. A full disk raises OSError, and the data is dropped."""
         if self._size + len(data) > MOST:
             self._drop_middle()
         self._size += os.pwrite(self._fd, data, self._size)
@@ -52,15 +52,15 @@ class Bounded:
 
 
 class Output:
-    """A pipe to give away as stdout and stderr, and a thread that keeps what comes out of it.
+    """A pipe to pass on as stdout and stderr, and a thread that stores what is written to it.
 
-    The block ends when no process holds the other end any more, but at most LINGER_S later.
+    The block ends when no process has the pipe open for writing, but at most LINGER_S later.
     """
 
     def __init__(self, path: Path) -> None:
         self._kept = Bounded(path)
         self._from, self.into = os.pipe()
-        with suppress(OSError, AttributeError):  # Linux; a user's pipes may be used up
+        with suppress(OSError, AttributeError):  # Linux only; the user's pipe limit may be reached
             fcntl.fcntl(self._from, fcntl.F_SETPIPE_SZ, PART)
         self._thread = threading.Thread(target=self._keep, name="turn output", daemon=True)
 

@@ -1,9 +1,9 @@
-"""The turn process, `python -m workspace.chats.turns.process <chat> <turn>`: one turn, no more.
+"""The turn process, `python -m workspace.chats.turns.process <chat> <turn>`: it runs one turn.
 
-Its job comes as the first line of stdin, its records go into the chat's transcript. It knows no
-Django, no database and no settings, and everything it started is dead when it exits.
+It reads its job from the first line of stdin and writes its records into the chat's transcript. It
+uses no Django, no database and no settings, and everything it started is dead when it exits.
 
-What the sandbox needs is loaded first, and the sandbox starts while the rest is loaded.
+What the sandbox needs is loaded first, so that the sandbox starts while the rest is loaded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILE_BYTES = 4 * 1024**3
 
 
 def main(argv: list[str]) -> int:
-    """Run the turn that stdin describes; the exit code says how that went."""
+    """Run the turn that stdin describes; the exit code says how it ended."""
     _protect()
     control = Control()
     try:
@@ -65,7 +65,7 @@ def _run(job: Job, control: Control, confinement: Confinement) -> int:
 
 
 def _protect() -> None:
-    """Die with the worker, keep orphans, hide the memory that holds the bearer from commands."""
+    """Die with the worker, adopt orphans, hide the memory that holds the bearer from commands."""
     prctl.die_with_parent()
     prctl.become_subreaper()
     prctl.hide_memory()
@@ -76,5 +76,5 @@ def _protect() -> None:
 
 
 if __name__ == "__main__":
-    # Nothing is buffered and nothing has to be torn down, which would be a tenth of a turn (S5).
+    # Nothing is buffered and nothing needs cleanup, which would take a tenth of a turn (S5).
     os._exit(main(sys.argv))

@@ -1,8 +1,8 @@
 """Permission questions that wait for a person: read from the transcript, kept in the turn's row.
 
-The turn process writes each question and its end into the transcript; the worker follows it there
-and keeps what is open in `Turn.asks`, so that lists, events and other processes see it without a
-file. See docs/design/engines.md#permission-questions.
+The turn process writes each question and its end into the transcript. The worker reads them there
+and keeps the open ones in `Turn.asks`, so that lists, events and other processes see them without
+reading a file. See docs/design/engines.md#permission-questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CROWDED = "nobody attends this turn, and as many as may wait for a person do so 
 
 
 class Question(TypedDict):
-    """One line about a question: what is asked for, since when, and when it is denied."""
+    """A question in one line: what is asked for, since when, and when it is denied."""
 
     call: str
     tool: str
@@ -39,48 +39,48 @@ class Question(TypedDict):
 
 
 def waiting(turn: Turn) -> list[Question]:
-    """The questions of a turn that nobody has answered, the oldest first."""
+    """The unanswered questions of a turn, oldest first; none if it does not run."""
     if turn.state != "running":
         return []
     return unanswered(turn.asks, turn.answers)
 
 
 def unanswered(asks: Iterable[Question], answers: Iterable[Mapping[str, Any]]) -> list[Question]:
-    """Those of a running turn's questions whose answer is not on its way to the turn process."""
+    """The questions of a running turn whose answer is not on its way to the turn process."""
     given = {one.get("call") for one in answers}
     return [one for one in asks if one["call"] not in given]
 
 
 def is_answered(turn: Turn, call: str) -> bool:
-    """Whether the answer is on its way to the turn process, or was."""
+    """Whether the answer is on its way to the turn process or has reached it."""
     return any(given.get("call") == call for given in turn.answers)
 
 
 def first(turns: Iterable[Turn]) -> Question | None:
-    """The oldest question of these turns of one chat."""
+    """The oldest open question of these turns of one chat, or None."""
     return next((one for turn in turns for one in waiting(turn)), None)
 
 
 def asking() -> QuerySet[Turn]:
-    """Turns that wait for a person, of which some may be answered already."""
+    """Turns that wait for a person; some of their questions may be answered already."""
     return Turn.objects.filter(state="running", asks__0__isnull=False)
 
 
 def said(turn: Turn) -> str:
-    """For the ledger: what a run waits for, "" when for nobody."""
+    """For the ledger: what a run waits for, "" if it does not wait for a person."""
     one = first([turn])
     return f"{WAITS} {one['tool']} {one['summary']}".strip()[:500] if one else ""
 
 
 def crowded(turn: Turn) -> bool:
-    """Whether so many turns that nobody attends wait already that one more would leave too little
-    room for those of people: half of what runs at once, at least one."""
+    """Whether the unattended turns that wait already are as many as may: half of the turns that may
+    run at once, at least one. More would leave too little room for people's turns."""
     others = asking().filter(homes.mine(), waits=True).exclude(id=turn.id)
     return others.count() >= max(1, settings.SVC.running_turns // 2)
 
 
 class Asking(Question):
-    """A question, and where it is asked."""
+    """A question and where it is asked."""
 
     project: str
     sessionId: str
@@ -90,7 +90,7 @@ class Asking(Question):
 
 
 def everywhere() -> list[Asking]:
-    """What waits for a person in any chat of this home, the first to be denied first."""
+    """All open questions in chats of this home, the first to be denied first."""
     turns = list(asking().filter(homes.mine()))
     names = dict(
         Chat.objects.filter(id__in={turn.chat for turn in turns}).values_list("id", "name")
@@ -116,16 +116,16 @@ def _trigger(turn: Turn) -> str | None:
 
 
 class Follower:
-    """The questions of one running turn, as its worker learns of them."""
+    """The questions of one running turn, as its worker reads them from the transcript."""
 
     def __init__(self, turn: Turn, path: Path, changed: Callable[[Turn], object]) -> None:
         self._turn, self._path, self._changed = turn, path, changed
         self._offset = _size(path)
         self.open: dict[str, Question] = {}
-        self.kept: set[str] = set()  # calls that somebody keeps waiting
+        self.kept: set[str] = set()  # calls that a person keeps waiting
 
     def look(self) -> None:
-        """Read what grew; tell of what was asked and what is over."""
+        """Read the new records; store the open questions and signal those asked or over."""
         if _size(self._path) <= self._offset:
             return
         scan = transcript.Scan(str(self._path), self._offset)
@@ -140,20 +140,20 @@ class Follower:
                 kernel.tell(signal, happening)
 
     def _note(self, record: Record) -> list[Any]:
-        """The [(signal, what happened)] of one record."""
+        """The signal for one record, as [(signal, happening)]; empty if there is none."""
         call, tool = str(record.get("call")), str(record.get("tool") or "")
         names = (self._turn.project, self._turn.chat, self._turn.id, call, tool)
         if record.get("state") == "asked":
             one = self.open[call] = _question(call, tool, record)
             since, until = _moment(one["since"]), _moment(one["until"])
             return [(signals.asked, signals.Asked(*names, one["summary"], since, until))]
-        if self.open.pop(call, None) is None:  # the gate denied it and asked nobody
+        if self.open.pop(call, None) is None:  # the gate denied the call without a question
             return []
         allowed, by = record.get("state") == "allowed", str(record.get("by") or "")
         return [(signals.answered, signals.Answered(*names, allowed, by))]
 
     def put_off(self, kept: Iterable[Question]) -> dict[str, str]:
-        """The new `until` of questions that a person keeps waiting, by call; as the row says it."""
+        """Take over the later `until` of questions that a person keeps waiting; return them."""
         later = {
             one["call"]: one["until"]
             for one in kept

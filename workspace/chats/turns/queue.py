@@ -1,8 +1,8 @@
-"""The durable queue of a chat: every message is a row, turns of a chat run one after another.
+"""The durable queue of a chat: every message is a row, and the turns of a chat run one at a time.
 
-At most 50 wait, a failed or stopped turn holds what waits, a new message or "resume" releases it
-(docs/design/workspace.md#turns-and-the-queue). Never starts a turn by itself: rows are handed to
-the `turns` cluster by delivery.py.
+At most 50 messages wait. A failed or stopped turn holds those that wait; a new message or "resume"
+releases them (docs/design/workspace.md#turns-and-the-queue). Nothing here starts a turn itself:
+delivery.py delivers the rows to the `turns` cluster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from workspace.projects.schema import capped
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
 PROMPT_MAX = 100_000
-FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, and what we put in front
+FIRED_MAX = 300_000  # a prompt file holds up to 256 KiB, plus what we put before it
 REUSED = "was sent with this Idempotency-Key and says something else; send another key"
 STOP_WAIT_S = 10.0
 STOP_LOOK_S = 0.02
@@ -42,16 +42,16 @@ STOP_LOOK_S = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """What became of a message: `state` is started or queued, `position` 0 when started."""
+    """The result of a message: `state` is started or queued, `position` 0 when started."""
 
     turn: Turn
     state: str
     position: int
-    repeated: bool = False  # it had come before, under the same key
+    repeated: bool = False  # it had already arrived under the same key
 
 
 def clean_prompt(prompt: str, field: str = "prompt", *, most: int = PROMPT_MAX) -> str:
-    """1..100 000 characters, no NUL; lone surrogates become U+FFFD."""
+    """The prompt, lone surrogates as U+FFFD. Invalid unless 1 to `most` characters, no NUL."""
     text = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if not text.strip() or len(text) > most or "\0" in text:
         reason = f"must be 1 to {most} characters without NUL"
@@ -82,11 +82,11 @@ def send(
     event: Mapping[str, Any] | None = None,
     most: int = PROMPT_MAX,
 ) -> Queued:
-    """Put a message behind what already waits, and start it when nothing does.
+    """Append a message to the queue; it starts at once if nothing else waits or runs.
 
-    `message`: what the agent is told instead of the prompt. Words of ours stand in front of it,
-    and only what a person wrote is measured by what a person may write (`most`). `key`: what came
-    before under the key of this sender is not put there again.
+    `message`: what the agent gets instead of the prompt, with words of ours before it. Only what a
+    person wrote counts against `most`. `key`: if this sender has sent a message under the key
+    already, no second one is added.
     """
     record = files.sound(files.read(store.sound(project), chat))
     text = clean_prompt(prompt, most=most)
@@ -118,21 +118,21 @@ def send(
 
 
 def mode_of(project: Project, record: files.ChatRecord) -> str:
-    """What the messages of a chat may do unasked: its own mode, as far as the project allows."""
+    """The permission mode of the chat's messages: its own, as far as the project allows."""
     own = record.permission_mode
     return capped(own, project.permission_mode) if own else project.permission_mode
 
 
 def hold_chat(chat: str) -> None:
-    """Until the transaction ends, no other puts a message into this chat or deletes it."""
+    """Lock the chat until the transaction ends: no one else adds a message to it or deletes it."""
     database.alone("chat", chat)
 
 
 def _hold(project: Project, chat: str) -> None:
-    """Until the transaction ends, the chat is there and nothing else comes into its queue."""
+    """Lock queue and project until the transaction ends. NotFound if the chat was deleted."""
     hold_chat(chat)
-    database.alone("project", project.slug)  # which may be on its way to the trash
-    if not files.record_path(project, chat).exists():  # deleted meanwhile
+    database.alone("project", project.slug)  # the project may be on its way to the trash
+    if not files.record_path(project, chat).exists():  # deleted in the meantime
         raise files.missing(project.slug, chat)
 
 
@@ -154,8 +154,8 @@ def _insert(turn: Turn) -> Queued:
 
 
 def _repeated(turn: Turn) -> Queued | None:
-    """What became of the message that this sender sent under this key before; what was taken out of
-    the queue meanwhile did not come. Conflict where that was another message."""
+    """The result of the message that this sender sent before under the same key; None if there is
+    none or it was taken out of the queue. Conflict if it was a different message."""
     if not turn.key:
         return None
     rows = Turn.objects.filter(chat=turn.chat, key=turn.key).exclude(state="deleted")
@@ -170,7 +170,7 @@ def _repeated(turn: Turn) -> Queued | None:
 
 
 def _placed(turn: Turn) -> Queued:
-    """Where a message that has not begun stands."""
+    """The position of a message that has not begun."""
     before = Turn.objects.filter(chat=turn.chat, state__in=ACTIVE, id__lt=turn.id)
     ahead = list(before.values_list("state", flat=True))
     front_runs = bool({*BUSY} & {*ahead}) or _slot_free(turn.chat)
@@ -179,12 +179,12 @@ def _placed(turn: Turn) -> Queued:
 
 
 def whose(sender: Mapping[str, Any]) -> dict[str, Any]:
-    """Who a sender is, however its chat is called by now."""
+    """The identity of a sender, without the name of its chat, which may change."""
     return {key: value for key, value in sender.items() if key != "name"}
 
 
 def clean_key(key: str) -> str:
-    """At most 255 visible characters of ASCII; blank = none."""
+    """Check a key: at most 255 visible ASCII characters; blank = none. Raises Invalid."""
     if len(key) > 255 or not (key.isascii() and key.isprintable()):
         reason = "must be at most 255 visible characters of ASCII"
         raise Invalid([Problem("Idempotency-Key", reason, '"7f9c24e8b1a04d63"')])
@@ -197,20 +197,19 @@ def _begin(chat: str) -> None:
 
 
 def _behind(last: str | None) -> str:
-    """An id after every id of the chat, also when the clock was set back meanwhile."""
+    """An id after every id of the chat, even if the clock was set back since."""
     fresh = ids.turn_id()
     return fresh if last is None or fresh > last else ids.following(last)
 
 
 def _slot_free(chat: str) -> bool:
-    """Whether this host runs fewer chats than it may, as if it ran all of its home; this one is not
-    counted."""
+    """Whether this host runs fewer chats than it may, counting all others of its home."""
     others = Turn.objects.filter(homes.mine(), state__in=("queued", "running")).exclude(chat=chat)
     return others.values("chat").distinct().count() < settings.SVC.running_turns
 
 
 def rows(*, project: Project, chat: str) -> list[Turn]:
-    """What runs or waits in one chat, in order."""
+    """The rows of one chat that run or wait, in order."""
     files.read(project, chat)
     return active_rows(chat)
 
@@ -232,7 +231,7 @@ class QueueRow(TypedDict):
 
 
 def view(turns: list[Turn]) -> list[QueueRow]:
-    """Queue rows as REST and the stream show them; the one that has begun has position 0."""
+    """Queue rows as REST and the stream show them; a turn that has begun has position 0."""
     waiting = 0
     shown: list[QueueRow] = []
     for turn in turns:
@@ -255,7 +254,7 @@ def view(turns: list[Turn]) -> list[QueueRow]:
 
 
 def remove(*, project: Project, chat: str, message: str, on_change: OnChange = ignore) -> None:
-    """Take a waiting message out. NotFound, or Conflict when it no longer waits."""
+    """Take a waiting message out of the queue. NotFound, or Conflict if it no longer waits."""
     files.read(project, chat)
     turn = Turn.objects.filter(id=message[:32], chat=chat).first()
     if turn is None or turn.state == "deleted":
@@ -265,7 +264,7 @@ def remove(*, project: Project, chat: str, message: str, on_change: OnChange = i
 
 
 def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
-    """End one turn, waiting or running; False when it had ended already."""
+    """End one turn, waiting or running. False if it had ended already."""
     if withdraw(turn, on_change=on_change) or _stop_unstarted(turn.id, on_change):
         return True
     running = Turn.objects.filter(id=turn.id, state="running")
@@ -274,7 +273,7 @@ def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
 
 def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
     """Take a row that has not begun out of the queue: one conditional update decides the race with
-    a claim. Why it was held stays in it, for who puts it back."""
+    a claim. The row keeps the reason why it was held, in case it is restored."""
     waiting = Turn.objects.filter(id=turn.id, state__in=WAITING, retry__isnull=True)
     if not waiting.update(state="deleted", finished=datetime.now(UTC)):
         return False
@@ -285,8 +284,8 @@ def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
 
 
 def restore(*, project: Project, chat: str, message: str) -> Turn:
-    """Put a message that was taken out back into its place. It is held where it was held, or would
-    be by now; nothing that is held goes on. NotFound, or Conflict for what was not taken out."""
+    """Put a removed message back into its place. It is held if it was held before or would be held
+    by now; no held message is released. NotFound, or Conflict if it was not removed."""
     files.sound(files.read(store.sound(project), chat))
     rows = Turn.objects.filter(chat=chat)
     with transaction.atomic():
@@ -308,7 +307,7 @@ def restore(*, project: Project, chat: str, message: str) -> Turn:
 
 
 def _held_since(rows: QuerySet[Turn], turn: Turn) -> str:
-    """Why it would be held, had it not been taken out; empty when it would not."""
+    """Why the message would be held if it had not been taken out; empty if it would not be."""
     held = rows.filter(state="held").first()
     if held is not None:
         return held.reason
@@ -318,7 +317,7 @@ def _held_since(rows: QuerySet[Turn], turn: Turn) -> str:
 
 
 def resume(*, project: Project, chat: str) -> int:
-    """Release held rows in their old order; how many there were."""
+    """Release the held rows in their order. Return how many there were."""
     with transaction.atomic():
         hold_chat(chat)
         files.read(project, chat)
@@ -328,7 +327,7 @@ def resume(*, project: Project, chat: str) -> int:
 
 
 def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
-    """End the chat's running or starting turn and hold the queue; False when nothing ran."""
+    """End the chat's running or starting turn and hold the queue. False if nothing ran."""
     files.read(project, chat)
     active = [row for row in active_rows(chat) if row.state in ACTIVE]
     turn = min(active, key=lambda row: (row.state not in BUSY, row.id), default=None)
@@ -341,7 +340,7 @@ def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
 
 
 def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
-    """End a turn that no worker has, or that waits for its provider."""
+    """End a turn that no worker has claimed, or that waits for its provider."""
     at_rest = Turn.objects.filter(id=turn_id, state__in=AT_REST)
     if not at_rest.update(state="running", stop="user"):
         return False
@@ -350,7 +349,7 @@ def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
 
 
 def _ended(turn_id: str) -> bool:
-    """Wait until the turn no longer runs, at most 10 s."""
+    """Wait until the turn no longer runs, at most 10 s. Always True."""
     deadline = time.monotonic() + STOP_WAIT_S
     while Turn.objects.filter(id=turn_id, state="running").exists():
         if time.monotonic() > deadline:

@@ -1,7 +1,7 @@
-"""A turn's records, in arrival order: from events of an engine to lines of the transcript.
+"""A turn's records, in order of arrival: from events of an engine to lines of the transcript.
 
-It keeps the promises a reader builds on: every tool_use has one tool_result, every turn one
-turn_end, and no secret of the job stands in a notice or an error text.
+It guarantees what readers rely on: every tool_use has one tool_result, every turn has one turn_end,
+and no notice or error text contains a secret of the job.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LEVELS = {"ok": None, "stopped": None, "interrupted": "warn"}
 
 
 def scrubbed(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret as ***; short ones would hit ordinary words."""
+    """The text with every secret as ***, except short ones, which would match ordinary words."""
     for secret in secrets:
         if len(secret) >= 8:
             text = text.replace(secret, "***")
@@ -52,20 +52,20 @@ def scrubbed(text: str, secrets: Iterable[str]) -> str:
 
 
 class Recorder:
-    """The records of one turn on one open transcript."""
+    """Writes the records of one turn to an open transcript."""
 
     def __init__(self, writer: transcript.Writer, job: Job) -> None:
         self.writer, self.job = writer, job
-        self.open: dict[str, float] = {}  # call -> when it was asked for
-        self.questions: dict[str, Args] = {}  # call -> the permission record without an answer
-        self.thought: dict[str, float] = {}  # call -> how long a person thought about it
+        self.open: dict[str, float] = {}  # call -> start time
+        self.questions: dict[str, Args] = {}  # call -> its permission record, while unanswered
+        self.thought: dict[str, float] = {}  # call -> seconds spent waiting for a person
         self.answered = Answered()
         self.ended = False
         self._began = time.monotonic()
 
     def begin(self) -> None:
-        """turn_start and user: from here on the message is in the chat. A further try finds it
-        there."""
+        """Write turn_start and user: from here on the message is in the chat. A later try finds the
+        user record there and writes only turn_start."""
         job = self.job
         known = job.attempt > 1 and transcript.has_turn(self.writer.path, job.turn)
         self._append(
@@ -88,7 +88,7 @@ class Recorder:
             self._append("user", text=job.message, sender=job.sender)
 
     def take(self, event: Event) -> None:
-        """One event of the engine, as its record."""
+        """Write one event of the engine as its record."""
         match event:
             case Text() | Thinking():
                 kind = "assistant" if isinstance(event, Text) else "thinking"
@@ -125,14 +125,14 @@ class Recorder:
         self._append("notice", level=level, code=code, text=scrubbed(text, self.job.secrets))
 
     def question(self, use: ToolUse, seconds: float) -> None:
-        """A call waits for a person, this long."""
+        """Record that a call waits for a person, for this many seconds."""
         until = waiting.stamp(time.time() + seconds)
         self.permission(use, "asked", "policy", None, until=until)
 
     def permission(
         self, use: ToolUse, state: str, by: str, reason: str | None, **more: str
     ) -> None:
-        """A question, its answer, or a denial by the gate."""
+        """Record a question, its answer, or a denial by the gate."""
         question = {"call": use.call, "tool": use.tool, "input": use.input}
         now = time.monotonic()
         if self.questions.pop(use.call, None):
@@ -143,8 +143,9 @@ class Recorder:
         self._append("permission", **question, state=state, by=by, reason=reason, **more)
 
     def finish(self, end: End, hosts: Sequence[Args] = ()) -> None:
-        """Close what is open, say why a turn failed, write turn_end, or turn_wait when it is tried
-        again; once. `hosts`: {host, port, refused} of each that commands reached or were refused.
+        """Close what is open, say why a turn failed, and write turn_end, or turn_wait if there will
+        be a further try. Only the first call does so. `hosts`: {host, port, refused} of each host
+        that commands reached or were refused.
         """
         if self.ended:
             return
@@ -185,7 +186,7 @@ class Recorder:
         }
 
     def _result(self, event: ToolResult) -> None:
-        """What a person thought about is not its time."""
+        """Write a result; its duration excludes the time a person took to answer."""
         thought = self.thought.pop(event.call, 0.0)
         if event.call in self.questions:
             thought += time.monotonic()
@@ -203,7 +204,7 @@ class Recorder:
 
 
 def _spent(job: Job) -> int:
-    """Milliseconds that the tries before this one took."""
+    """Milliseconds that earlier tries took."""
     return int((job.retry or {}).get("ms") or 0)
 
 

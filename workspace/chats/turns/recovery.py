@@ -1,8 +1,8 @@
-"""What a crash left behind, put right at every start, at the death of a worker that ran turns, and
+"""Repair what a crash left behind: at every start, after the death of a worker that ran turns, and
 every 60 s.
 
-A turn whose worker is lost ends `interrupted` and is never run again; rows that no worker took
-are delivered again; processes, directories and logs without a running turn go.
+A turn whose worker is lost ends `interrupted` and is never run again. Rows that no worker took are
+delivered again. Processes, directories and logs without a running turn are removed.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ log = logging.getLogger(__name__)
 
 LEASE_S = 30
 REDELIVER_S = 60
-FOLLOW_S, LOOK_S = 2.0, 0.05  # a turn process ends within this of its worker
+FOLLOW_S, LOOK_S = 2.0, 0.05  # a turn process ends within this time of its worker
 
 
 def sweep(on_change: OnChange = ignore) -> int:
-    """Every step of the sweep; how many turns were found interrupted."""
+    """Run every step of the sweep. Return how many turns were recovered as interrupted."""
     running = Turn.objects.filter(state="running").values_list("id", flat=True)
     recovered = sum(revisit(turn_id, on_change) for turn_id in running)
     for turn in Turn.objects.filter(homes.mine(), unclosed=True):
@@ -54,7 +54,7 @@ def sweep(on_change: OnChange = ignore) -> int:
 
 
 def follow_files() -> None:
-    """What stands in the files beside which no turn works any more is a person's again."""
+    """End the cover of files for turns that no longer run: their contents are a person's again."""
     for path, turns in covered.recorded():
         running = Turn.objects.filter(id__in=turns, state="running").values_list("id", flat=True)
         for turn in {*turns} - {*running}:
@@ -62,7 +62,7 @@ def follow_files() -> None:
 
 
 def new_claim() -> str:
-    """Whose a turn is: server, process group (a clean stop ends its turns), worker, a random part.
+    """A new claim: server, process group (a clean stop ends its turns), worker, a random part.
 
     At most 32 characters.
     """
@@ -70,18 +70,19 @@ def new_claim() -> str:
 
 
 def claims_of(group: int) -> str:
-    """How the claims of a process group begin."""
+    """The prefix of the claims of a process group."""
     return f"{_here()}-{group}-"
 
 
 @cache
 def _here() -> str:
-    """This data directory on this machine: process ids of others mean nothing here."""
+    """A hash of this machine and data directory: the process ids of others mean nothing here."""
     return hashlib.sha256(f"{socket.gethostname()}:{settings.DATA_DIR}".encode()).hexdigest()[:8]
 
 
 def adopt(slugs: Iterable[str]) -> None:
-    """Make ours what is from before the database had homes: rows of these projects, and tasks."""
+    """Assign rows and tasks from before the database had homes to this home: rows of these
+    projects, and all such tasks."""
     if homes.home():
         for name in ("svc", delivery.QUEUE):
             OrmQ.objects.filter(key=name).update(key=homes.queue(name))
@@ -91,10 +92,10 @@ def adopt(slugs: Iterable[str]) -> None:
 
 
 def _lost(turn: Turn) -> bool:
-    """Whether no worker runs the turn any more: its worker is dead, or its lease is over.
+    """Whether no worker runs the turn any more: its worker is dead, or its lease has expired.
 
-    For those of another home a lease more: the hosts that have the transcript go first. One that
-    ends further ahead than any lease is long was given by a clock that was ahead.
+    A turn of another home gets one more lease, so that hosts with its transcript act first. A lease
+    that ends later than any lease can was set by a clock that ran ahead, and counts as expired.
     """
     server, _, worker = turn.claim.partition("-")
     pid = worker.split("-")[1:2]
@@ -122,7 +123,7 @@ def revisit(turn_id: str, on_change: OnChange) -> bool:
 
 
 def _written(turn: Turn) -> bool:
-    """Whether a process goes on holding the chat's writer lock, although its worker is lost."""
+    """Whether a process keeps the chat's writer lock for FOLLOW_S although its worker is lost."""
     deadline = time.monotonic() + FOLLOW_S
     while _locked(turn):
         if time.monotonic() > deadline:
@@ -142,7 +143,7 @@ def _locked(turn: Turn) -> bool:
 
 
 def kill_strays() -> None:
-    """Processes that carry the tag of a turn that does not run."""
+    """Kill processes that carry the tag of a turn that does not run."""
     found = procs.tagged(str(jobs.run_root()))
     running = set(_running(found))
     for turn_id, pids in found.items():
@@ -152,7 +153,7 @@ def kill_strays() -> None:
 
 
 def remove_scratch() -> None:
-    """Run directories of turns that do not run."""
+    """Remove the run directories of turns that do not run."""
     try:
         found = {path.name: path for path in jobs.run_root().iterdir()}
     except FileNotFoundError:
@@ -164,13 +165,14 @@ def remove_scratch() -> None:
 
 
 def _running(ids: dict[str, list[int]] | dict[str, Path]) -> list[str]:
-    """Which of these turns run now; asked after they were found, so a fresh claim is safe."""
+    """Which of these turns run; asked after they were found, so that a fresh claim is safe."""
     rows = Turn.objects.filter(id__in=list(ids), state="running")
     return list(rows.values_list("id", flat=True))
 
 
 def redeliver() -> None:
-    """First rows of idle chats that had no delivery for a minute. One that lies ahead is none."""
+    """Deliver the first row of each idle chat that had no delivery in the last minute. A delivery
+    time in the future does not count."""
     now, patience = datetime.now(UTC), timedelta(seconds=REDELIVER_S)
     late = Q(delivered__lt=now - patience) | Q(delivered__gt=now + patience)
     chat = Turn.objects.filter(chat=OuterRef("chat"))
@@ -185,7 +187,7 @@ def redeliver() -> None:
 
 
 def remove_logs() -> None:
-    """Logs of turn processes past the retention of runs."""
+    """Delete logs of turn processes that are older than the retention of runs."""
     limit = time.time() - settings.SVC.run_days * 86_400
     for path in (Path(settings.DATA_DIR) / "logs" / "turns").glob("*.log"):
         if path.stat().st_mtime < limit:

@@ -1,7 +1,7 @@
-"""What was asked by a turn that is over, asked once more: *Run again*.
+"""Ask again for what a finished turn was asked for: *Run again*.
 
-The row is asked, not the transcript: the prompt decides the engine, and the message has our line in
-front of it. See docs/design/workspace.md#turns-and-the-queue.
+The row is used, not the transcript, because the prompt decides the engine and the message has our
+line before it. See docs/design/workspace.md#turns-and-the-queue.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ from workspace.projects.schema import capped
 
 
 def again(*, project: Project, chat: str, turn: str, **asked: Any) -> queue.Queued:
-    """A new message made of the row of a turn that is over: what was asked, in the same words, by
-    the same model. `asked`: who asks now, as `send` takes it; what bounded a trigger's firing
-    bounds it still."""
+    """Send a message made from the row of a finished turn: the same words and the same model.
+    `asked`: who asks now, as arguments of `send`; the bounds of a trigger's firing still apply."""
     record = files.read(project, chat)
     old = _over(project, chat, turn)
     bounds = _bounds(old, project, record, asked) if _is_of_firing(old) else {}
@@ -42,7 +41,7 @@ def again(*, project: Project, chat: str, turn: str, **asked: Any) -> queue.Queu
 def _bounds(
     old: Turn, project: Project, record: files.ChatRecord, asked: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What bounded a firing, beside what bounds who has it run again."""
+    """The bounds of a firing, combined with those of the person or client that runs it again."""
     limit = asked.get("spawn_limit")
     behind = (*asked.get("clients", ()), old.client, *old.clients)
     return {
@@ -55,14 +54,14 @@ def _bounds(
 
 
 def _is_of_firing(turn: Turn) -> bool:
-    """A firing, or one that a person had run again: no other row of theirs has a chain."""
+    """Whether it is a firing, or a person's repeat of one: no other row of a person has a chain."""
     kind = turn.sender.get("kind")
     return kind == "trigger" or (kind == "user" and bool(turn.chain))
 
 
 def _over(project: Project, chat: str, turn: str) -> Turn:
-    """The row of a turn of this chat, or of one that it inherited. NotFound, or Conflict while it
-    is not over."""
+    """The row of a finished turn of this chat, or one that it inherited. NotFound, or Conflict if
+    the turn is not over."""
     path = str(files.transcript_path(project, chat))
     known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
     old = known.first() or _imported(path, turn)
@@ -74,8 +73,8 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
 
 
 def _imported(path: str, turn: str) -> Turn | None:
-    """A turn that another program ran: its words are all that was asked."""
+    """A turn that another program ran: only the words of its message are known."""
     records = endings.records_of(path, turn)
     said = next((one for one in records if one["type"] == "user" and one.get("imported")), None)
-    text = str(said.get("text") or "") if said and "blob" not in said else ""  # else its head
+    text = str(said.get("text") or "") if said and "blob" not in said else ""  # else only its head
     return Turn(id=turn, prompt=text, message=text, sender={"kind": "user"}) if text else None

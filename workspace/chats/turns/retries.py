@@ -1,8 +1,8 @@
 """Turns that wait for their model's provider: put aside, and back into the queue when it is time.
 
-A waiting turn keeps its place: nothing of its chat runs before it. One conditional update makes it
-wait and one lets it go on, so it is tried once at a time, however many processes look.
-See docs/design/engines.md#waiting-for-a-provider.
+A waiting turn keeps its place: nothing else of its chat runs before it. One conditional update
+makes it wait and one releases it, so that each try runs once, however many processes look. See
+docs/design/engines.md#waiting-for-a-provider.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ FREE: dict[str, Any] = {
 
 
 class Waiting(TypedDict):
-    """A turn that its model's provider refused for now, and its next try."""
+    """A turn that its model's provider refused for now, and when its next try is due."""
 
     turn: str
     until: str
-    tries: int  # that were made
+    tries: int  # made so far
     of: int
     reason: str
 
 
 def put_aside(turn_id: str, wait: Mapping[str, Any]) -> Turn | None:
-    """The turn, waiting as its record `turn_wait` says; None where a person stopped it, or another
-    process was first."""
+    """Make the turn wait as its record `turn_wait` says. None if a person stopped it, or another
+    process moved it first."""
     until = datetime.fromisoformat(str(wait["until"]))
     retry = {key: wait.get(key) for key in KEPT}
     retry |= {"reason": str(wait.get("text") or "")[:500], "at": timestamp(datetime.now(UTC))}
@@ -56,33 +56,33 @@ def put_aside(turn_id: str, wait: Mapping[str, Any]) -> Turn | None:
 
 
 def aside_since(turn: Turn) -> datetime | None:
-    """Since when a turn waits; None for one that does not, or waits since an older version."""
+    """When the turn was put aside; None if it does not wait, or an older version put it aside."""
     at = (turn.retry or {}).get("at") if turn.state == "waiting" else None
     return datetime.fromisoformat(at) if at else None
 
 
 def due(now: datetime) -> QuerySet[Turn]:
-    """Those of this home whose time has come. One that lies further ahead than any wait is long was
-    written before the clock was set back."""
+    """Waiting turns of this home whose time has come. A time further ahead than any wait can be was
+    written before the clock was set back, and counts as due."""
     furthest = now + timedelta(seconds=settings.SVC.retry.seconds + 60)
     mine = Turn.objects.filter(homes.mine(), state="waiting")
     return mine.filter(Q(retry_at__lte=now) | Q(retry_at__gt=furthest))
 
 
 def next_at() -> datetime | None:
-    """When the first of them is due."""
+    """When the first of the waiting turns is due, or None."""
     waiting = Turn.objects.filter(homes.mine(), state="waiting", retry_at__isnull=False)
     found: datetime | None = waiting.aggregate(first=Min("retry_at"))["first"]
     return found
 
 
 def release_due(now: datetime) -> int:
-    """Let those go on whose time has come; how many this process let go."""
+    """Release the turns that are due. Return how many this process released."""
     return sum(_release(turn) for turn in due(now).only("id", "chat"))
 
 
 def try_now(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
-    """Do not wait any longer; False when no turn of the chat waits."""
+    """End the waiting of the chat's turn now. False if no turn of the chat waits."""
     files.read(project, chat)
     turn = Turn.objects.filter(chat=chat, state="waiting").first()
     return turn is not None and _release(turn)
@@ -98,7 +98,7 @@ def _release(turn: Turn) -> bool:
 
 
 def of(rows: Iterable[Turn]) -> Waiting | None:
-    """The one of these that waits, of a chat at most one."""
+    """The waiting turn among these rows, of which a chat has at most one."""
     return next((view(turn) for turn in rows if turn.state == "waiting"), None)
 
 
@@ -114,7 +114,7 @@ def view(turn: Turn) -> Waiting:
 
 
 def said(turn: Turn) -> str:
-    """For the ledger: what a run waits for."""
+    """For the ledger: what the run of a waiting turn waits for."""
     shown = view(turn)
     until = f"{shown['until'][:19]}Z"
     next_try = f"try {shown['tries'] + 1} of {shown['of']}"

@@ -1,4 +1,4 @@
-"""A running turn: the events of its engine become records, and it is what the engine may ask of."""
+"""A running turn: it records the events of its engine, and it is what the engine calls back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SILENT = End("error", "engine_crashed", "The engine ended without a word.")
 
 
 class Log:
-    """stdout and stderr of the turn, secrets as ***; output.py bounds what is kept of them."""
+    """stdout and stderr of the turn, secrets as ***; output.py limits how much is kept."""
 
     encoding = "utf-8"
 
@@ -49,11 +49,11 @@ class Log:
         return len(text)
 
     def flush(self) -> None:
-        """Nothing is kept back."""
+        """Nothing to do: writes are not buffered."""
 
 
 class Turn:
-    """One turn: its engine's events become records; it is the TurnIO of its engine."""
+    """One turn: records the events of its engine, whose TurnIO it is."""
 
     def __init__(
         self, job: Job, control: Control, recorder: Recorder, confinement: Confinement
@@ -61,14 +61,14 @@ class Turn:
         self.job, self.control, self.recorder = job, control, recorder
         self.policy = policy.Gate(job)
         control.allowed.extend(job.allow)
-        self.policy.allowed = control.allowed  # which a person may change meanwhile
+        self.policy.allowed = control.allowed  # which a person may change while the turn runs
         self.confinement = confinement
         self.touched = _touched(job)
         self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
-        self.before = recorder.writer.end  # what stands there was before this try
+        self.before = recorder.writer.end  # records from before this try
 
     def run(self) -> None:
-        """From turn_start to turn_end; the transcript failing is the only way out without one."""
+        """Run from turn_start to turn_end; only a failing transcript ends it without turn_end."""
         self.recorder.begin()
         for notice in self.job.notices:
             self.recorder.take(Notice(*notice))
@@ -95,7 +95,7 @@ class Turn:
         self.live.close()
 
     def _refused(self, engine: Engine | None) -> End | None:
-        """Why nothing is started."""
+        """The end of a turn that must not start; None if it may start."""
         job = self.job
         if engine is None:
             return End("needs_engine", "needs_engine", NEEDS_ENGINE.format(reason=job.refusal))
@@ -128,7 +128,7 @@ class Turn:
             _now(events.aclose())
 
     async def gate(self, tool: str, args: Args, call: str) -> str | None:
-        """Allow, ask or deny; whatever fails in here denies."""
+        """Allow, ask or deny; any failure here denies."""
         self.control.check()
         use = ToolUse(tool, call, args)
         decision = self.judge(use)
@@ -139,7 +139,7 @@ class Turn:
         return decision
 
     def judge(self, use: ToolUse) -> str | policy.Ask | None:
-        """None = allowed, the text of a denial, or Ask; whatever fails in here denies."""
+        """None = allowed, the text of a denial, or Ask; any failure here denies."""
         try:
             decision = self.policy.decide(use.tool, use.input)
         except Exception as error:
@@ -158,7 +158,7 @@ class Turn:
         self.recorder.question(use, seconds)
 
     def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
-        """The denial text of an answer, of none within `seconds`, or None."""
+        """None if allowed, else the text of the denial: by an answer or by the lack of one."""
         self.control.over(use.call)
         if allowed:
             self.recorder.permission(use, "allowed", "user", None)
@@ -176,7 +176,7 @@ class Turn:
         return reason
 
     def _note(self, use: ToolUse) -> None:
-        """What it may change is noted before it acts; a note that fails stops nothing."""
+        """Note the files that a call may change before it acts; a failed note stops nothing."""
         if self.touched is not None:
             try:
                 self.touched.before(use)
@@ -225,10 +225,10 @@ class Turn:
         self.recorder.take(event)
 
     def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
-        """Nothing is said: an engine without a loop has no child that listens."""
+        """Nothing to send: an engine without a loop has no child process that listens."""
 
     def earlier(self) -> Iterator[Args]:
-        """Records before this try's own, which come last in the file, across forks too."""
+        """Records before those of this try, newest first, including the ones a fork inherited."""
         for _, record in transcript.backwards(self.recorder.writer.path, self.before):
             yield record
 
@@ -240,7 +240,7 @@ class Turn:
 
 
 def _touched(job: Job) -> Touched | None:
-    """Loaded only where it is wanted, as every module of a turn process."""
+    """Imported only if needed, as every module of a turn process."""
     if job.keep is None:
         return None
     from workspace.trees.touched import Touched
@@ -255,8 +255,8 @@ async def _next(events: AsyncGenerator[Event, None]) -> Event | None:
 
 
 def _now(work: Coroutine[object, None, Event | None]) -> Event | None:
-    """The result of a coroutine that never suspends: this engine needs no event loop, and loading
-    one costs as much as the rest of the turn (S5)."""
+    """The result of a coroutine that never suspends: this engine needs no event loop, and importing
+    one would take as long as the rest of the turn (S5)."""
     try:
         work.send(None)
     except StopIteration as done:

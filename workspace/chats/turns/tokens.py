@@ -1,6 +1,6 @@
-"""The caller behind the token of a running turn.
+"""The caller that the token of a running turn stands for.
 
-The token is void the moment its row leaves `running`; only its digest is stored. See
+The token becomes invalid the moment its row leaves `running`; only its digest is stored. See
 docs/design/engines.md#the-tools-of-the-service-for-a-turn.
 """
 
@@ -27,7 +27,7 @@ _BEARER = re.compile(r"bearer +(svct_[0-9a-f]{64})", re.IGNORECASE)
 
 
 def new_token() -> tuple[str, str]:
-    """A fresh token and the digest that stands for it in the row."""
+    """A random token, and the digest that the row stores."""
     token = f"svct_{secrets.token_hex(32)}"
     return token, digest(token)
 
@@ -37,7 +37,7 @@ def digest(token: str) -> str:
 
 
 def token_of(scope: dict[str, Any]) -> str | None:
-    """The token of a request from this machine that passed no proxy, if it carries one."""
+    """The token of a request that comes from this machine and through no proxy, else None."""
     headers = Headers(scope)
     found = _BEARER.fullmatch(headers.only(b"authorization"))
     if found is None or headers.proxied() or not loopback(proxies.peer(scope)):
@@ -46,15 +46,15 @@ def token_of(scope: dict[str, Any]) -> str | None:
 
 
 def caller(token: str) -> Agent | None:
-    """The turn that runs with this token. Reads the database and the chat's record.
+    """The agent of the running turn with this token, or None. Reads the database and the record.
 
-    The scopes of its clients are read here, at each call: narrowing one narrows what runs."""
+    The scopes of its clients are read at each call, so narrowing a scope affects running turns."""
     turn = Turn.objects.filter(token_hash=digest(token), state="running").first()
     if turn is None:
         return None
     tools = None if turn.tools is None else tuple(turn.tools)
     if tools == () or not settings.SVC.self_mcp:
-        return None  # no server is offered to such a turn
+        return None  # such a turn is offered no server
     bounds = clients.bounds((turn.client, *turn.clients))
     return Agent(
         turn=turn.id,
@@ -73,7 +73,7 @@ def caller(token: str) -> Agent | None:
 
 
 def gates(project: str) -> Gates:
-    """The switches of this process; those of the turn's own project are read here and now."""
+    """The switches of this process, with the turn's project's switch as it is now."""
     options, own = settings.SVC, _project_hooks(project)
     return Gates(
         read=options.self_mcp,

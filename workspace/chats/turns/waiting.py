@@ -1,7 +1,7 @@
 """When a turn that its model's provider refused for now is tried again.
 
-The turn process decides it and writes it down as `turn_wait`, so that it holds whatever dies after
-that; retries.py moves the row. See docs/design/engines.md#waiting-for-a-provider.
+The turn process decides it and records it as `turn_wait`, so the decision survives any later crash;
+retries.py moves the row. See docs/design/engines.md#waiting-for-a-provider.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from workspace.chats import transcript
 from workspace.engines.base import Args, End, Job
 
 LIMITED = "rate_limited"
-LEAST_S, SPREAD = 1.0, 0.2  # many turns that were refused together come back one by one
+LEAST_S, SPREAD = 1.0, 0.2  # turns refused at the same time return one by one
 SUMS = ("turns", "cost")
 
 
 class Wait(NamedTuple):
-    """The try that comes: its number, of how many, and when (seconds since 1970)."""
+    """The next try: its number, the number of tries in all, and when (seconds since 1970)."""
 
     number: int
     of: int
@@ -27,7 +27,7 @@ class Wait(NamedTuple):
 
 
 def decided(job: Job, end: End, now: float) -> Wait | None:
-    """The next try of a turn that ended so; None when that is its end."""
+    """The next try of a turn that ended like this; None if there is none."""
     retry = job.retry
     if not retry or end.reason != LIMITED or job.attempt > retry["times"]:
         return None
@@ -42,7 +42,7 @@ def decided(job: Job, end: End, now: float) -> Wait | None:
 
 
 def _pause(retry: Args, attempt: int) -> float:
-    """Twice as long each time; all of them together fill the time there is."""
+    """Twice as long each time; together the pauses fill the time allowed."""
     share = 2 ** (attempt - 1) / (2 ** retry["times"] - 1)
     return max(LEAST_S, float(retry["seconds"] * share * (1 - SPREAD * _chance())))
 
@@ -52,7 +52,7 @@ def _chance() -> float:
 
 
 def given_up(job: Job, end: End) -> End:
-    """The same end, with what was tried and why no more is."""
+    """The same end; its text also says how often it was tried and why it is not tried again."""
     if not job.retry or end.reason != LIMITED:
         return end
     said = (end.text or "").rstrip(". ")
@@ -72,13 +72,13 @@ def in_words(seconds: float) -> str:
 
 
 def stamp(moment: float) -> str:
-    """As records and answers write a time, to the millisecond."""
+    """A time to the millisecond, in the format of records and answers."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment))
     return f"{whole}.{int(moment * 1000) % 1000:03}Z"
 
 
 def summed(end: End, retry: Args | None) -> End:
-    """With what the tries before it used, as far as that is known."""
+    """The end with the usage of earlier tries added, as far as it is known."""
     before = retry or {}
     sums: dict[str, Any] = {}
     for key in SUMS:
@@ -91,7 +91,7 @@ def summed(end: End, retry: Args | None) -> End:
 
 
 def fits(path: str, job: Job) -> bool:
-    """Whether the transcript is where this try goes on: the turn is not in it, or waits for it."""
+    """Whether the transcript is ready for this try: it lacks the turn, or the turn waits for it."""
     if not transcript.has_turn(path, job.turn):
         return True
     for _, record in transcript.backwards(path):

@@ -1,7 +1,7 @@
 """One turn from its delivery to its end, inside a django-q2 worker.
 
 Delivered at least once, run at most once: one conditional update under a unique index claims the
-row. Never raises, so that every delivery is acknowledged; one turn per worker at a time. See
+row. Never raises, so every delivery is acknowledged. One turn per worker at a time. See
 docs/design/engines.md#delivered-at-least-once-run-at-most-once.
 """
 
@@ -45,11 +45,11 @@ log = logging.getLogger(__name__)
 LEASE_S, RENEW_S, LOOK_S = 30, 10, 0.25
 GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
 SETTLE_S = 120
-LATE_S = 2.0  # the turn process ends itself in time; past this the worker does it
+LATE_S = 2.0  # the turn process ends itself in time; after this the worker ends it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
 BARRED = "Client {who} caused this and may not act in this project any more; send it yourself."
 STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
-VERDICTS = {  # exit code -> what holds unless the transcript says otherwise
+VERDICTS = {  # exit code -> outcome unless the transcript has one
     KNOWN: ("interrupted", "worker_lost"),
     UNREADABLE: ("error", "engine_crashed"),
     UNWRITABLE: ("error", "storage_full"),
@@ -57,7 +57,7 @@ VERDICTS = {  # exit code -> what holds unless the transcript says otherwise
 
 
 def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange = ignore) -> None:
-    """Run the delivered turn, or do nothing when it is not for us to run."""
+    """Run the delivered turn; do nothing if it is not ours to run."""
     try:
         prctl.become_subreaper()
         prctl.hide_memory()
@@ -78,10 +78,10 @@ def run(turn_id: str, *, registry: Registry | None = None, on_change: OnChange =
 def _begin(
     turn_id: str, by: str, registry: Registry | None, on_change: OnChange
 ) -> tuple[Turn, Job, jobs.Surroundings] | None:
-    """Claim the turn, and make all that its process needs; nothing of it has begun before that.
+    """Claim the turn and prepare all that its process needs. Nothing of the turn begins in here.
 
-    None for one that is not ours to run, or that may not begin. OperationalError of a database that
-    goes meanwhile: whether the claim was stored is not known then.
+    None if the turn is not ours to run or must not begin. OperationalError if the database is lost
+    in between: whether the claim was stored is unknown then.
     """
     token, digest = tokens.new_token()
     turn = claim(turn_id, digest, by)
@@ -104,8 +104,8 @@ def _begin(
 
 
 def claim(turn_id: str, token_hash: str, by: str = "") -> Turn | None:
-    """Make the row ours: only a queued one of this home, first of its chat, with no other turn
-    running."""
+    """Claim the row: only a queued one of this home that is first in its chat, while no other turn
+    of the chat runs. Else None."""
     now = datetime.now(UTC)
     try:
         with transaction.atomic():
@@ -122,19 +122,19 @@ def claim(turn_id: str, token_hash: str, by: str = "") -> Turn | None:
                 started=turn.started,
                 lease_until=turn.lease_until,
             )
-    except IntegrityError:  # another turn of the chat runs; its end enqueues this one
+    except IntegrityError:  # another turn of the chat runs; its end delivers this one
         return None
     return turn if claimed else None
 
 
 def _someone_before(turn: Turn) -> bool:
-    """An earlier message, or a turn that waits or whose end has to be written first."""
+    """Whether an earlier message, a waiting turn, or a turn without a written end comes first."""
     waiting = Q(state="queued", id__lt=turn.id) | Q(state="waiting")
     return Turn.objects.filter(waiting | Q(unclosed=True), chat=turn.chat).exists()
 
 
 def _supervise(turn: Turn, job: Job, around: jobs.Surroundings, on_change: OnChange) -> None:
-    """From its process to the settled row; whatever happens in between ends the turn."""
+    """Run the process and settle the row; whatever fails in between ends the turn."""
     watch = None
     job = checkpoints.begin(turn, job)
     try:
@@ -142,7 +142,7 @@ def _supervise(turn: Turn, job: Job, around: jobs.Surroundings, on_change: OnCha
             try:
                 watch = Watch(turn, job, around, output.into, on_change)
                 code = watch.until_end()
-            finally:  # and no process prints any more
+            finally:  # so that no process prints any more
                 procs.kill_rest(turn.id)
     except Exception:
         log.exception("turn process lost", extra={"turn": turn.id})
@@ -156,14 +156,14 @@ def _supervise(turn: Turn, job: Job, around: jobs.Surroundings, on_change: OnCha
 
 
 def _beside_its_project(turn: Turn, job: Job) -> AbstractContextManager[None]:
-    """While it works in the project's own directory, nothing else is believed of project.yaml."""
+    """While the turn works in its project's own directory, do not trust a replaced project.yaml."""
     if job.sandbox.mode != "bwrap" or not Paths.of(job).own:
         return nullcontext()
     return covered.beside(Path(job.chats_dir).with_name(FILE), turn.id)
 
 
 def _remember(turn: Turn, engine: str) -> None:
-    """Without it the next turn is given the earlier conversation as text."""
+    """Store the engine's state; without it the next turn gets the earlier conversation as text."""
     try:
         endings.remember(turn, engine)
     except (SvcError, OSError) as error:
@@ -179,9 +179,9 @@ def _finish(turn: Turn, code: int, why: str, on_change: OnChange) -> None:
 
 
 def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = "") -> None:
-    """Settle the row, or leave that to the sweep where the database stays away.
+    """Settle the row; if the database stays away, the sweep does it later.
 
-    The end itself is in the transcript already, so every process that settles it says the same.
+    The end itself is in the transcript already, so every process that settles the row agrees.
     """
     status, reason = verdict
     settle = partial(endings.recover, turn.id, status=status, reason=reason, text=text)
@@ -189,8 +189,8 @@ def _end(turn: Turn, verdict: tuple[str, str], on_change: OnChange, text: str = 
 
 
 def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
-    """Another writer holds the chat, or the database went: the turn never began, the sweep delivers
-    it again."""
+    """Another writer holds the chat, or the database was lost: the turn has not begun, so queue it
+    again for the sweep to deliver."""
     rows = Turn.objects.filter(id=turn_id, claim=by, state="running")
     blank = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
     if rows.update(state="queued", delivered=datetime.now(UTC), **blank):
@@ -198,7 +198,7 @@ def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
 
 
 class Watch:
-    """A turn process and its row: stops and answers go in, the exit code comes out."""
+    """A turn process and its row: passes on stops and answers, and returns the exit code."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class Watch:
         on_change: OnChange = ignore,
     ) -> None:
         self.turn = turn
-        self.why = ""  # why the worker ended it, when it did
+        self.why = ""  # why the worker ended the process, if it did
         self._answered = 0
         self._waits, self._ask_most, self._asking_s = job.waits, job.ask_most, 0.0
         self._kill_at = float("inf")
@@ -228,7 +228,7 @@ class Watch:
         self._tell(job.to_json())
 
     def until_end(self) -> int:
-        """The exit code, once the process is gone and so is everything below it."""
+        """The exit code, once the process and all its descendants are gone."""
         try:
             while not self._ending.wait(LOOK_S)[0]:
                 self._look()
@@ -250,7 +250,7 @@ class Watch:
         except DatabaseError:
             log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
             return
-        if state is None:  # another process ended it
+        if state is None:  # another process ended the turn
             self._kill()
             return
         stop, answers, asks = state
@@ -259,8 +259,9 @@ class Watch:
         self._follow()
 
     def _put_off(self, asks: list[Question], now: float) -> None:
-        """Who sees a question keeps it waiting. Meanwhile, and while one waits that nobody attends,
-        the turn's time stands still, so long in all as one question may wait."""
+        """Pass on the later deadlines of questions that a person sees. While such a question is
+        open, or any question of an unattended turn, the turn's clock stops, in all for as long as
+        one question may wait."""
         rests = (
             self._questions.open if self._waits else self._questions.kept & {*self._questions.open}
         )
@@ -273,7 +274,7 @@ class Watch:
             self._tell(jobs.line({"type": "keep", "call": call, "until": at}))
 
     def _follow(self) -> None:
-        """What the turn asks; a database that is gone is told at the next look."""
+        """Note new questions; if the database fails, the next look tries again."""
         known = {*self._questions.open}
         try:
             self._questions.look()
@@ -297,7 +298,7 @@ class Watch:
             self._kill()
 
     def _tell(self, line: bytes) -> None:
-        """A line on the control channel; a process that is gone is noticed by its end."""
+        """Write a line to the control channel; a dead process is noticed by its exit instead."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line)
