@@ -1,8 +1,8 @@
-"""The words between the service and an engine: job, events, the two protocols. What they mean:
+"""What the service and an engine share: job, events, the two protocols. What they mean:
 docs/design/engines.md#the-engine-protocol.
 
-Values are the NamedTuples of light_typing and no dataclasses, because what a turn process loads is
-most of what it costs (promise S5). Nothing here knows Django, files or settings.
+Values are NamedTuples of light_typing and not dataclasses, because the modules a turn process loads
+are most of what it costs (promise S5). Nothing here knows Django, files or settings.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from workspace.engines.runner import Runner
 
 Args = dict[str, Any]
-AGAIN = "again"  # the kind of a delta: what was streamed of this block until now does not count
+AGAIN = "again"  # a kind of delta: what was streamed of this block so far is void
 NAMES = ("runbook", "claude", "builtin", "acp")
-# Files of a working directory that hold instructions for agents, in the order they are told.
+# Files of a working directory that hold instructions for agents, in the order they are sent.
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
 
 
@@ -91,9 +91,9 @@ class Notice(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """Which model replied last, as it says itself, and how full that left its context.
+    """Which model replied last, by its own account, and how full its context is after that.
 
-    `context` {used, limit} in tokens; None, as `limit` within it, where nobody said it.
+    `context` is {used, limit} in tokens. It is None, or `limit` in it is, if it was not reported.
     """
 
     model: str | None = None
@@ -128,8 +128,8 @@ Event = Text | Thinking | ToolUse | ToolResult | Notice | Answered | State | Mes
 
 
 class Linked(NamedTuple):
-    """The worktree of a chat's own, as git has it: its top, where its index and HEAD are, and what
-    it shares with the repository. All real paths."""
+    """The worktree that a chat has for itself, as git has it: its top, the directory of its index
+    and HEAD, and what it shares with the repository. All are real paths."""
 
     top: str
     own: str
@@ -142,19 +142,18 @@ class Job(NamedTuple):
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops, parts} or None
     (see catalogue.given), `event` is {name, chat, project} or None. `engine_ref` is what this
-    engine said in `State` at an earlier turn of the chat, `fork_source` {sessionId, at, offset,
-    seq}. `attachments_dir` is read from a `cwd` that is the user's own directory, and "" elsewhere.
-    `engine_cfg` is made by
-    select.engine_cfg. `keep` says where to note what file tools do (workspace/trees/touched.py),
-    `notices` (level, code, text) are said first. `told` are the places of `instructions`, for the
-    record alone; None where there is nobody to tell. `servers` are the MCP servers that people gave
-    to the project, `servers_seen` the file that remembers what became of each. `retry` is {times,
-    seconds, try, since, turns, usage, cost, ms} or None: how long a rate limit is waited out, the
-    number of this try, and what those before it used. `images` are files that the message names.
-    `allow` are rules of allowing.py; `waits`: nobody attends it, and its questions wait for
-    somebody all the same. A question waits `ask_seconds`, and `ask_most` where somebody
-    keeps it open. `linked` is the worktree of a chat that has one of its own. Keys and the
-    bearer exist only here.
+    engine yielded as `State` in an earlier turn of the chat, `fork_source` is {sessionId, at,
+    offset, seq}. `attachments_dir` may be read from a `cwd` that is the user's own directory; it is
+    "" elsewhere. `engine_cfg` is made by select.engine_cfg. `keep` says where to note what file
+    tools do (workspace/trees/touched.py), `notices` (level, code, text) are yielded first. `told`
+    lists the places of `instructions`, for the record only; None if the engine is not sent any.
+    `servers` are the MCP servers that people gave to the project, `servers_seen` is the file that
+    remembers what became of each. `retry` is {times, seconds, try, since, turns, usage, cost, ms}
+    or None: how long a rate limit is waited out, the number of this try, and what the tries before
+    it used. `images` are files that the message names. `allow` are rules of allowing.py. `waits`:
+    no person attends the turn, but its questions wait for one. A question waits `ask_seconds`, or
+    up to `ask_most` while a person keeps it open. `linked` is the worktree of a chat that has its
+    own. Keys and the bearer exist only here.
     """
 
     turn: str
@@ -211,11 +210,11 @@ class Job(NamedTuple):
 
     @property
     def replied(self) -> int:
-        """Replies that the tries before this one took of `max_turns`."""
+        """How many of its `max_turns` replies the earlier tries of this turn used."""
         return int((self.retry or {}).get("turns") or 0)
 
     def to_json(self) -> bytes:
-        """One line, as it is written to the turn process."""
+        """One line of JSON, as it is written to the turn process."""
         fields = self._asdict()
         fields |= {
             "sandbox": self.sandbox._asdict(),
@@ -227,7 +226,7 @@ class Job(NamedTuple):
 
     @classmethod
     def from_json(cls, line: bytes) -> Job:
-        """Raises ValueError for a line that is no job."""
+        """The job of such a line. Raises ValueError if the line is not a job."""
         try:
             fields = json.loads(line)
             fields["sandbox"] = Sandbox.from_json(fields["sandbox"])
@@ -247,11 +246,11 @@ class TurnIO(Protocol):
     """What an engine may ask of its turn."""
 
     async def gate(self, tool: str, args: Args, call: str) -> str | None:
-        """None = allowed, else the denial text. May wait for a person."""
+        """None if the call is allowed, else the denial text. May wait for a person."""
         ...
 
     async def svc(self, tool: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
-        """One operation of this service, by the name of its tool: (is_error, text)."""
+        """Call one operation of this service by the name of its tool: (is_error, text)."""
         ...
 
     def wrap(
@@ -262,21 +261,21 @@ class TurnIO(Protocol):
         needed: Sequence[str] = (),
         endpoints: Sequence[tuple[str, int]] = (),
     ) -> list[str]:
-        """The command in a sandbox of its own; `needed` paths are bound read-only, `endpoints`
-        (host pattern, port) are reached whatever the network of the turn is."""
+        """The command in a sandbox of its own. `needed` paths are bound read-only; `endpoints`
+        (host pattern, port) can be reached whatever the network of the turn is."""
         ...
 
     def runner(self, tool: str, args: Args) -> Runner | None:
-        """The sandbox that a call acts in, None for one that acts in this process."""
+        """The sandbox in which the call runs; None if it runs in this process."""
         ...
 
     def count(self, host: str, port: int, refused: bool) -> None:
-        """A host that was reached for the turn from outside the sandbox, or refused."""
+        """Count a host that was reached, or refused, for the turn from outside the sandbox."""
         ...
 
     def delta(self, block: str, kind: str, text: str) -> None:
-        """Live text only: text, thinking, or AGAIN with none. The record with the same block
-        replaces it."""
+        """Send live text. `kind` is text or thinking, or AGAIN with empty text. The record with the
+        same block replaces it."""
         ...
 
     def denial(self, path: str, *, write: bool) -> str | None:
@@ -284,11 +283,11 @@ class TurnIO(Protocol):
         ...
 
     def stoppable(self) -> AbstractContextManager[None]:
-        """Inside it Stop interrupts at once by raising; outside it waits for the next entry."""
+        """A context in which Stop raises at once; outside it Stop waits for the next entry."""
         ...
 
     def on_stop(self, farewell: Callable[[], Awaitable[object]]) -> None:
-        """What to say to a child when Stop comes, before it is killed (looped engines)."""
+        """Set what to say to a child when Stop comes, before it is killed (looped engines only)."""
         ...
 
     def earlier(self) -> Iterator[Args]:
@@ -299,8 +298,8 @@ class TurnIO(Protocol):
 class Engine(Protocol):
     """One way to run a turn. Closing `run` is Stop: its children are dead within 2 s.
 
-    `cfg` is what select.engine_cfg makes. A `looped` engine runs under asyncio (looped.py); one
-    that is not never suspends.
+    `cfg` is what select.engine_cfg makes. A `looped` engine runs under asyncio (looped.py); an
+    engine that is not looped never suspends.
     """
 
     name: str
@@ -315,18 +314,18 @@ class Engine(Protocol):
         ...
 
     def preflight(self, job: Job) -> str | None:
-        """One sentence refuses the job before anything is started."""
+        """One sentence if the job is refused before anything is started, else None."""
         ...
 
     def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
-        """Those of INSTRUCTIONS that it reads by itself, so that nobody has to tell it."""
+        """Those of INSTRUCTIONS that the engine reads by itself and need not be sent."""
         ...
 
     def run(self, job: Job, io: TurnIO) -> AsyncGenerator[Event, None]: ...
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name. Loading its module loads no extra package. Raises EngineError."""
+    """The engine of that name; importing it loads no optional package. Raises EngineError."""
     if name not in NAMES:
         raise EngineError("refused", f'There is no engine "{name}".')
     found: Engine = __import__(f"workspace.engines.{name}", fromlist=["ENGINE"]).ENGINE

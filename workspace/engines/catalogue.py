@@ -1,6 +1,6 @@
 """The tools a turn can have: their class, their arguments, what is shown of a call.
 
-One table for the gate, the runbook grammar and the tools themselves; it runs nothing.
+One table for the gate, the runbook grammar and the tools themselves; nothing here runs a tool.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Tool(NamedTuple):
     shown: str = ""  # the argument that stands for the call in a list
 
 
-# Operation of svc_manage, or tool of another part by its whole name -> argument -> kind
+# Operation of svc_manage, or full tool name of another part -> argument -> kind
 Ops = dict[str, dict[str, str]]
 
-OURS = "mcp__svc_"  # how the tools of this service begin, of whichever part
+OURS = "mcp__svc_"  # the prefix of this service's tools, of every part
 SVC = f"{OURS}manage__"
 LINE = 120  # characters of what is said of a call
 SVC_READERS = frozenset({"list_projects", "list_chats", "read_chat", "list_triggers"})
@@ -113,8 +113,8 @@ def service(name: str) -> tuple[str, str] | None:
 
 
 def given(svc: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    """The operations that the parts give to a turn, by the whole names of their tools: {kind,
-    arguments} each, as `svc` of its job has them."""
+    """The operations that the parts give to a turn, by their full tool names: {kind, arguments}
+    each, as in `svc` of its job."""
     parts = (svc or {}).get("parts", {})
     return {f"{OURS}{part}__{op}": parts[part][op] for part in parts for op in parts[part]}
 
@@ -126,8 +126,8 @@ def ops(svc: Mapping[str, Any] | None) -> Ops:
 
 
 def kind(name: str) -> str | None:
-    """The class letter of a tool, None when no engine has it. Those of the parts' tools are
-    known to the job alone (`given`)."""
+    """The class letter of a tool, None if no engine has it. The class of a part's tool is known
+    only to the job (`given`)."""
     if name.startswith(SVC):
         return "R" if name[len(SVC) :] in SVC_READERS else "S"
     tool = TOOLS.get(name)
@@ -135,7 +135,7 @@ def kind(name: str) -> str | None:
 
 
 def params(name: str, ops: Ops) -> dict[str, Param] | None:
-    """The arguments of a tool; None for an operation that was not offered, whose are unknown."""
+    """The arguments of a tool; None for an operation that was not offered: they are unknown."""
     if service(name) is None:
         return TOOLS[name].params
     known = ops.get(name.removeprefix(SVC))
@@ -143,7 +143,7 @@ def params(name: str, ops: Ops) -> dict[str, Param] | None:
 
 
 def path(name: str, args: Mapping[str, Any]) -> str | None:
-    """The path argument of a call: what the gate has to judge."""
+    """The path argument of a call, which the gate has to judge; None if the tool has none."""
     tool = TOOLS.get(name)
     if tool is None or tool.path is None:
         return None
@@ -151,8 +151,8 @@ def path(name: str, args: Mapping[str, Any]) -> str | None:
 
 
 def target(name: str, args: Mapping[str, Any]) -> str:
-    """One line that names what a call is about. People allow calls by it: it says where it is not
-    all, and no long text hides what is granted with it."""
+    """One line that shows what a call is about. People allow calls by this line, so it marks where
+    it was cut, and a long argument does not hide the others."""
     if name.startswith("mcp__"):
         import json  # which the inside of a sandbox does without
 
@@ -169,7 +169,7 @@ def _line(text: str) -> str:
 
 
 def problem(name: str, args: Mapping[str, Any], known: Mapping[str, Param] | None) -> str | None:
-    """What is wrong with the arguments of a call; the service judges its own values."""
+    """What is wrong with the arguments of a call, else None; the service checks its own."""
     if known is None or name.startswith(OURS):
         return None
     for key, value in args.items():

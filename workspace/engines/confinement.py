@@ -19,7 +19,7 @@ from workspace.worktrees import linked
 if TYPE_CHECKING:
     from workspace.engines.runner import Runner
 
-HOSTS = 200  # as many as are kept with a turn
+HOSTS = 200  # the most hosts that are kept with a turn
 
 
 class Confinement:
@@ -33,12 +33,12 @@ class Confinement:
 
     @property
     def hosts(self) -> list[dict[str, Any]]:
-        """Each host and port the turn reached or was refused, once."""
+        """The hosts and ports that the turn reached or was refused, each once."""
         names = ("host", "port", "refused")
         return [dict(zip(names, row, strict=True)) for row in list(self.reached)[:HOSTS]]
 
     def prepare(self) -> None:
-        """Start the sandbox of the tools, which will be needed; a failure shows at the call."""
+        """Start the sandbox of the tools before its first call; that call reports a failure."""
         try:
             self.runner("Bash", {})
         except EngineError:
@@ -46,9 +46,8 @@ class Confinement:
 
     def runner(self, tool: str, args: Args) -> Runner | None:
         """Where this call acts: inside the sandbox, which is started when it is first needed, or
-        here (None). Files of the project are the same on both sides, and held by the rule of the
-        turn's paths; starting a sandbox for them would double the price of a short turn.
-        """
+        here (None). Files of the project are the same on both sides and are protected by the rules
+        of Paths; starting a sandbox for them would double the price of a short turn."""
         if self.job.sandbox.mode != "bwrap" or (tool != "Bash" and self._at_home(tool, args)):
             return None
         if self._runner is not None and self._runner.lost:
@@ -64,11 +63,11 @@ class Confinement:
         try:
             path = os.path.join(self.paths.root, catalogue.path(tool, args) or "")
             return self.paths.holds(os.path.realpath(path))
-        except ValueError:  # no path: its tool says so
+        except ValueError:  # not a path: the tool reports it
             return True
 
     def denial(self, path: str, *, write: bool) -> str | None:
-        """Why a tool that acts here may not open this path, as the kernel names it now."""
+        """Why a tool that acts here may not open this path, as the kernel names it; else None."""
         if self.job.sandbox.mode == "bwrap" and not self.paths.holds(path):
             return f"path is outside the project: {path}"
         return self.paths.denial(path, path, write=write)
@@ -87,7 +86,7 @@ class Confinement:
         needed: Sequence[str],
         endpoints: Sequence[tuple[str, int]],
     ) -> list[str]:
-        """A program in a sandbox of its own."""
+        """The command in a sandbox of its own; unchanged if there is no sandbox."""
         if self.job.sandbox.mode != "bwrap":
             return argv
         return self._confined(argv, writable, (*sandbox.OURS, *needed), endpoints)
@@ -131,7 +130,7 @@ class Confinement:
         )
 
     def _door(self, needs: gateway.Needs) -> str:
-        """The unix socket of a sandbox that may reach something, else nothing."""
+        """The unix socket of a sandbox that may reach something; "" if it may reach nothing."""
         network = self.job.network
         if network.mode == "host" or (network.mode == "off" and not needs.endpoints):
             return ""
@@ -141,12 +140,12 @@ class Confinement:
         return door.path
 
     def count(self, host: str, port: int, refused: bool) -> None:
-        """Keep a host with the turn, once."""
+        """Record a host with the turn, once."""
         if len(self.reached) < HOSTS:
             self.reached[host, port, refused] = None
 
     def _obeyed(self) -> obeyed.Obeyed:
-        """What the git of the directory's user obeys; in plan mode all is read-only anyway."""
+        """What the directory user's git obeys; in plan mode everything is read-only anyway."""
         if self.job.mode == "plan":
             return obeyed.Obeyed()
         if self.paths.anywhere:
@@ -156,9 +155,10 @@ class Confinement:
         return found
 
     def _kept(self) -> list[str]:
-        """What cannot be written from inside. `.svc` is made, for what does not exist cannot be
-        covered; only in the project's own directory, which has the chats. There project.yaml is
-        kept in every mode: it says which directory the next turn gets."""
+        """What cannot be written from inside. `.svc` is made if it is missing, because only what
+        exists can be covered; that is needed only in the project's own directory, which has the
+        chats. There project.yaml is covered in every mode, because it names the directory of the
+        next turn."""
         if self.paths.anywhere:
             return [".chats", "project.yaml"] if self.paths.own else [".chats"]
         armed = os.path.join(self.paths.root, ".svc")

@@ -1,7 +1,7 @@
 """The control channel of a turn process: JSON lines on stdin, and the signals that wake it.
 
-Stop raises only where the turn waits (`stoppable`), so a record or a file in the making is never
-cut. End of file means the worker is gone.
+Stop raises only where the turn waits (`stoppable`), so that a record or a file is never cut off
+while it is written. End of file means that the worker is gone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MEANING: dict[int, str] = {signal.SIGALRM: "timeout", signal.SIGTERM: "shutdown"
 
 
 class TurnStopped(BaseException):
-    """Stop was asked for, with the reason user, timeout, shutdown or worker_lost.
+    """Stop was requested, for the reason user, timeout, shutdown or worker_lost.
 
-    No Exception, so that nothing which catches errors takes it for one.
+    A BaseException, so that code which catches errors does not catch it.
     """
 
     def __init__(self, reason: str) -> None:
@@ -38,20 +38,20 @@ class Control:
         self.reason: str | None = None  # why the turn has to stop
         self.answers: dict[str, bool] = {}
         self.reasons: dict[str, str] = {}  # of denials, as far as a person gave one
-        self.refused: dict[str, str] = {}  # call -> why the service lets nobody answer it
-        self.kept: dict[str, float] = {}  # call -> until when it waits, in seconds since 1970
+        self.refused: dict[str, str] = {}  # call -> why the service accepts no answer to it
+        self.kept: dict[str, float] = {}  # call -> when its wait ends, in seconds since 1970
         self.allowed: list[str] = []  # rules of allowing.py for the rest of the chat
         self.notify: Callable[[], object] | None = None  # called from a signal: something came
         self._buffer = b""
         self._waiting = False
         self._receiving = False
-        self._signalled: str | None = None  # what a signal means when no line says more
+        self._signalled: str | None = None  # the reason a signal means, if no line gives one
         self.asking: set[str] = set()  # calls that wait for a person
-        self._resting: set[str] = set()  # those of them for which the turn's time stands still
-        self._left = 0.0  # of that time
+        self._resting: set[str] = set()  # the calls among them that stop the turn's clock
+        self._left = 0.0  # on that clock, in seconds
 
     def job_line(self) -> bytes:
-        """The first line, b"" when the worker closed instead."""
+        """The first line; b"" if the worker closed the channel instead."""
         while b"\n" not in self._buffer:
             part = os.read(self.fd, 65536)
             if not part:
@@ -61,7 +61,7 @@ class Control:
         return line
 
     def listen(self, seconds: float) -> None:
-        """From now on a line, a SIGTERM or the end of the turn's time stops what waits."""
+        """From now on a line, a SIGTERM or the end of the turn's time interrupts a wait."""
         for number in (signal.SIGTERM, signal.SIGIO, signal.SIGALRM):
             signal.signal(number, self._woken)
         flags = fcntl.fcntl(self.fd, fcntl.F_GETFL)
@@ -71,14 +71,14 @@ class Control:
         self._receive()
 
     def rest(self, call: str) -> None:
-        """The turn's time stands still until this question is over."""
+        """Stop the turn's clock until this question is over."""
         if call in self.asking:
             if not self._resting:
                 self._left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
             self._resting.add(call)
 
     def over(self, call: str) -> None:
-        """A question is answered, or nobody did in time."""
+        """The question was answered, or its time is over."""
         self.asking.discard(call)
         if call in self._resting:
             self._resting.discard(call)
@@ -86,7 +86,7 @@ class Control:
                 signal.setitimer(signal.ITIMER_REAL, self._left)
 
     def check(self) -> None:
-        """Raise when a stop has come."""
+        """Raise TurnStopped if a stop has come."""
         if self.reason is not None:
             raise TurnStopped(self.reason)
 
@@ -96,25 +96,25 @@ class Control:
         try:
             self.check()
         except TurnStopped:
-            self._waiting = False  # what was not entered is not left
+            self._waiting = False  # __exit__ is not called after this
             raise
 
     def __exit__(self, *_: object) -> None:
         self._waiting = False
 
     def answer(self, call: str, seconds: float) -> bool | None:
-        """What a person answered about this call, None when no answer came in time."""
+        """What a person answered about this call; None if no answer came in time."""
         until = time.time() + seconds
         with self:
             while call not in self.answers and (left := self.until(call, until) - time.time()) > 0:
-                # A signal just before select() takes the answer along: look again soon.
+                # A signal just before select() may have read the answer already: look again soon.
                 select.select([self.fd], [], [], min(left, LOOK_S))
                 self._receive()
                 self.check()
         return self.answers.get(call)
 
     def until(self, call: str, least: float) -> float:
-        """When this question is denied; a person who sees it puts that off."""
+        """When this question is denied; a person who looks at it puts that off."""
         return max(least, self.kept.get(call, 0))
 
     def _woken(self, number: int, frame: FrameType | None) -> None:
@@ -127,8 +127,8 @@ class Control:
             self.notify()
 
     def _receive(self) -> None:
-        """Take every line that is there. A signal that comes meanwhile leaves it to this call, so
-        that the line which explains it is read first."""
+        """Take every line that has arrived. A signal handler that interrupts this leaves the lines
+        to it, so that the line which explains the signal is read first."""
         if self._receiving:
             return
         self._receiving = True

@@ -1,6 +1,6 @@
-"""The runbook document: text in, narration and steps out, or the line at fault.
+"""The runbook document: text in, narration and steps out, or the line with the error.
 
-The whole document is read before anything runs. Text is never guessed to be a runbook.
+The whole document is read before anything runs. Only the marker makes a text a runbook.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def parse(text: str, ops: catalogue.Ops | None = None) -> list[Part]:
 
 
 def tools(text: str) -> list[str]:
-    """The tools of its steps; none of a document that does not run."""
+    """The tools of the document's steps; none if it cannot be parsed."""
     try:
         return [*dict.fromkeys(part.tool for part in parse(text) if isinstance(part, Step))]
     except SyntaxFault:
@@ -207,7 +207,7 @@ def _flag(value: str | None, line: int) -> bool:
 def _take_body(
     fence: _Fence, args: dict[str, Any], params: dict[str, catalogue.Param] | None
 ) -> None:
-    """Put the body where it belongs: the text argument of the tool, or an object of arguments."""
+    """Add the body to the arguments: as the tool's text argument, or as an object of arguments."""
     target = catalogue.BODY.get(fence.tool)
     if target and (fence.body or target not in args):
         given = {target: fence.body if fence.tool == "Write" else fence.body.rstrip("\n")}

@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 
 class Since(NamedTuple):
-    """What others did since an engine's last turn, and who they were: nothing, for most turns."""
+    """What others did since an engine's last turn, and which engines they were. Usually empty."""
 
     text: str = ""
     engines: tuple[str, ...] = ()  # one of each turn, oldest first
@@ -27,7 +27,7 @@ class Since(NamedTuple):
         return f"{self.text}\n\n{message}" if self.text else message
 
     def notices(self, job: Job) -> list[Notice]:
-        """What the chat says of it."""
+        """A notice for the chat that the engine received this text; none if there is no text."""
         if not self.text:
             return []
         turns = f"{len(self.engines)} turn{'s' if len(self.engines) > 1 else ''}"
@@ -40,11 +40,12 @@ class Since(NamedTuple):
 
 
 def since(job: Job, earlier: Iterable[Record], *, told: str = "") -> Since:
-    """What an engine that goes on from its own state does not know: the turns that others ran
-    behind its last one. `earlier` = TurnIO's, the newest first.
+    """What an engine that continues from its own state does not know: the turns that others ran
+    after its last one. `earlier` is TurnIO's, newest first.
 
-    A turn of its own counts when the engine said something in it, or kept messages of it (`told`,
-    a key of its engine records): one that failed before that may not have been told.
+    A turn of its own counts if the engine said something in it, or kept messages of it (`told` is
+    their key in its engine records). A turn that failed earlier than that may not have reached the
+    engine.
     """
     missed: list[Record] = []
     engines: list[str] = []
@@ -97,7 +98,7 @@ def preamble(earlier: Iterable[Record], *, note: str = "") -> str:
             lines.append(line)
         elif lines:
             left_out += 1
-        else:  # the newest one alone is longer than all that fits
+        else:  # the newest line alone is longer than all that fits
             lines.append(line[:CHARACTERS])
     if not lines:
         return ""

@@ -1,10 +1,11 @@
 """The first process inside a turn's sandbox: `inside.py <door> <addresses> [program ...]`.
 
-It opens the sockets by which programs in here reach out (each address is `host:port`, separated by
-commas), hands them to the turn process through the unix socket `door`, and becomes the program.
-Without a program it runs the turn's tools: requests come on stdin, answers go to stdout.
+It opens the sockets through which programs in the sandbox reach out (each address is `host:port`,
+separated by commas), passes them to the turn process through the unix socket `door`, and becomes
+the program. Without a program it runs the turn's tools: requests come on stdin, answers go to
+stdout.
 
-It loads next to nothing, because every turn that uses a tool waits for it.
+It imports very little, because every turn that uses a tool waits for it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 
 HEADER = 64  # bytes before an answer: status, error or not, length of its text and of its output
-READY = b"\n"  # the sandbox stands: what ends it from now on came from inside
+READY = b"\n"  # the sandbox works: if it ends from now on, the cause is inside
 BACKLOG = 128
 
 
@@ -27,7 +28,8 @@ def main(argv: list[str]) -> None:
 
 
 def _hand_out(door: str, addresses: list[str]) -> None:
-    """A socket lives in the network it was made in, whichever process holds it."""
+    """Pass listening sockets to the turn process: a socket stays in the network it was made in,
+    whichever process holds it."""
     import _socket
     from array import array
 
@@ -49,7 +51,7 @@ def _hand_out(door: str, addresses: list[str]) -> None:
     handles = array("i", [listener.fileno() for listener in opened.values()])
     rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, handles)]
     link.sendmsg([",".join(opened).encode() + b"\n"], rights)
-    link.recv(1)  # they have arrived: what connects from now on is heard
+    link.recv(1)  # they have arrived: connections are accepted from now on
 
 
 def _become(program: list[str]) -> None:
@@ -60,7 +62,7 @@ def _become(program: list[str]) -> None:
 
 
 def _serve() -> None:
-    """Answer requests until stdin ends. The first says where the tools act."""
+    """Answer requests until stdin ends. The first request says where the tools act."""
     sys.path.insert(0, os.path.abspath(__file__).rsplit("/", 3)[0])
     from workspace.engines import tools
     from workspace.engines.paths import Paths
@@ -79,7 +81,7 @@ def _serve() -> None:
 
 
 def _guard() -> None:
-    """A command can neither read this process nor leave children behind it."""
+    """Prevent a command from reading this process and from leaving children behind."""
     from config.process import prctl
 
     prctl.hide_memory()
@@ -87,26 +89,26 @@ def _guard() -> None:
 
 
 class Bench:
-    """Where the tools act: what they may open is what the turn process would let them open."""
+    """Where the tools act; they may open what the turn process would let them open."""
 
     def __init__(self, paths: Paths) -> None:
         self.paths = paths
 
     def runner(self, tool: str, args: Args) -> None:
-        """None: this is the inside."""
+        """None: the tools are inside already."""
 
     def denial(self, path: str, *, write: bool) -> str | None:
         return self.paths.denial(path, path, write=write)
 
     def stoppable(self) -> AbstractContextManager[None]:
-        """Stop ends the whole sandbox."""
+        """Does nothing: Stop ends the whole sandbox."""
         from contextlib import nullcontext
 
         return nullcontext()
 
 
 def _request() -> list[Any]:
-    """What the turn process sent, [] at its end."""
+    """What the turn process sent; [] at the end of stdin."""
     from marshal import loads
 
     size = int.from_bytes(_read(4), "big")
@@ -115,7 +117,7 @@ def _request() -> list[Any]:
 
 
 def _read(size: int) -> bytes:
-    """So many bytes of stdin; fewer at its end."""
+    """That many bytes of stdin; fewer at its end."""
     data = b""
     while len(data) < size and (part := os.read(0, size - len(data))):
         data += part
@@ -131,7 +133,7 @@ def _answer(status: int, is_error: bool, text: str, raw: str | None) -> None:
 
 
 def _reap() -> None:
-    """Collect what ended in the background since."""
+    """Collect background processes that have ended since."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,4 +1,4 @@
-"""Keys of model providers, as the service's environment has them; no setting, no file holds one."""
+"""Keys of model providers, from the service's environment; no setting and no file holds a key."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _PLAIN = (BEDROCK, VERTEX, "AWS_REGION", "AWS_PROFILE", "CLOUD_ML_REGION")
 
 
 def of(engine: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """What an engine may be told; for claude also where its cloud provider is, for acp what the
-    settings of its agents name."""
+    """The keys that an engine may have; for claude also the settings of its cloud provider, for acp
+    what the settings of its agents name."""
     names = _OF.get(engine, ())
     if engine == "acp":
         names = tuple(name for agent in agents.read(settings)[0].values() for name in agent.env)

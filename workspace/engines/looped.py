@@ -1,8 +1,8 @@
 """Engines that need an event loop: asyncio around one of them, in its turn process.
 
-Stop kills everything below the process first, so that no engine waits for a child that does not
-answer, and closes the engine's iterator afterwards. What had been streamed by then is kept. A child
-that listens hears of it 0.2 s before (on_stop).
+Stop first kills everything below the process, so that no engine waits for a child that does not
+answer, and closes the engine's iterator afterwards. What was streamed until then is kept. A child
+that can be notified is notified 0.2 s earlier (on_stop).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STOPPED = "the turn was stopped"
 
 
 class Turn(TurnIO, Protocol):
-    """A turn as its engine sees it, and what it does without waiting (chats/turns/process.py)."""
+    """A turn as its engine sees it, plus the parts that do not wait (chats/turns/process.py)."""
 
     control: Control
 
@@ -59,8 +59,8 @@ class Turn(TurnIO, Protocol):
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Around the import of a library. What it makes stays, and to look for garbage among it again
-    and again would take a fifth of the import."""
+    """A context for importing a library. The imported objects are permanent, and collecting garbage
+    among them again and again would take a fifth of the import."""
     heap.loading()
     try:
         yield
@@ -69,7 +69,7 @@ def loading() -> Iterator[None]:
 
 
 def perform(engine: Engine, job: Job, turn: Turn) -> End | None:
-    """Run the engine to its End; None when it ended without one. Raises control.Stopped."""
+    """Run the engine to its End; None if it ended without one. Raises control.TurnStopped."""
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(_Performance(engine, job, turn).run())
@@ -78,14 +78,14 @@ def perform(engine: Engine, job: Job, turn: Turn) -> End | None:
 
 
 class _Performance:
-    """One run of one engine; it is the TurnIO the engine sees."""
+    """One run of one engine, and the TurnIO that the engine sees."""
 
     def __init__(self, engine: Engine, job: Job, turn: Turn) -> None:
         self.engine, self.job, self.turn = engine, job, turn
         self.control = turn.control
         self.stop = asyncio.Event()
         self.asks: dict[str, asyncio.Future[bool]] = {}
-        self.limits: dict[str, asyncio.Timeout] = {}  # of the same calls
+        self.limits: dict[str, asyncio.Timeout] = {}  # of the same calls: when they are denied
         self.blocks: dict[str, Text | Thinking] = {}  # streamed, and not yet a record
         self.farewell: Callable[[], Awaitable[object]] | None = None
         self._flush: asyncio.TimerHandle | None = None
@@ -93,7 +93,7 @@ class _Performance:
     async def run(self) -> End | None:
         loop = asyncio.get_running_loop()
         self.control.notify = lambda: loop.call_soon_threadsafe(self._look)
-        self._look()  # what came before
+        self._look()  # at what arrived before
         pump = asyncio.ensure_future(self._pump(self.engine.run(self.job, self)))
         stop = asyncio.ensure_future(self.stop.wait())
         try:
@@ -103,19 +103,19 @@ class _Performance:
                 procs.kill_tree(below=(os.getpid(),))
                 pump.cancel()
                 await asyncio.wait((pump,), timeout=CLOSE_S)
-            # Whatever a stop made of the engine's own work, it is a stop.
+            # However the engine's own work ended after a stop, the outcome is a stop.
             self.control.check()
             return pump.result()
         finally:
             self.control.notify = None
             stop.cancel()
             if pump.done() and not pump.cancelled():
-                pump.exception()  # seen: the loop need not tell it
+                pump.exception()  # marks it as seen, so that the loop does not log it
             for block in list(self.blocks.values()):
                 self.turn.take(block)
 
     async def _say_goodbye(self, pump: asyncio.Future[End | None]) -> None:
-        """A child that listens may end by itself, and keep what it knows."""
+        """Notify a child that listens, so that it may end by itself and keep its state."""
         if self.farewell is not None:
             said = asyncio.ensure_future(self.farewell())
             said.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -133,7 +133,7 @@ class _Performance:
         return None
 
     def _look(self) -> None:
-        """A line of the worker, a signal or the clock has come."""
+        """Handle what has arrived: lines of the worker, a signal or the end of the turn's time."""
         for call, ask in self.asks.items():
             if call in self.control.answers and not ask.done():
                 ask.set_result(self.control.answers[call])

@@ -1,7 +1,7 @@
-"""What the commands of a turn may reach over the network, as a turn process is given it.
+"""What the commands of a turn may reach over the network, as a turn process gets it.
 
 `off` is nothing, `guarded` goes out through the turn's proxy (proxy/), `host` is the machine's own
-network. Without a sandbox nothing holds a command to it.
+network. Without a sandbox nothing enforces it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ MODES = ("off", "guarded", "host")  # from the narrowest to the widest
 
 
 class Network(NamedTuple):
-    """`ports`: of this machine, opened by name. `allow`: lists of host patterns, a host has to be
-    in each. `deny`: patterns of hosts. `own`: the service's own ports, which nothing opens.
-    """
+    """`ports`: ports of this machine that a setting opens. `allow`: lists of host patterns; a host
+    has to match each list. `deny`: host patterns. `own`: the service's own ports, which nothing
+    opens."""
 
     mode: str = "guarded"
     ports: tuple[int, ...] = ()

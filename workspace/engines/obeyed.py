@@ -1,8 +1,8 @@
-"""What of a repository everybody's git obeys: no turn writes it outside of bypassPermissions.
+"""What every git obeys in a repository: no turn writes it outside of bypassPermissions.
 
-Its user's own git runs hooks, and what the configuration names, as that user and outside of any
-sandbox. What does not exist cannot be covered, so it is made where that changes nothing for git.
-Without Django. See docs/design/trust.md#what-your-own-git-obeys.
+The git of the directory's user runs hooks, and what the configuration names, as that user and
+outside of any sandbox. What does not exist cannot be covered, so it is made where that changes
+nothing for git. Without Django. See docs/design/trust.md#what-your-own-git-obeys.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from contextlib import suppress
 from config.process.light_typing import NamedTuple
 
 LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a file of one line
-MOST = 50  # worktrees that are covered one by one
-# What leads git to another configuration, at once or once somebody has it read.
+MOST = 50  # the most worktrees that are covered one by one
+# Files that lead git to another configuration, at once or once it is made to read them.
 DETOURS = ("commondir", "config.worktree")
-NOTE = "detour-"  # how links in the turn's own directory are called, which no sandbox shows
+NOTE = "detour-"  # prefix of links in the turn's own directory, which no sandbox shows
 
 
 class Obeyed(NamedTuple):
-    """`pinned`: folders that keep their place, for what is in one that is moved is covered no more.
-    `covered`: what is read-only. `detours`: files that would lead git to another configuration and
-    cannot be covered, as they must not exist."""
+    """`pinned`: folders that must not be moved, because what is in a moved folder is no longer
+    covered. `covered`: what is read-only. `detours`: files that would lead git to another
+    configuration; they must not exist, so they cannot be covered."""
 
     pinned: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
@@ -31,8 +31,8 @@ class Obeyed(NamedTuple):
 
 
 def of(top: str) -> Obeyed:
-    """Of the repository whose work tree begins here, or that is here; what is a link is not
-    covered."""
+    """The obeyed files of the repository whose work tree begins at `top`, or that is at `top`
+    itself. What is a link is not covered."""
     git = os.path.join(top, ".git")
     if os.path.islink(git):
         return Obeyed()
@@ -43,8 +43,8 @@ def of(top: str) -> Obeyed:
 
 
 def _beside(git: str, top: str) -> str:
-    """Where a `.git` that is a file leads, if that is in the same folder without a link: a bare
-    repository with its worktrees beside it. Else the file, which is no repository."""
+    """The repository a `.git` file leads to, if that is in the same folder without a link: a bare
+    repository with its worktrees beside it. Else the file itself, which is not a repository."""
     from config.storage import opening
 
     try:
@@ -52,13 +52,13 @@ def _beside(git: str, top: str) -> str:
         path = os.path.normpath(os.path.join(top, said.removeprefix("gitdir:").strip()))
         inner = os.path.relpath(path, top)
         real = os.path.realpath(path) == os.path.join(os.path.realpath(top), inner)
-    except (OSError, ValueError):  # a NUL is in no path
+    except (OSError, ValueError):  # a path cannot contain NUL
         return git
     return path if real and not inner.startswith("..") else git
 
 
 def _of(git: str, top: str) -> Obeyed:
-    """Of the repository that is kept there, if one is."""
+    """The obeyed files of the repository at `git`; empty if there is none."""
     if not os.path.isfile(os.path.join(git, "HEAD")) or not os.path.isdir(f"{git}/objects"):
         return Obeyed()
     info = os.path.join(git, "info")
@@ -78,7 +78,7 @@ def _of(git: str, top: str) -> Obeyed:
 
 
 def _down(git: str, top: str) -> list[str]:
-    """The folders on the way to it, from the top."""
+    """The folders on the way from `top` down to `git`."""
     found: list[str] = []
     while len(git) > len(top):
         found.insert(0, git)
@@ -87,9 +87,9 @@ def _down(git: str, top: str) -> list[str]:
 
 
 def elsewhere(top: str) -> Obeyed:
-    """What the repository keeps of the linked worktrees that are not in the directory, which no
-    mode lets a turn write: their git obeys it, and to a `git worktree prune` that does not see them
-    they would be gone."""
+    """What the repository keeps about linked worktrees outside of the directory. No mode lets a
+    turn write it: their git obeys it, and a `git worktree prune` that does not see these worktrees
+    would delete it."""
     folder = os.path.join(top, ".git", "worktrees")
     if not (_is_plain(os.path.dirname(folder)) and _is_plain(folder)):
         return Obeyed()
@@ -104,15 +104,16 @@ def elsewhere(top: str) -> Obeyed:
 
 
 def note(detours: Iterable[str], run_dir: str) -> None:
-    """For whoever removes the directory of the turn, which may not end by itself."""
+    """Note the detours for what removes the turn's directory; the turn itself may be killed."""
     for path in detours:
         with suppress(FileExistsError):
             os.symlink(path, os.path.join(run_dir, NOTE + os.path.basename(path)))
 
 
 def take_away(run_dir: str) -> None:
-    """Remove what appeared since it was noted: git never makes the first, and the second where it
-    reads it, as after a `git sparse-checkout` of the directory's user meanwhile."""
+    """Remove detours that appeared since they were noted. Git itself never makes `commondir` there,
+    and makes `config.worktree` only where it reads it, as after a `git sparse-checkout` that the
+    directory's user ran in the meantime; that one stays."""
     for name in DETOURS:
         with suppress(OSError):
             path = os.readlink(os.path.join(run_dir, NOTE + name))
@@ -133,7 +134,7 @@ def _lies_in(own: str, top: str) -> bool:
 
 
 def _has_own_configuration(config: str) -> bool:
-    """Whether git reads `config.worktree`: of one configuration, which is covered, and no other."""
+    """Whether git reads `config.worktree`, judged by one configuration file, which is covered."""
     from config.storage import opening
 
     try:

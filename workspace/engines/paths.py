@@ -1,6 +1,6 @@
-"""Which paths the file tools of a turn may open: the rule of the project, apart from its gate.
+"""Which paths the file tools of a turn may open: the rules of the project, apart from its gate.
 
-Light, because the tools judge by it inside the sandbox as well.
+Kept light, because the tools inside the sandbox apply these rules as well.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _ARMED = (".git", ".svc", ".claude")  # hooks and triggers live there
 
 
 class Paths(NamedTuple):
-    """Real paths: of where the turn works, of its scratch directory, of the chats. `anywhere`: the
-    turn is in bypassPermissions, only what is never written is kept. `attachments`: where they are
-    read when they do not lie in the first. `tie`: the file that names the repository of a worktree
-    of the chat's own."""
+    """Real paths: where the turn works, its scratch directory, the chats. `anywhere`: the turn is
+    in bypassPermissions, so only what is never written is protected. `attachments`: where
+    attachments are read if they are not below the first. `tie`: the file that names the repository,
+    if the chat has its own worktree."""
 
     root: str
     scratch: str
@@ -43,14 +43,14 @@ class Paths(NamedTuple):
         return below(self.chats, self.root)
 
     def holds(self, real: str) -> bool:
-        """Whether a path lies where the turn's commands see the very same files."""
+        """Whether the turn's commands see the very same files at this path."""
         return below(real, self.root) or below(real, self.scratch) or self._attached(real)
 
     def _attached(self, real: str) -> bool:
         return bool(self.attachments) and below(real, self.attachments)
 
     def denial(self, given: str, real: str, *, write: bool) -> str | None:
-        """Why this path may not be opened, None when it may."""
+        """Why this path may not be opened; None if it may."""
         if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
             return f"protected path: {given}"
         if write and (self._attached(real) or self._names_its_place(real) or real == self.tie):
@@ -67,7 +67,8 @@ class Paths(NamedTuple):
         return None
 
     def _names_its_place(self, real: str) -> bool:
-        """The project's own project.yaml says in which directory its turns work: no turn may."""
+        """Whether the path is the project's own project.yaml. It says in which directory turns
+        work, so no turn may write it."""
         folder, name = os.path.split(real)
         return self.own and folder == self.root and name.casefold() == "project.yaml"
 

@@ -27,14 +27,14 @@ class Ask(NamedTuple):
 
 
 def expand(job: Job) -> list[str]:
-    """`tools: null` as the explicit list it stands for; never an engine's default set."""
+    """The tool list of the turn; null is the explicit list it stands for, no engine's default."""
     if job.tools is not None:
         return job.tools
     return [*catalogue.TOOLS, f"{catalogue.OURS}*", *every(job.servers)]
 
 
 def granted(tool: str, tools: list[str]) -> bool:
-    """Whether a list names a tool: exactly, by its server, or by a star at an mcp__ name's end."""
+    """Whether a list names a tool: exactly, by its server, or by an mcp__ name ending in *."""
     for entry in tools:
         if entry == tool or (entry.count("__") == 1 and tool.startswith(f"{entry}__")):
             return True
@@ -44,19 +44,19 @@ def granted(tool: str, tools: list[str]) -> bool:
 
 
 def network_refusal(job: Job) -> str | None:
-    """Why a turn without a network cannot be run here, or None."""
+    """Why a turn without a network cannot be run here; None if it can."""
     return None if job.network.mode != "off" or job.sandbox.mode == "bwrap" else NETWORK
 
 
 def asked_for(job: Job, tools: Iterable[str] = catalogue.TOOLS) -> list[str]:
-    """Those of the tools that need a person's approval in the mode and by the list of this turn."""
+    """Those of the tools that need a person's approval in this turn's mode and with its list."""
     gate = Gate(job._replace(attended=True))
     kinds = {tool: catalogue.kind(tool) or "" for tool in tools}
     return [tool for tool, kind in kinds.items() if isinstance(gate.by_mode(tool, kind), Ask)]
 
 
 def unavailable(job: Job, engine: str, *, without: Collection[str] = ()) -> list[Notice]:
-    """One notice for each granted name that this engine lacks. A runbook has no other servers."""
+    """One notice for each granted name the engine lacks. A runbook has no MCP servers."""
     servers = () if engine == "runbook" else job.servers
     lacking = [
         name
@@ -104,15 +104,15 @@ class Gate:
         return any(allowing.covers(rule, tool, args) for rule in self.allowed)
 
     def kind(self, tool: str) -> str | None:
-        """The class of a tool. A part says it of its own; what a server of people's own does is
-        known to that server alone, so its tools count as running commands."""
+        """The class of a tool. A part states the class of its own tools. What a tool of people's
+        own server does is known to that server alone, so it counts as running commands."""
         if about := catalogue.given(self.job.svc).get(tool):
             return str(about["kind"])
         own = catalogue.kind(tool)
         return "X" if own is None and owner(tool, self.job.servers) else own
 
     def starts(self, server: Server) -> bool:
-        """Whether any tool of this server could be allowed in this turn."""
+        """Whether the gate could allow any tool of this server in this turn."""
         named = next((entry for entry in self.tools if grants(entry, server.prefix)), None)
         if named is None:
             return False
@@ -120,7 +120,7 @@ class Gate:
         return isinstance(answer, Ask) or answer == ALLOW
 
     def offers(self, tool: str) -> bool:
-        """Whether it is granted by the list, known, and no way to spawn where that is off."""
+        """Whether the tool is granted by the list, known, and does not spawn where that is off."""
         if not granted(tool, self.tools) or self.kind(tool) is None:
             return False
         if not tool.startswith(catalogue.SVC):

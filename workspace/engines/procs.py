@@ -1,8 +1,8 @@
 """Nothing outlives its turn: finding and killing a turn's processes.
 
-A process belongs to a turn by descent or by the tag in its environment. Where orphans do not come
-to us (not Linux), one that left its family and hides its environment is not found. See
-docs/design/engines.md#nothing-outlives-its-turn.
+A process belongs to a turn by descent or by the tag in its environment. Where orphans are not
+reparented to us (not Linux), a process that left its family and hides its environment is not found.
+See docs/design/engines.md#nothing-outlives-its-turn.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _ROUNDS, _PAUSE_S = 5, 0.02
 
 
 def kill_rest(turn: str) -> None:
-    """What a turn has left below this process; where orphans go elsewhere, by its tag too."""
+    """Kill what a turn left below this process; by its tag too, where orphans go elsewhere."""
     kill_tree(turn=None if prctl.KNOWN else turn, below=(os.getpid(),))
 
 
 def kill_tree(
     *, turn: str | None = None, roots: Collection[int] = (), below: Collection[int] = ()
 ) -> int:
-    """Kill `roots` and what descends from them, what descends from `below`, what is tagged `turn`.
+    """Kill `roots` and their descendants, the descendants of `below`, and what is tagged `turn`.
 
-    This process and its ancestors are always spared. What became a child of ours on the way is
-    reaped, `roots` are not: the process that started them wants their exit status. Returns how
-    many died.
+    This process and its ancestors are always spared. Killed processes that became children of ours
+    are reaped. `roots` are not reaped, because the process that started them wants their exit
+    status. Returns how many died.
     """
     if turn is None and not roots and set(below) == {os.getpid()} and not _has_children():
         return 0
@@ -104,7 +104,7 @@ def _has_children() -> bool:
 
 
 def _reap(kept: set[int], *, everything: bool, dead: set[int]) -> None:
-    """Collect dead children of ours but `kept`: those we killed, or every one."""
+    """Reap dead children of ours except `kept`: those we killed, or with `everything` all."""
     me = os.getpid()
     for process in scan().values():
         ours = process.parent == me and process.state == "Z" and process.pid not in kept

@@ -1,6 +1,6 @@
 """The runbook engine: the steps of a document, one after the other, no model.
 
-Output of a step is data: it is never read for steps, and substituted text is never scanned again.
+Output of a step is data: no steps are read from it, and substituted text is never scanned again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.:-]")
 
 
 class Runbook:
-    """Always there; the default when there is no model."""
+    """The runbook engine: always available, and the default when there is no model."""
 
     name = "runbook"
     looped = False
@@ -129,7 +129,7 @@ class _Performance:
         return tools.run(step.tool, args, self.io, settings, step.seconds)
 
     def _arguments(self, step: grammar.Step) -> Args:
-        """Context goes into every text but a command; results into Write's content alone."""
+        """Fill context into every text but a command, results into Write's content alone."""
         args: Args = {}
         for key, value in step.args.items():
             if step.tool == "Bash" and key == "command":
@@ -170,11 +170,11 @@ class Values:
         self.results[name] = output
 
     def fill(self, text: str, limit: int) -> str:
-        """Context and results, in one pass."""
+        """The text with context and results filled in, in one pass."""
         return _PLACEHOLDER.sub(lambda found: self._value(found, limit), text)
 
     def fill_context(self, value: Any) -> Any:
-        """Context alone, in every text inside a value."""
+        """The value with only context filled in, in every text inside it."""
         if isinstance(value, str):
             return _PLACEHOLDER.sub(lambda found: self._value(found, None), value)
         if isinstance(value, list):
@@ -197,7 +197,7 @@ class Values:
         return found[0]
 
     def notices(self) -> list[Notice]:
-        """Names that stayed as written, each told once."""
+        """A notice for each placeholder that stayed as written, once per name."""
         fresh = [name for name in dict.fromkeys(self.unknown) if name not in self.told]
         self.told.update(fresh)
         self.unknown = []
@@ -221,7 +221,7 @@ class Values:
 
 
 def _first_happening(event: Args) -> dict[str, str]:
-    """`event.app` and its like: those words that need no change of what happened first."""
+    """`event.app` and the like: the fields of the first happening that can be used unchanged."""
     first: Args = next(iter(event.get("happenings", ())), {})
     words = {f"event.{key}": str(value) for key, value in first.items() if value is not None}
     return {name: word for name, word in words.items() if not _UNSAFE.search(word)}
@@ -232,5 +232,5 @@ def _raw(output: tools.Output) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """The head of a text that fits into so many bytes."""
+    """The beginning of a text that fits into `limit` bytes."""
     return text.encode(errors="replace")[:limit].decode(errors="ignore")

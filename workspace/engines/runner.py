@@ -1,8 +1,8 @@
 """The turn process's end of the tools that run inside its sandbox (workspace/engines/inside.py).
 
-One sandbox serves all of a turn's calls, so that a server which one command starts is there for the
-next. A command that kills it gets a fresh one at its next call; one that cannot be started fails
-the turn.
+One sandbox serves all of a turn's calls, so that a server started by one command is there for the
+next. If a command kills the sandbox, the next call gets a new one; if a sandbox cannot be started,
+the turn fails.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from workspace.engines.sandbox import Sandbox
 from workspace.engines.tools import Output, ToolError
 
 LOOK_S, CLOSE_S = 0.2, 0.1
-LATE_S = 10.0  # a tool ends by itself at its time; this long after it the sandbox is given up
-NOT_FOUND = 127  # of a shell whose command no folder of the PATH holds
+LATE_S = 10.0  # a tool ends by itself at its limit; this much later the sandbox is given up
+NOT_FOUND = 127  # exit status of a shell that finds its command nowhere on the PATH
 ENDED = "the sandbox of this turn ended before the call did; the next call gets a new one"
 
 
 class Runner:
-    """One sandbox with the tools of a turn, started at once; nothing waits for it."""
+    """One sandbox with the tools of a turn. It is started at once, without waiting for it."""
 
     def __init__(self, argv: list[str], cwd: str, paths: Paths, walls: Sandbox) -> None:
         requests, self.requests = os.pipe()
@@ -64,8 +64,7 @@ class Runner:
         seconds: float,
         stoppable: AbstractContextManager[None],
     ) -> Output:
-        """One allowed call. Raises ToolError when the sandbox is gone, EngineError when it never
-        came to be."""
+        """Run one allowed call. ToolError if the sandbox ended, EngineError if it never began."""
         self._send([tool, dict(args), dict(env), seconds])
         deadline = time.monotonic() + seconds + LATE_S
         self.busy = True
@@ -86,7 +85,7 @@ class Runner:
         return Output(shown, bool(is_error), status, output)
 
     def close(self) -> None:
-        """End the sandbox and everything in it: by itself where no call is under way."""
+        """End the sandbox and everything in it; unless a call is under way it may end by itself."""
         family = [self.pid, *_children(self.pid)]
         handles = [os.pidfd_open(pid) for pid in family]
         for fd in (self.requests, self.answers, self.errors):
@@ -96,7 +95,7 @@ class Runner:
                 os.kill(self.pid, signal.SIGKILL)
                 _over(handle, CLOSE_S)
             os.close(handle)
-        for pid in family:  # the second became ours when the first ended
+        for pid in family:  # the second became our child when the first ended
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
@@ -114,7 +113,7 @@ class Runner:
         poller = select.poll()
         poller.register(self.answers, select.POLLIN)
         while len(data) < size:
-            # A signal just before the call does not end it: look up soon, so that Stop is heard.
+            # A signal just before the call does not end it: wake soon, so that Stop is noticed.
             if poller.poll(LOOK_S * 1000):
                 part = os.read(self.answers, size - len(data))
                 if not part:
@@ -138,7 +137,7 @@ class Runner:
 
 
 def _children(pid: int) -> list[int]:
-    """What bubblewrap started: the first process of the namespace, with which all others end."""
+    """What bubblewrap started: the first process of the namespace; when it ends, all others do."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
             return [int(word) for word in file.read().split()]
@@ -147,7 +146,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _over(handle: int, seconds: float) -> bool:
-    """Whether a process has ended, or does within the time."""
+    """Whether a process has ended, or ends within this many seconds."""
     poller = select.poll()
     poller.register(handle, select.POLLIN)
     return bool(poller.poll(seconds * 1000))

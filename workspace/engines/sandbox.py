@@ -1,8 +1,8 @@
 """How commands of agents are confined: the bubblewrap prefix and its probe.
 
-A forced sandbox that is missing never turns into none, and neither does one that is there and could
-not say in time whether it works: the mode is `unavailable` and no turn runs.
-What it shows and hides: docs/design/trust.md#what-the-sandbox-shows.
+If a required sandbox is missing, or one that exists could not show in time whether it works, turns
+do not run without it: the mode is `unavailable` and no turn runs. What it shows and hides:
+docs/design/trust.md#what-the-sandbox-shows.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from workspace.engines.proxy import gateway
 
 PROBE_S = 20
 PAUSES_S = (0.05, 0.2)  # before another try
-# What bubblewrap says of a path that is not as it was when the prefix was made, as of a socket that
-# went away meanwhile; a prefix that is made anew may be fine.
+# How bubblewrap reports a path that has changed since the prefix was made, such as a socket that
+# was closed since then. With a newly made prefix it may work.
 MOVED = "bwrap: Can't "
-# What it says of a machine that has too little at this moment.
+# How it reports that the machine lacks resources at this moment.
 SCARCE = tuple(map(os.strerror, (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)))
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_HERE))
@@ -31,13 +31,13 @@ LOOKED_FOR = {".rustup": "RUSTUP_HOME", ".volta": "VOLTA_HOME", ".asdf": "ASDF_D
               ".pyenv": "PYENV_ROOT", ".rbenv": "RBENV_ROOT"}  # fmt: skip
 SCRIPT = os.path.join(_HERE, "inside.py")
 MACHINE = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus"))
-# What the first process and the tools are made of, wherever this service is installed.
+# The code of the first process and the tools, wherever this service is installed.
 OURS = (os.path.join(_ROOT, "workspace"), os.path.join(_ROOT, "config"))
 
 
 class Sandbox(NamedTuple):
-    """`mode` is bwrap, off or unavailable, `reason` why it is not bwrap, `hide` what it hides,
-    `shown` what is there all the same (`engines.reads`)."""
+    """`mode` is bwrap, off or unavailable, `reason` is why it is not bwrap, `hide` what it hides,
+    `shown` what stays visible nevertheless (`engines.reads`)."""
 
     mode: str = "off"
     requested: str = "off"
@@ -52,8 +52,8 @@ class Sandbox(NamedTuple):
 
 
 class _Lacking(NamedTuple):
-    """Why there is no sandbox; `passing` where it may work in a moment, `again` where one more try
-    says so."""
+    """Why there is no sandbox. `passing`: it may work in a moment. `again`: it counts only if a
+    second try fails too."""
 
     reason: str
     passing: bool = False
@@ -61,8 +61,8 @@ class _Lacking(NamedTuple):
 
 
 def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
-    """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true. One failure does
-    not stand for the machine: a mount may come or go at that moment."""
+    """What SVC_SANDBOX gives on this machine; runs the real prefix with /bin/true. A single failure
+    does not decide, because a mount may come or go at that moment."""
     found = Sandbox("bwrap", requested, None, hide)
     if requested == "off":
         return found._replace(mode="off", reason="switched off by SVC_SANDBOX")
@@ -81,7 +81,7 @@ def probe(requested: str, *, hide: tuple[str, ...], scratch: str) -> Sandbox:
 def _try(sandbox: Sandbox, scratch: str) -> _Lacking | None:
     import subprocess
 
-    # One socket that goes away at this moment must not stand for a machine without bubblewrap.
+    # A socket that is closed at this moment must not look like a machine without bubblewrap.
     argv = wrap(["/bin/true"], sandbox, cwd=scratch, writable=[scratch], covered=False)
     try:
         done = subprocess.run(
@@ -125,10 +125,10 @@ def wrap(
 ) -> list[str]:
     """`argv` behind the prefix; `read_only` lies inside what is writable.
 
-    `needed`: what the command has to read although a folder above it is hidden. `network`: the
-    machine's own, else one with nothing but a loopback, and no unix socket but the turn's own
-    unless these are not `covered`. `door`: the unix socket by which the sandbox hands out what it
-    listens on (proxy/gateway.py), with the proxy in its environment.
+    `needed`: what the command has to read although a folder above it is hidden. `network`: it has
+    the machine's network; otherwise it has only a loopback, and with `covered` no unix socket but
+    the turn's own. `door`: the unix socket through which the sandbox passes out its listening
+    sockets (proxy/gateway.py); the proxy is then in the environment.
     """
     if sandbox.mode != "bwrap":
         return argv
@@ -160,8 +160,7 @@ def wrap(
 
 
 def _found(shown: Sequence[str]) -> list[str]:
-    """The variables by which programs find a folder that they look for in the home: the project's
-    own is another."""
+    """Variables that name folders which programs expect in the home: the turn has another."""
     named = ((LOOKED_FOR.get(os.path.basename(path)), path) for path in shown)
     return [word for name, path in named if name for word in ("--setenv", name, path)]
 
@@ -174,7 +173,7 @@ def _handed_out(door: str) -> list[str]:
 
 
 def moved(said: str) -> bool:
-    """Whether a sandbox said as it did not start that it may start by a prefix that is made now."""
+    """Whether a sandbox failed to start for a reason that a newly made prefix may remove."""
     return said.startswith(MOVED)
 
 
@@ -185,22 +184,22 @@ def inside(program: Sequence[str], addresses: Sequence[str], door: str) -> list[
 
 
 def hidden(sandbox: Sandbox) -> list[str]:
-    """What it hides: the real folders that exist. The root itself cannot be hidden."""
+    """What the sandbox hides: the folders that exist, as real paths. The root cannot be hidden."""
     real = dict.fromkeys(os.path.realpath(folder) for folder in sandbox.hide)
     there = [folder for folder in real if folder != "/" and os.path.isdir(folder)]
     return ["/tmp", "/run", *there]  # noqa: S108 - covered, not used
 
 
 def sees(sandbox: Sandbox, path: str) -> bool:
-    """Whether what lies at this path is there for a turn."""
+    """Whether a turn can see what is at this path."""
     away = hidden(sandbox)
     shown = _needed(away, sandbox.shown)
     return not _below(path, away) or path in shown or _below(path, shown)
 
 
 def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:
-    """What hiding took away and commands need: this Python, and the resolver's real file. What
-    lies below another of them comes with it."""
+    """Hidden paths that commands need: this Python, and the resolver's real file. A path below
+    another of them is left out, as it comes with that one."""
     resolver = os.path.realpath("/etc/resolv.conf")
     wanted = dict.fromkeys([sys.prefix, sys.base_prefix, resolver, *more])
     found = [path for path in wanted if os.path.exists(path) and _below(path, hidden)]

@@ -1,6 +1,6 @@
-"""Which engine runs a message, and what /api/engines says about them.
+"""Which engine runs a message, and what /api/engines says about the engines.
 
-The only engine file that reads settings. A named or pinned engine that cannot run is never
+The only engine module that reads settings. A named or pinned engine that cannot run is never
 replaced by another: the choice then has no engine and a reason. Why:
 docs/design/engines.md#choosing-an-engine.
 """
@@ -23,8 +23,8 @@ from workspace.engines.base import NAMES, Engine, Job, Probe
 Worked = Callable[[], Iterable[Path]]
 ENGINES: dict[str, Engine] = {name: base.engine(name) for name in NAMES}
 PROBED_S = 60.0
-MOST_LINKS = 40  # one behind the other, as Linux follows them
-LACKED_S = 3.0  # what was not there may be by now: who sets it up looks again
+MOST_LINKS = 40  # in a row, the limit of Linux
+LACKED_S = 3.0  # after a failure the probe is repeated this soon: what was missing may be there now
 NO_MODEL = "no model is set up; add a key, start a local model, or begin it with #!runbook"
 UNNAMED = "several ACP agents are set up; name one, as acp:<agent>"
 _BUILTIN = ("anthropic", "openai", "local")
@@ -34,7 +34,7 @@ _confined: dict[str, tuple[float, sandbox.Sandbox]] = {}  # by what SVC_SANDBOX 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`engine` None = needs_engine, for `reason`. `pins`: written to the chat's record."""
+    """`engine` None = needs_engine, for `reason`. `pins`: it is written to the chat's record."""
 
     engine: str | None
     model: str | None = None
@@ -58,7 +58,7 @@ def choose(
         return Choice("runbook")
     model: str | None = None
     for rung in (Rung(model=asked), pin or Rung(), project or Rung(), _instance()):
-        if rung is pin and pin.engine:  # made by this ladder: its model is that engine's own
+        if rung is pin and pin.engine:  # set by this ladder: its model belongs to its engine
             return _named(pin.engine, model or pin.model)
         for word in (rung.model, rung.engine):
             engine, named = read(word or "")
@@ -76,7 +76,7 @@ def _named(engine: str, model: str | None) -> Choice:
 
 
 def _automatic(model: str | None) -> Choice:
-    """The first engine that can run now; runbooks need to be marked."""
+    """The first model engine that can run now; a runbook needs the marker."""
     for name in ("claude", "builtin", "acp"):
         if probe(name).available and (model or name != "acp" or _default_model(name)):
             return Choice(name, model or _default_model(name), pins=True)
@@ -88,7 +88,7 @@ def _default_model(engine: str) -> str | None:
 
 
 def read(word: str) -> tuple[str | None, str | None]:
-    """The engine and the model that a word names; a bare word is a model of the next rung."""
+    """The engine and the model that a word names; the engine is None if it names only a model."""
     head, colon, rest = word.partition(":")
     match head:
         case "runbook" | "builtin" if not colon:
@@ -107,7 +107,7 @@ def read(word: str) -> tuple[str | None, str | None]:
 
 
 def instead_of(word: str) -> tuple[str, ...]:
-    """What there is instead of a model that its engine, with a closed catalogue, does not have."""
+    """The models its engine has instead of this one; () if the engine has it or lists none."""
     engine, named = read(word)
     offered = probe(engine).models if engine and named else ()
     agent = ":".join(word.split(":")[:2])  # acp:<agent>[:<model>]
@@ -116,7 +116,7 @@ def instead_of(word: str) -> tuple[str, ...]:
 
 
 def probe(name: str) -> Probe:
-    """Whether an engine can run now, as it was at most 60 s ago; 3 s when it could not."""
+    """Whether an engine can run now; the result is kept for 60 s, or for 3 s if it cannot."""
     engine = ENGINES[name]
     asked, found = _probes.get(engine, (0.0, None))
     if found is None or time.monotonic() - asked >= (PROBED_S if found.available else LACKED_S):
@@ -126,23 +126,23 @@ def probe(name: str) -> Probe:
 
 
 def probe_again() -> None:
-    """Forget what was found: the settings or the machine have changed."""
+    """Forget the results of probes, because the settings or the machine have changed."""
     _probes.clear()
     _confined.clear()
 
 
 def preflight(job: Job) -> str | None:
-    """One sentence refuses the job before anything is started."""
+    """One sentence if the job is refused before anything is started, else None."""
     return ENGINES[job.engine].preflight(job) if job.engine else None
 
 
 def never(job: Job) -> tuple[str, str] | None:
-    """The setting of a run and why its engine may not run it, now or later; None for most."""
+    """The setting for which the engine may never run this job, and why; None in most cases."""
     return acp.ENGINE.never(job) if job.engine == "acp" else None
 
 
 def engine_cfg(engine: str | None) -> dict[str, Any]:
-    """What an engine gets of the settings, its keys among it, which are never in an argument.
+    """The part of the settings that an engine gets, with its keys, which are never in an argument.
 
     {tools, keys: {NAME: value}, settings: engines.<name> of svc.config.yaml, data: a directory of
     its own, home: the service user's, local_url}.
@@ -162,7 +162,7 @@ def engine_cfg(engine: str | None) -> dict[str, Any]:
 
 
 def confinement() -> sandbox.Sandbox:
-    """SVC_SANDBOX as it works on this machine; probed once, and again 3 s after it could not be."""
+    """SVC_SANDBOX as it works on this machine; probed once, and 3 s after it was unavailable."""
     requested = settings.SVC.sandbox
     probed, found = _confined.get(requested, (0.0, None))
     if found is None or (found.mode == "unavailable" and time.monotonic() - probed >= LACKED_S):
@@ -174,8 +174,8 @@ def confinement() -> sandbox.Sandbox:
 
 
 def walls(worked_at: Worked) -> sandbox.Sandbox:
-    """The sandbox of a turn, with what `engines.reads` shows: a link as it is named, and what it
-    leads to. `worked_at` gives the directories of projects."""
+    """The sandbox of a turn with what `engines.reads` shows: each path as named, and what its links
+    lead to. `worked_at` returns the directories of projects."""
     astray = unshown(worked_at)
     reads = [path for path in settings.SVC.reads if path not in astray]
     named = [os.path.join(os.path.realpath(path.parent), path.name) for path in reads]  # noqa: PTH118
@@ -184,8 +184,8 @@ def walls(worked_at: Worked) -> sandbox.Sandbox:
 
 
 def unshown(worked_at: Worked) -> list[Path]:
-    """Of `engines.reads` what lies where agents work, or is reached by a link that does: one that a
-    turn puts there would show all turns what it leads to."""
+    """The paths in `engines.reads` that are where agents work, or are reached through a link there:
+    with such a link a turn could show its target to all turns."""
     if not settings.SVC.reads:
         return []
     ours = (Path(place).resolve() for place in (settings.DATA_DIR, settings.PROJECTS_DIR))
@@ -198,7 +198,7 @@ def unshown(worked_at: Worked) -> list[Path]:
 
 
 def _steps(path: Path) -> Iterator[Path]:
-    """All that is passed on the way to a path, each link of it by where it really lies."""
+    """Every path on the way to `path`, each of its links at its real place."""
     left, at, links = [*path.parts[:0:-1]], Path("/"), 0
     while left:
         name = left.pop()
@@ -215,13 +215,13 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def hidden() -> tuple[str, ...]:
-    """The real folders that no turn reads; none where nothing is confined."""
+    """The real folders that no turn can read; none if commands are not confined."""
     confined = confinement()
     return () if confined.mode == "off" else tuple(sandbox.hidden(confined))
 
 
 def warnings() -> list[str]:
-    """What stands on every page while commands of agents are not confined."""
+    """Warnings for every page while commands of agents are not confined."""
     confined = confinement()
     if confined.mode == "bwrap":
         return []
@@ -233,13 +233,13 @@ def warnings() -> list[str]:
 
 
 def unused() -> list[str]:
-    """A sentence for each ACP agent of the settings that is not used."""
+    """A sentence for each ACP agent in the settings that cannot be used."""
     problems = acp.agents.read(engine_cfg("acp")["settings"])[1]
     return [f"{text}: not used" for text in problems]
 
 
 def engines_listing() -> dict[str, Any]:
-    """The body of GET /api/engines: always the four, in this order."""
+    """The body of GET /api/engines: always all four engines, in this order."""
     confined = confinement()
     default, reason = default_engine()
     return {
@@ -294,7 +294,7 @@ def _instance() -> Rung:
 def models_listing() -> dict[str, Any]:
     """The body of GET /api/models: what can be chosen for a message now.
 
-    An engine that takes any model is listed by its own name, which leaves the model to it.
+    An engine that takes any model is listed by its own name; choosing it leaves the model to it.
     """
     rows = [_row("runbook", "runbook", "Runbook")]
     for name in NAMES[1:]:

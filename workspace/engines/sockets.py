@@ -1,7 +1,7 @@
 """The unix sockets of this machine that a sandbox would show, and how they are covered.
 
-A read-only mount does not stop a connection, and a network of its own stops only what is bound to
-no path. What is left: docs/design/trust.md#unix-sockets.
+A read-only mount does not prevent a connection, and a separate network isolates only sockets that
+are not bound to a path. What is left: docs/design/trust.md#unix-sockets.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 LISTED = "/proc/net/unix"
-MOST = 50  # mounts: half a millisecond each, and more the more there are
-LIMIT = 400  # of them take a second
+MOST = 50  # the most mounts: each takes half a millisecond, and more with their number
+LIMIT = 400  # this many take a second
 SYSTEM = ("/usr", "/etc", "/bin", "/sbin", "/lib")  # never hidden as a whole
 PLACED = ("/dev", "/proc")  # the sandbox has its own
 
 
 def covers(hidden: Sequence[str], needed: Sequence[str], own: Sequence[str]) -> list[str]:
-    """What covers the sockets that lie in nothing `hidden` and in nothing of the turn's `own`.
+    """The arguments that cover the sockets which are in nothing `hidden` and nothing of the turn's
+    `own`.
 
-    `needed` is shown although it is hidden; a socket that it names is left. Raises EngineError
-    where that cannot be done: a wall with a hole is none.
+    `needed` is visible although it is hidden; a socket that is itself needed stays. Raises
+    EngineError if the sockets cannot be listed or are too many to cover.
     """
     own = [os.path.realpath(folder) for folder in own]
     found = [
@@ -42,7 +43,7 @@ def covers(hidden: Sequence[str], needed: Sequence[str], own: Sequence[str]) -> 
 
 
 def bound() -> list[str]:
-    """The paths at which a socket of this network was bound, once each and without links."""
+    """The paths of the sockets bound in this network, without duplicates and links."""
     try:
         with open(LISTED, "rb") as file:
             lines = file.read().split(b"\n")[1:]
@@ -56,7 +57,7 @@ def bound() -> list[str]:
 
 
 def _stands(path: str) -> bool:
-    """What this user cannot look at, a command of a turn cannot either."""
+    """Whether a socket is there that this user, and so a command of a turn, can reach."""
     try:
         return stat.S_ISSOCK(os.lstat(path).st_mode)
     except (OSError, ValueError):
@@ -64,12 +65,12 @@ def _stands(path: str) -> bool:
 
 
 def _crowded(paths: Sequence[str], kept: Sequence[str]) -> list[str]:
-    """The folders to cover as a whole, so that little is left to be covered one by one."""
+    """The folders to cover as a whole, so that only few sockets must be covered one by one."""
     folders, left = [], len(paths)
     for folder, count in Counter(map(os.path.dirname, paths)).most_common():
         if (
             left > MOST
-            and count > 1  # else nothing is won, and what lies beside it is hidden
+            and count > 1  # otherwise nothing is gained, and the files beside it are hidden
             and not within(folder, SYSTEM)
             and not any(within(k, [folder]) for k in kept)
         ):

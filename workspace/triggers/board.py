@@ -19,14 +19,14 @@ from workspace.triggers.schedule import clock
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rows of one project, read in four queries."""
+    """What the rows say about the triggers of one project, read in four queries."""
 
     states: Mapping[str, TriggerState]
     last: Mapping[str, Run]
     running: frozenset[str]
     queued: Mapping[str, int]
     paused: Pause | None
-    zone: str  # of the project, where a schedule is armed in none
+    zone: str  # of the project, for schedules that are armed without a zone
 
     def zone_of(self, state: TriggerState) -> str:
         return clock.zone_of(state.when) if state.when.startswith("cron ") else self.zone
@@ -56,9 +56,9 @@ def read(slug: str, paused: Pause | None, zone: str) -> Board:
 
 
 def _last(slug: str) -> dict[str, Run]:
-    """The newest firing of each trigger that happened; a skipped one did not.
+    """The newest firing of each trigger that was not skipped.
 
-    One look into an index for each trigger: their runs are too many to be grouped."""
+    One index lookup for each trigger, because they have too many runs for a GROUP BY."""
     happened = Run.objects.filter(project=slug).exclude(status="skipped")
     newest = happened.filter(trigger=OuterRef("name")).order_by("-id").values("id")[:1]
     rows = TriggerState.objects.filter(project=slug).order_by()
@@ -67,7 +67,7 @@ def _last(slug: str) -> dict[str, Run]:
 
 
 def next_runs(state: TriggerState) -> list[str]:
-    """The next three instants of an armed schedule."""
+    """The next three times of an armed schedule; [] if it is not armed."""
     if state.next_at is None or state.armed_at is None:
         return []
     times = clock.upcoming(state.when, armed_at=state.armed_at, next_at=state.next_at)

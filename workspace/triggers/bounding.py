@@ -1,7 +1,7 @@
-"""What a client, or a turn, may store as a trigger, and that the trigger remembers the client.
+"""What a client, or a turn, may store as a trigger, and how the trigger remembers the client.
 
 A trigger fires long after the call that stored it. So it names the clients that wrote it or
-switched it on (`clients` of its entry); their scopes bound every turn that it fires, until a person
+switched it on (`clients` of its entry). Their scopes bound every turn that it fires, until a person
 saves it. See docs/design/trust.md#rights-travel-with-the-cause.
 """
 
@@ -28,7 +28,7 @@ def stored(
     project: Project,
     principal: Principal | None,
 ) -> Trigger:
-    """The trigger as this caller may leave it. Invalid names what is above its bounds."""
+    """The trigger as this caller may store it. Raises Invalid for what exceeds its bounds."""
     if principal is None or principal.kind == "user":
         return trigger
     does_other = before is None or before.run != trigger.run
@@ -52,8 +52,8 @@ def _check_mode(trigger: Trigger, principal: Principal) -> None:
 
 
 def _check_tools(trigger: Trigger, principal: Principal) -> None:
-    """Who lists a tool has approved it, and what acts outside of the sandbox is no client's to
-    approve."""
+    """Refuse tools that act outside of the sandbox unless the scope allows them by name: to list a
+    tool is to approve it, and a client may not approve these."""
     acting = turn_tools.acting().items()
     closed = {tool: one.name for tool, one in acting if not principal.bounds.acts(one)}
     for name in trigger.run.tools:
@@ -70,7 +70,7 @@ def _closed(name: str, covered: list[str], principal: Principal) -> str:
 
 
 def _check_depth(trigger: Trigger, words: Mapping[str, Any], principal: Principal) -> None:
-    """Only what this call names: what was there is bounded when it fires."""
+    """Check only a limit that this call names; a limit stored earlier is bounded when it fires."""
     cap, asked = principal.spawn_cap, trigger.run.max_spawn_depth
     named = words.get("max_spawn_depth") is not None
     if named and cap is not None and asked is not None and asked > cap:
@@ -80,7 +80,8 @@ def _check_depth(trigger: Trigger, words: Mapping[str, Any], principal: Principa
 
 
 def _limited(trigger: Trigger, project: Project, principal: Principal) -> Trigger:
-    """A turn is over when what it stored fires, so its limit stands in the entry where it binds."""
+    """The trigger with the calling turn's spawn limit where it is lower. The turn is over when the
+    trigger fires, so its limit must be in the entry."""
     cap, asked = principal.spawn_cap, trigger.run.max_spawn_depth
     holds = project.max_spawn_depth if asked is None else asked
     if cap is None or holds <= cap:
@@ -89,7 +90,7 @@ def _limited(trigger: Trigger, project: Project, principal: Principal) -> Trigge
 
 
 def _remembered(trigger: Trigger, before: Trigger | None, principal: Principal) -> tuple[str, ...]:
-    """Who stored it before, and this caller where it changes what happens."""
+    """The clients that stored it before, and this caller's if the call changes what will happen."""
     if before is None:
         return principal.clients
     same = (before.when, before.run) == (trigger.when, trigger.run)

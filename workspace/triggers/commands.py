@@ -1,6 +1,6 @@
 """Triggers as a noun: list, get, put, set, remove, run, convert.
 
-Every change is one edit of project.yaml, followed by arming; a reply already says when the
+Every change is one edit of project.yaml, followed by arming, so a reply already says when the
 trigger fires next.
 """
 
@@ -39,7 +39,7 @@ _READ_ONLY = ("name", "agentName", "legacy", "warnings", "runtime")
 
 @dataclass(frozen=True, slots=True)
 class KnownTrigger:
-    """One trigger with what is known around it; render.py shows it to clients."""
+    """A trigger with all that is known about it; render.py renders it for clients."""
 
     project: Project
     trigger: Trigger
@@ -70,7 +70,7 @@ class Saved:
 
 
 def list_triggers(project: Project) -> tuple[list[KnownTrigger], TriggerSet]:
-    """Every usable entry, schedules of the older form last, and the set they come from."""
+    """Every usable entry, legacy schedules last, and the set they come from."""
     entries, rows = files.read(project), _board(project)
     return [KnownTrigger(project, one, entries, rows) for one in entries.usable], entries
 
@@ -104,8 +104,8 @@ def put(
     if_match: str | None = None,
     fresh: bool = False,
 ) -> Saved:
-    """Create or replace with a full record, as people do: `clients` goes unless it is given.
-    `fresh`: only where there is none of this name."""
+    """Create or replace a trigger by a full record, as people do; `clients` is dropped unless it is
+    given. `fresh`: Conflict if the name exists."""
     given = {key: value for key, value in body.items() if key not in _READ_ONLY}
     trigger, findings = validate.read(name, given)
     if trigger is None:
@@ -131,7 +131,7 @@ def put(
 def set_trigger(
     project: Project, name: str, words: Mapping[str, Any], *, principal: Principal | None = None
 ) -> Saved:
-    """A partial edit in flat words; creates the trigger when there is none."""
+    """Apply a partial edit in flat words; creates the trigger if it does not exist."""
     created = False
     warnings: tuple[str, ...] = ()
 
@@ -154,7 +154,7 @@ def set_trigger(
 
 
 def _refusal(project: Project, trigger: Trigger, entries: TriggerSet) -> Problem | None:
-    """What the engine may never run is not saved; what stands in the file can be switched off."""
+    """Why the trigger is not saved: its engine can never run it. Switching it off is allowed."""
     before = entries.triggers.get(trigger.name)
     if before is not None and record(trigger) == record(before) | {"enabled": False}:
         return None
@@ -182,7 +182,7 @@ def _refuse_without_zone(entries: TriggerSet, trigger: Trigger) -> None:
 
 
 def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
-    """If-Match on one trigger compares that entry alone."""
+    """If-Match on one trigger compares only that entry. Raises Stale."""
     if if_match is None:
         return
     current = entries.find(name)
@@ -209,7 +209,7 @@ def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
 
 
 def uncovered(project: Project, name: str) -> list[str]:
-    """What a trigger that was removed had hidden: a legacy schedule of the same name."""
+    """A note about a legacy schedule that the removed trigger had hidden by its name, if any."""
     schedule = files.read(store.get(project.slug)).legacy.get(name)
     if schedule is None:
         return []
@@ -218,7 +218,7 @@ def uncovered(project: Project, name: str) -> list[str]:
 
 
 def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
-    """Fire now and wait for the chat. NotStarted when the firing started none."""
+    """Fire now and wait for the chat. Raises NotStarted if the firing started none."""
     found = store.writable(project.slug)
     trigger = _find(files.read(found), name)
     firing.refuse_to_run(trigger)
@@ -241,7 +241,7 @@ def run(project: Project, name: str, *, principal: Principal) -> firing.Outcome:
 
 
 class NotStarted(Upstream):
-    """A firing that started no chat; REST and the tool word it differently."""
+    """A firing that started no chat; REST and the MCP tool word it differently."""
 
     def __init__(self, name: str, run: Run) -> None:
         self.reason = run.reason or run.status

@@ -13,9 +13,9 @@ from workspace.triggers.entries.schema import Event
 
 
 def chat_archived(record: ChatRecord, principal: actions.Sender) -> None:
-    """Fire every enabled onArchive trigger of the chat's project, each its own run.
+    """Fire every enabled onArchive trigger of the chat's project, each as a run of its own.
 
-    Called after the flag is committed, and only for a real change."""
+    Called after the flag is committed, and only if it really changed."""
     project = store.get(record.project)
     event = {"type": "onArchive", "sessionId": record.id, "name": _name(record)}
     fired = []

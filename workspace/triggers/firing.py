@@ -1,8 +1,8 @@
 """Firing: the one path from a trigger to a turn, whatever asked for it.
 
-`fire` records, `start` checks, makes the chat and queues the turn. A run is started at most once:
+`fire` records, `start` checks, creates the chat and queues the turn. A run is started at most once:
 its start is claimed by a conditional update, and the turn is queued in the same transaction that
-names it in the run. See docs/design/workspace.md#what-a-firing-is.
+names its chat in the run. See docs/design/workspace.md#what-a-firing-is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workspace.triggers.entries import files, preflight, prompts
 from workspace.triggers.entries.schema import MAX_TURNS, Event, Trigger, agent_name
 
 NO_CHAT = "no chat within 60 s"
-ASKED = ("manual", "api")  # the causes of what somebody asked for, whatever the trigger waits for
+ASKED = ("manual", "api")  # causes of a requested firing, whatever the trigger itself waits for
 FOLDED = (
     admission.BUSY, *admission.FULL.values(), admission.FAILING, admission.LOOP, admission.OFTEN,
     admission.OUTSIDE, *pausing.REASONS,
@@ -61,7 +61,7 @@ def new_run(
 ) -> Run:
     """The record of one firing, not yet stored.
 
-    The clients that stored the trigger are behind each of its firings, as those that caused it are.
+    Its clients are those that stored the trigger and those that caused the firing.
     """
     behind = [*dict.fromkeys((*clients, *trigger.clients))]
     return Run(
@@ -85,7 +85,7 @@ def new_run(
 
 
 def skip(run: Run, reason: str) -> Run:
-    """Record that a firing did not happen; what goes on for one reason is one record."""
+    """Record that a firing did not happen; FOLDED skips in a row for one reason are one record."""
     last = Run.objects.filter(project=run.project, trigger=run.trigger).order_by("-id").first()
     at = run.scheduled_for or run.queued_at
     if last and last.status == "skipped" and last.reason == reason and reason in FOLDED:
@@ -114,14 +114,14 @@ def fire(
     due: datetime | None = None,
     refusal: str = "",
 ) -> Run:
-    """Record a firing that no clock asked for. Queued, or skipped with its reason.
+    """Record a firing that no clock asked for: a run that is queued, or skipped with its reason.
 
-    `due`: until when it gathers more before it starts; `refusal`: why the caller knows it must not
-    happen, where nothing else says so.
+    `due`: it gathers more until then, before it starts. `refusal`: a reason to skip it that the
+    caller knows, used if there is no other.
     """
     now = datetime.now(UTC)
     with transaction.atomic():
-        database.alone("trigger", project.slug, trigger.name)  # it counts before it adds
+        database.alone("trigger", project.slug, trigger.name)  # it counts firings, then adds one
         run = new_run(
             project.slug,
             trigger,
@@ -163,7 +163,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What a start found out before it makes anything."""
+    """What a start has found before it creates anything."""
 
     project: Project
     trigger: Trigger
@@ -171,9 +171,9 @@ class Beginning:
 
 
 def start(run_id: str) -> Outcome:
-    """Begin a queued run: check, make or reuse the chat, queue the turn. At most once; a run
-    that must still wait, or that another process begins, is left as it is. One that the database
-    leaves in the middle waits again, unless somebody asked for it and is told so."""
+    """Begin a queued run: check, create or reuse the chat, queue the turn. Happens at most once. A
+    run that still has to wait, or that another process begins, is left as it is. If the database
+    fails in the middle, its error is raised; the run then waits again unless it was requested."""
     run = _claim(run_id)
     if run is None:
         return Outcome(runs.get(run_id))
@@ -184,7 +184,7 @@ def start(run_id: str) -> Outcome:
             Run.objects.filter(id=run.id, session_id="").update(lease_until=None)
         else:
             state = _begin(run, beginning)
-    except Lost:  # ended by another meanwhile, or this start took too long
+    except Lost:  # another process ended the run, or this start took too long
         runs.finish(run.id, status="failed", reason=NO_CHAT)
     except NoChat as error:
         runs.finish(run.id, status="failed", reason=str(error)[:500])
@@ -201,13 +201,13 @@ def start(run_id: str) -> Outcome:
 
 
 def _put_back(run: Run) -> None:
-    """Have it wait again, unless all was stored: then its chat is named in it."""
+    """Let the run wait again, unless everything was stored: then it names its chat."""
     mine = Run.objects.filter(id=run.id, status="queued", session_id="")
     database.once_there(partial(mine.update, lease_until=None), within=runs.LEASE.total_seconds())
 
 
 def _claim(run_id: str) -> Run | None:
-    """The process of its home that sets the lease starts the run; all others leave it alone."""
+    """Claim the start: only the process of the run's home that sets the lease may start it."""
     free = runs.waiting().filter(homes.mine(), id=run_id)
     if not free.update(lease_until=datetime.now(UTC) + runs.LEASE):
         return None
@@ -215,13 +215,13 @@ def _claim(run_id: str) -> Run | None:
 
 
 def _check(run: Run) -> Beginning | None:
-    """Everything that can refuse the start; None when the run must wait for something."""
+    """What the start needs; None if the run must wait. Raises NoChat or Lost if it cannot start."""
     project = store.get(run.project)
     entries = files.read(project)
     trigger = entries.find(run.trigger)
     unreadable = project.error or (trigger is None and entries.broken(run.trigger))
     if unreadable and run.cause not in ASKED:
-        return None  # recover tries again, until a person has mended it
+        return None  # recover() tries again until a person has repaired it
     store.sound(project)
     if given_up := _given_up(run, trigger):
         runs.finish(run.id, status="cancelled", reason=given_up)
@@ -247,7 +247,7 @@ def _check(run: Run) -> Beginning | None:
 
 
 def _given_up(run: Run, trigger: Trigger | None) -> str:
-    """Why the trigger fires this no more; empty where it does, or where it was asked for."""
+    """Why the trigger no longer fires this; "" if it does, or if the firing was requested."""
     if trigger is None:
         return runs.REMOVED
     if run.cause in ASKED:
@@ -260,12 +260,12 @@ def _given_up(run: Run, trigger: Trigger | None) -> str:
 
 
 def _gathers(run: Run) -> bool:
-    """What happens is gathered for a while; the ticker takes the time away when that is over."""
+    """Whether the run still gathers happenings; the ticker clears the time when that is over."""
     return run.cause == "event" and run.scheduled_for is not None
 
 
 def _subject_busy(run: Run) -> bool:
-    """A hook waits for the turn that was running when its chat was archived."""
+    """Whether a hook's chat still runs the turn that was running when the chat was archived."""
     if not run.event or "sessionId" not in run.event:
         return False
     running = Turn.objects.filter(chat=run.event["sessionId"], state="running")
@@ -273,7 +273,7 @@ def _subject_busy(run: Run) -> bool:
 
 
 def _begin(run: Run, beginning: Beginning) -> str:
-    """Queue the turn in a chat, and name the chat in the run, both or neither; the turn's state."""
+    """Queue the turn and name its chat in the run, both or neither. Returns the turn's state."""
     trigger, project = beginning.trigger, beginning.project
     if trigger.run.session == "new":
         return _queue_new(run, beginning)[1]
@@ -288,7 +288,7 @@ def _begin(run: Run, beginning: Beginning) -> str:
 
 
 def _owned_chat(project: Project, trigger: Trigger) -> str | None:
-    """The chat that `session: resume` goes on with, as long as its record exists."""
+    """The chat that `session: resume` continues, if its record exists; else None."""
     state = TriggerState.objects.filter(project=project.slug, name=trigger.name).first()
     if state is None or not state.owned_chat:
         return None
@@ -299,8 +299,9 @@ def _owned_chat(project: Project, trigger: Trigger) -> str | None:
 
 
 def _queue_new(run: Run, beginning: Beginning) -> tuple[str, str]:
-    """The chat's files come before the transaction: what locks a file or the index may be waiting
-    for the database."""
+    """Create a chat and queue the turn in it. The chat's files are written before the transaction,
+    because another process may hold a lock on a file or the index while it waits for the
+    database."""
     record = actions.open_for(
         _firing(run, beginning),
         project=beginning.project,
@@ -325,7 +326,8 @@ def _queue_in(chat: str, run: Run, beginning: Beginning) -> str:
 
 
 def _name_chat(run: Run, chat: str) -> None:
-    """Raises, and so undoes the queued turn, when the run is no longer ours to start."""
+    """Name the chat in the run. Raises Lost, which also undoes the queued turn, if the run is no
+    longer ours to start."""
     mine = Run.objects.filter(id=run.id, status="queued", session_id="")
     if not mine.filter(lease_until__gt=datetime.now(UTC)).update(session_id=chat, lease_until=None):
         raise Lost
@@ -358,14 +360,14 @@ def _firing(run: Run, beginning: Beginning) -> actions.Firing:
 
 
 def _message(run: Run, beginning: Beginning) -> str | None:
-    """What the agent reads before the prompt; None when it is exactly the prompt."""
+    """What the agent reads, with the part before the prompt; None if it is only the prompt."""
     if beginning.trigger.type != "event":
         return None
     return f"{telling.in_front(run)}\n\n{beginning.prompt}"
 
 
 def refuse_to_run(trigger: Trigger) -> None:
-    """Webhooks and the curator's entry are never run on demand."""
+    """Raise Conflict for a webhook or the curator's entry, which are never run on demand."""
     name = f'Trigger "{trigger.name}"'
     if trigger.type == "webhook":
         raise Conflict(f"{name} is a webhook trigger: stored, never fired.", code="not_runnable")

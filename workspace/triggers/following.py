@@ -1,4 +1,4 @@
-"""What stands behind every change of a turn's row: its run, and the curator after it."""
+"""What follows every change of a turn's row: the change of its run, and perhaps a curator pass."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from workspace.triggers.curator.briefing import PEOPLE
 
 
 def follow(turn: Turn) -> None:
-    """The run of a turn follows it; a pass's answer is written before its run completes; the end
-    of a person's turn may begin a pass."""
+    """Update the run of a turn. The answer of a curator pass is written before its run completes,
+    and the end of a person's turn may begin a pass."""
     problem = ""
     if turn.state == "done" and turn.run is not None and turn.run.kind == passes.KIND:
         waits = turn.run.status in runs.ACTIVE or turn.unclosed

@@ -1,8 +1,8 @@
 """What happens in the parts as firings: threads, commits, apps, and runs that failed.
 
-A receiver's work: find the triggers it is for, and record. The run is queued at once and waits for
-its debounce in the row, `scheduled_for`; what happens meanwhile is added to it. So nothing of it is
-lost in a restart, and it is seen and can be cancelled. See docs/design/workspace.md#happenings.
+A receiver finds the triggers concerned and records. The run is queued at once and waits for its
+debounce in its row, `scheduled_for`; what else happens until then is added to it. So a restart
+loses nothing, and the run can be seen and cancelled. See docs/design/workspace.md#happenings.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ APPS = ("onAppDown", "onAppUp")
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One thing that happened, in the words of triggers.
+    """One thing that happened, in the terms of triggers.
 
-    `names` are what `run.match` may name; `repository` or `directory` say where it was, `project`
-    in which one, None where only the place tells. `cause`: the firings and clients behind it, None
-    where these are known only by what works now.
+    `names` are what `run.match` is compared with; `repository` or `directory` say where it
+    happened, `project` in which one, or None if only the place is known. `cause`: the firings and
+    clients behind it, or None if they can only be inferred from the turns at work.
     """
 
     on: str
@@ -56,13 +56,13 @@ class Happening:
     directory: Path | None = None
     project: str | None = None
     cause: Cause | None = None
-    trigger: str = ""  # the one whose run it is
+    trigger: str = ""  # the trigger whose run it is
 
 
 def hear(
     what: ThreadWritten | BranchMoved | AppChanged | RunEnded, now: datetime | None = None
 ) -> None:
-    """Record the firings of what happened. Returns at once where no trigger waits for it."""
+    """Record the firings of what happened. Does nothing if no trigger waits for it."""
     found = _read(what, now or datetime.now(UTC))
     if found is None:
         return
@@ -74,7 +74,7 @@ def hear(
 
 
 def _read(what: Any, now: datetime) -> Happening | None:
-    """None for what no event is made of."""
+    """The happening, or None if it makes no event."""
     match what:
         case ThreadWritten():
             return _thread(what, now)
@@ -100,7 +100,9 @@ def _read(what: Any, now: datetime) -> Happening | None:
 
 
 def _thread(what: ThreadWritten, now: datetime) -> Happening | None:
-    """Persons only. Who wrote into the file by hand is only what it says."""
+    """The happening of a thread that a person wrote in; None for agents and other acts. If it was
+    written into the file by hand, its author is only what the file says, so the cause is
+    inferred."""
     if what.act not in ("opened", "replied") or AGENT.match(what.author):
         return None
     said = telling.entry(
@@ -146,19 +148,19 @@ def _is_for(found: Happening, project: Project, trigger: Trigger) -> bool:
 
 
 def _named(found: Happening, trigger: Trigger) -> bool:
-    """Whether `run.match` names it, in any case; everything where there is none."""
+    """Whether `run.match` names it, ignoring case; always if `run.match` is empty."""
     wanted = [_but_for_stars(pattern.casefold()) for pattern in trigger.run.match]
     names = [name.casefold() for name in found.names]
     return not wanted or any(fnmatchcase(name, one) for name in names for one in wanted)
 
 
 def _but_for_stars(pattern: str) -> str:
-    """The pattern of a name in which `*` alone is special: `pages/[id].tsx` is a file."""
+    """The name as a pattern in which only `*` is special: `pages/[id].tsx` is a file."""
     return "*".join(map(glob.escape, pattern.split("*")))
 
 
 def _take(found: Happening, project: Project, trigger: Trigger) -> None:
-    """Add it to the firing that gathers, or record one that begins to."""
+    """Add the happening to the firing that gathers, or record a firing that begins to gather."""
     cause = found.cause
     if cause is None:
         there = partial(_works_there, found)
@@ -197,7 +199,7 @@ def _works_there(found: Happening, slug: str) -> bool:
 
 
 def _joined(found: Happening, project: Project, trigger: Trigger, cause: Cause) -> bool:
-    """Whether a firing of the trigger still gathers and has it now, with all who are behind it."""
+    """Whether a firing of the trigger still gathers; it then has the happening and its cause."""
     gathering = _gathering().filter(project=project.slug, trigger=trigger.name)
     run = gathering.filter(scheduled_for__gt=found.at).order_by("-id").first()
     if run is None or run.event is None:
@@ -215,7 +217,7 @@ def _joined(found: Happening, project: Project, trigger: Trigger, cause: Cause) 
 
 
 def _too_often(found: Happening, project: Project, trigger: Trigger) -> str:
-    """Why an app that keeps falling is left to a person."""
+    """Why an app that keeps falling is left to a person; "" if it is not yet."""
     if found.on not in APPS:
         return ""
     fired = Run.objects.filter(project=project.slug, trigger=trigger.name, cause="event")
@@ -234,8 +236,8 @@ def _gathering() -> Any:
 
 
 def release_due(now: datetime) -> None:
-    """Hand over the firings that have gathered long enough; the ticker calls it. What would gather
-    for longer than any may began while the clock was ahead."""
+    """Deliver the firings that have gathered long enough; the ticker calls this. A firing that
+    would gather longer than any may was begun while the clock was ahead, and is delivered too."""
     over = Q(scheduled_for__lte=now) | Q(scheduled_for__gt=now + LONGEST_DEBOUNCE)
     for run in _gathering().filter(over).order_by("id"):
         with transaction.atomic():
@@ -244,7 +246,7 @@ def release_due(now: datetime) -> None:
 
 
 def next_at() -> datetime | None:
-    """When the next firing has gathered long enough."""
+    """When the next firing has gathered long enough; None if none gathers."""
     first = _gathering().order_by("scheduled_for").values_list("scheduled_for", flat=True).first()
     found: datetime | None = first
     return found

@@ -1,6 +1,7 @@
-"""Where the workspace hears what happened: in its own turns and runs, and in the other parts.
+"""Where the workspace learns what happened, in its own turns and runs and in the other parts.
 
-Connected when Django starts, in every process, so it imports what listens when something happens.
+Connected when Django starts, in every process, so the receivers are imported only when something
+happens.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Pausing every trigger of a project, or of the instance, with one switch that is a file.
+"""Pausing all triggers of a project, or of the instance, with a switch that is kept in a file.
 
-A project says `triggersPaused` in its project.yaml, the instance `paused` in `triggers.yaml` beside
-the projects: since when, or `true` when it was written by hand. While either holds nothing fires by
-itself; the times that pass are recorded as skipped and not caught up. "Run now" is not affected.
-The same holds for a project that is over by its `status`, and for one whose `path` cannot be used.
+A project has `triggersPaused` in its project.yaml, the instance has `paused` in `triggers.yaml`
+beside the projects: since when, or `true` if it was written by hand. While either is set, nothing
+fires by itself; times that pass are recorded as skipped and not caught up. "Run now" is not
+affected. The same holds for a project that is over by its `status`, and for one whose `path` cannot
+be used.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ KEY = "triggersPaused"
 FILE, FILE_KEY = "triggers.yaml", "paused"
 LIMIT = 1 << 20
 OFF = ("", "no", "off", "false")
-OVER = ("done", "abandoned")  # the status of a project that is worked on no more
+OVER = ("done", "abandoned")  # the status of a project that is no longer worked on
 PAUSED = "triggers are paused"
 ENDED = {status: f"the project is {status}" for status in OVER}
 NO_FOLDER = "the directory that the project works in cannot be used"
@@ -36,41 +37,42 @@ REASONS = (PAUSED, *ENDED.values(), NO_FOLDER)
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Who holds the triggers, and since when; None where that was not written."""
+    """What holds the triggers, and since when; None if that was not written."""
 
     by: Literal["project", "instance", "status", "folder", "file"]
     since: str | None
-    status: str = ""  # of the project, where that is what holds them
+    status: str = ""  # of the project, if that holds them
 
     @property
     def reason(self) -> str:
-        """What a firing that did not happen says of it."""
+        """The reason that a skipped firing records."""
         return NO_FOLDER if self.by == "folder" else ENDED.get(self.status, PAUSED)
 
 
 def of(project: Project) -> Pause | None:
-    """What holds the triggers of this project; the instance before the project itself."""
+    """What holds the triggers of this project, or None; the instance comes before the project."""
     return of_instance() or of_data(project.data)
 
 
 def told(project: Project) -> Pause | None:
-    """What is said to hold them: also a project.yaml that is not followed, or cannot be read. What
-    happens meanwhile is no skipped firing; it waits until a person has seen to the file."""
+    """What holds the triggers, as shown to clients: also a project.yaml that is not followed or
+    cannot be read. Happenings are not skipped in that case; they wait until a person has repaired
+    the file."""
     return of(project) or (Pause("file", None) if project.error else None)
 
 
 def of_data(data: Mapping[str, Any]) -> Pause | None:
-    """What a project.yaml says: its switch, else its status; else the disk, of its `path`."""
+    """What a project.yaml says: by its switch, its status, or a `path` that cannot be used."""
     return of_file(data) or of_place(data)
 
 
 def of_file(data: Mapping[str, Any]) -> Pause | None:
-    """What holds until the file changes."""
+    """What holds the triggers until the file changes."""
     return _switched(data) or _over(data.get("status"))
 
 
 def of_place(data: Mapping[str, Any]) -> Pause | None:
-    """A directory that is gone holds its triggers until it is back, whatever the file says."""
+    """A directory that cannot be used holds its triggers until it can, whatever the file says."""
     place = folders.of(data)
     return Pause("folder", None) if place and place.problem else None
 
@@ -85,17 +87,17 @@ def _over(status: Any) -> Pause | None:
 
 
 def of_instance() -> Pause | None:
-    """A file that cannot be read holds everything: nothing fires that was meant to stop."""
+    """What holds the triggers of the instance; a file that cannot be read holds them as well."""
     path = switch()
     stat = files.stat_of(path)
     try:
         return _written(str(path), stat) if stat else None
-    except OSError:  # not remembered: it may be had without a trace in its stat
+    except OSError:  # not cached: it may become readable without a trace in its stat
         return Pause("instance", None)
 
 
 def switch() -> Path:
-    """The file of the instance's switch."""
+    """The file with the switch of the instance."""
     found: Path = settings.PROJECTS_DIR / FILE
     return found
 
@@ -121,7 +123,7 @@ def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
 
 
 def pause(project: Project, *, paused: bool) -> bool:
-    """Set the switch of a project; whether that changed anything. Conflict for a broken file."""
+    """Set the switch of a project; whether that changed it. Raises Conflict for a broken file."""
     found = store.sound(project)
     if (_switched(found.data) is not None) == paused:
         return False
@@ -130,7 +132,7 @@ def pause(project: Project, *, paused: bool) -> bool:
 
 
 def pause_instance(*, paused: bool) -> bool:
-    """Set the switch of the instance. Conflict when its file cannot be changed as it stands."""
+    """Set the switch of the instance. Raises Conflict if its file cannot be edited as it is."""
 
     def edit(data: bytes | None) -> bytes:
         try:

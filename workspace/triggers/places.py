@@ -1,7 +1,7 @@
 """Whether what happened belongs to a project: by its repository, or by a directory of it.
 
-Repositories are told by where their objects are, so that each work tree of one is the same. Reads
-git's own small files and starts no process but for a submodule: it is asked while a request waits.
+A repository is identified by where its objects are, so that all its work trees count as one. Reads
+git's own small files and starts a process only for a submodule, because a request may be waiting.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from workspace.projects.project import Project
 
 
 def repository(path: Path) -> Path | None:
-    """What all work trees of the repository at or above a directory share; None outside of any,
-    and where a directory's `.git` leads to a repository that does not name it."""
+    """What all work trees of the repository at or above a directory share. None outside of any
+    repository, and if a directory's `.git` leads to a repository that does not name the
+    directory."""
     try:
         real = path.resolve(strict=True)
         for folder in (real, *real.parents):
@@ -39,7 +40,7 @@ def shares_repository(project: Project, path: Path) -> bool:
 
 
 def holds(project: Project, path: Path) -> bool:
-    """Whether the directory is the project's, or in it; it may be gone by now."""
+    """Whether the directory is the project's or lies in it; it may no longer exist."""
     place = project.place
     if place.problem:
         return False
@@ -50,7 +51,7 @@ def holds(project: Project, path: Path) -> bool:
 
 
 def project(slug: str) -> Project | None:
-    """The project, where it can be acted in."""
+    """The project; None if there is none here with a readable file."""
     try:
         return store.writable(slug)
     except SvcError:

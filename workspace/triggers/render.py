@@ -57,7 +57,7 @@ class Run(TypedDict):
 
 
 class Pause(TypedDict):
-    """What holds triggers back; `since` is null where it was not written."""
+    """What holds triggers back; `since` is null if no time was written."""
 
     by: Literal["project", "instance", "status", "folder", "file"]
     since: str | None
@@ -89,7 +89,7 @@ class Trigger(TriggerBody):
 
 
 class InvalidEntry(TypedDict):
-    """What was written by hand and cannot be used."""
+    """A hand-written entry that cannot be used."""
 
     name: str
     error: str
@@ -134,8 +134,8 @@ def _stamp(moment: datetime | None) -> str | None:
 
 
 def _event(row: models.Run) -> dict[str, Any] | None:
-    """What happened to which chat, or what was gathered; the name kept for the first message is
-    not part of it."""
+    """What happened to which chat, or what was gathered; without the chat's name, which is kept
+    only for the first message."""
     shown = ("type", "sessionId", "happenings", "more")
     return {key: row.event[key] for key in shown if key in row.event} if row.event else None
 
@@ -156,7 +156,7 @@ def pause(found: pausing.Pause | None) -> Pause | None:
 
 
 def runtimes(project: Project, paused: pausing.Pause | None) -> list[Runtime]:
-    """Every usable trigger of the project, schedules of the older form last."""
+    """Every usable trigger of the project, legacy schedules last."""
     rows = board.read(project.slug, paused, str(project.effective("timezone")))
     invalid = models.InvalidEntry.objects.filter(project=project.slug)
     unusable = set(invalid.values_list("name", flat=True))
@@ -168,7 +168,7 @@ def runtimes(project: Project, paused: pausing.Pause | None) -> list[Runtime]:
 
 
 def _runtime(rows: Board, name: str, type_: str, *, legacy: bool) -> Runtime:
-    """One trigger; a trigger without a row is as one never armed."""
+    """One trigger; one without a row is shown as never armed."""
     state = rows.states.get(name) or models.TriggerState(name=name, type=type_)
     last, scheduled = rows.last.get(name), type_ == "schedule"
     entry: Runtime = {
@@ -191,7 +191,7 @@ def _runtime(rows: Board, name: str, type_: str, *, legacy: bool) -> Runtime:
 
 
 def trigger(seen: KnownTrigger) -> Trigger:
-    """The record with its defaults filled, and what it is doing now."""
+    """The record with its defaults filled in, and the state of the trigger."""
     found, warnings = seen.trigger, seen.warnings
     whole = record(found)
     shown: Trigger = {
@@ -212,7 +212,7 @@ def trigger(seen: KnownTrigger) -> Trigger:
 
 
 def flat(seen: KnownTrigger) -> dict[str, Any]:
-    """The flat trigger of the tools, nulls present."""
+    """The trigger in the flat form of the MCP tools, with nulls."""
     shown, found = trigger(seen), seen.trigger
     when, what, entry = shown["trigger"], shown["run"], shown["runtime"]
     last = entry["lastRun"]

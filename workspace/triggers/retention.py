@@ -1,4 +1,4 @@
-"""Dropping history past its retention: runs, audit rows, settled queue rows."""
+"""Deleting history after its retention: runs, audit rows, settled queue rows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from workspace.triggers import runs
 
 
 def prune() -> None:
-    """Older rows of this home go; never a queued or running one, never a message that still waits,
-    and never a turn whose transcript lacks its end."""
+    """Delete old rows of this home, but never a queued or running one, a message that still waits,
+    or a turn whose transcript lacks its end."""
     now, ours = datetime.now(UTC), homes.adoptable()
     before = now - timedelta(days=settings.SVC.run_days)
     over = Run.objects.filter(ours, queued_at__lt=before).exclude(status__in=runs.ACTIVE)

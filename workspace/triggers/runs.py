@@ -1,4 +1,4 @@
-"""Runs: one truthful record per firing, mirrored from the turn it became."""
+"""Runs: one record per firing, mirrored from the turn that it became."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ REMOVED = "its trigger was removed"
 LEASE = timedelta(seconds=60)  # how long a start may take
 OFF = "its trigger was switched off"
 CHANGED = "its trigger waits for something else now"
-GATHERS = Q(cause="event", scheduled_for__isnull=False)  # what happens, until that moment
+GATHERS = Q(cause="event", scheduled_for__isnull=False)  # gathers what happens until that time
 SUMMARY = 300
-LOOKED = 2500  # runs that one page is looked for in: there is no index of their words
-QUEUE = "svc"  # named, because a worker of `turns` would otherwise hand over to its own queue
+LOOKED = 2500  # the most runs that one page searches: their words are not indexed
+QUEUE = "svc"  # named, because a worker of `turns` would otherwise use its own queue
 
 
 def get(run_id: str) -> Run:
@@ -63,11 +63,11 @@ def list(  # noqa: A001 - runs.list() reads as it should
     limit: int = 100,
     before: str | None = None,
 ) -> tuple[builtins.list[Run], str | None]:
-    """Newest first, and what to pass as `before` for the next page (None on the last).
+    """Runs, newest first, and what to pass as `before` for the next page (None on the last).
 
-    `q`: words that stand in the trigger's name, the reason or the summary, all of them. A page
-    looks through LOOKED runs for them, so it may be short, or empty, and have a next one.
-    `since` and `until` are about when a run was queued.
+    `q`: words that must all occur in the trigger's name, the reason or the summary. A page searches
+    LOOKED runs for them, so it may be short, or even empty, and still have a next page. `since` and
+    `until` bound the time at which a run was queued.
     """
     if before and not ids.RUN.fullmatch(before):
         raise Invalid([Problem("before", "must be the `next` of the page before")])
@@ -94,7 +94,7 @@ def list(  # noqa: A001 - runs.list() reads as it should
 
 
 def _looked_at(rows: QuerySet[Run]) -> tuple[QuerySet[Run], str | None]:
-    """The first LOOKED of them, and the last of these where more follow."""
+    """The first LOOKED rows, and the id of the last of them if more follow."""
     around = [*rows.values_list("id", flat=True)[LOOKED - 1 : LOOKED + 1]]
     return (rows.filter(id__gte=around[0]), around[0]) if around[1:] else (rows, None)
 
@@ -102,7 +102,7 @@ def _looked_at(rows: QuerySet[Run]) -> tuple[QuerySet[Run], str | None]:
 def follow(turn: Turn, *, problem: str = "") -> None:
     """Bring the run of a turn to the turn's state. Called at every change of a turn's row.
 
-    `problem`: why a turn that completed is a failed run all the same."""
+    `problem`: why the run failed although its turn completed."""
     if turn.run_id is not None and turn.state == "waiting":
         going = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
         going.update(status="running", started_at=turn.started, reason=retries.said(turn))
@@ -128,7 +128,7 @@ def _mirror(turn: Turn, problem: str) -> None:
     if finish(turn.run_id or "", status=status, **(values | found)):
         if status == "failed":
             _remember_error(turn.run_id or "", f"{word}: {values['reason']}" if word else None)
-    elif turn.unclosed:  # another host ended it without the transcript, which says what was
+    elif turn.unclosed:  # another host ended the turn without its transcript, which has the details
         Run.objects.filter(id=turn.run_id).update(status=status, **(values | found))
 
 
@@ -143,7 +143,7 @@ def _reason(turn: Turn, status: str) -> str:
 
 
 def _facts(turn: Turn) -> dict[str, Any]:
-    """What the transcript says of the turn; nothing is guessed where it is silent."""
+    """What the transcript says about the turn; nothing is guessed for what it lacks."""
     try:
         records = endings.records_of(endings.transcript_of(turn), turn.id)
     except (OSError, NotFound):
@@ -180,7 +180,8 @@ def _tools(records: builtins.list[dict[str, Any]]) -> builtins.list[dict[str, An
 
 
 def finish(run_id: str, *, status: str, **values: Any) -> bool:
-    """End an active run, once; the one that ends it writes the log and lets the next one start."""
+    """End an active run; False if it has ended already. The process that ends it logs it and lets
+    the next run start."""
     values.setdefault("finished_at", datetime.now(UTC))
     ending = Run.objects.filter(id=run_id, status__in=ACTIVE)
     if not ending.update(status=status, lease_until=None, **values):
@@ -218,19 +219,19 @@ def waiting() -> Any:
 
 
 def deliver(run: Run) -> None:
-    """Hand a queued run to the workers of its home. More than one delivery is harmless."""
+    """Queue the run's start for the workers of its home. More than one delivery is harmless."""
     cluster = homes.queue_for(QUEUE, run.home)
     async_task("workspace.tasks.start_run", run.id, cluster=cluster, task_name=run.id, save=False)
 
 
 def hand_over(task: str) -> None:
-    """Have a chore of this home done: the name of a function of workspace.tasks."""
+    """Queue a chore for this home: `task` names a function of workspace.tasks."""
     cluster = homes.queue(QUEUE)
     async_task(f"workspace.tasks.{task}", cluster=cluster, task_name=task, save=False)
 
 
 def _release_waiting(run: Run) -> None:
-    """`overlap: queue`: the oldest run that waits behind this one starts now."""
+    """Deliver the oldest run that waits behind this one (`overlap: queue`)."""
     ready = waiting().filter(project=run.project, trigger=run.trigger).exclude(GATHERS)
     behind = ready.order_by("id").first()
     if behind is not None:
@@ -238,13 +239,13 @@ def _release_waiting(run: Run) -> None:
 
 
 def _release_events(chat: str) -> None:
-    """Runs that waited for the end of the turn of the chat they are about."""
+    """Deliver the runs that are about this chat and waited for its turn to end."""
     for run in waiting().alias(about=database.text_at("event__sessionId")).filter(about=chat):
         deliver(run)
 
 
 def cancel(run_id: str) -> bool:
-    """End a run, queued or running; False when it had ended already."""
+    """End a queued or running run; False if it has ended already."""
     run = get(run_id)
     turn = Turn.objects.filter(run=run).order_by("-id").first()
     if turn is not None:
@@ -253,7 +254,7 @@ def cancel(run_id: str) -> bool:
 
 
 def cancel_queued(project: str, trigger: str) -> None:
-    """What a removed trigger leaves in the queue never starts."""
+    """Cancel what a removed trigger left in the queue."""
     queued = Run.objects.filter(homes.mine(), project=project, trigger=trigger, status="queued")
     for run in queued:
         turn = Turn.objects.filter(run=run).first()
@@ -269,11 +270,11 @@ def _removed(turn: Turn) -> None:
 
 
 def recover(now: datetime, on_change: OnChange = follow) -> int:
-    """After a crash: starts that were lost are interrupted, ended turns are mirrored, and runs
+    """Repair runs after a crash: lost starts become interrupted, ended turns are mirrored, and runs
     whose start has not begun are delivered again. Returns how many runs of this home became
     interrupted."""
     interrupted = 0
-    over = Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)  # of a clock that was ahead
+    over = Q(lease_until__lt=now) | Q(lease_until__gt=now + 2 * LEASE)  # or a clock was ahead
     lost = Q(over, status="queued", session_id="")
     for run_id in Run.objects.filter(homes.mine(), lost).values_list("id", flat=True):
         interrupted += finish(run_id, status="interrupted", reason=INTERRUPTED)
@@ -286,7 +287,7 @@ def recover(now: datetime, on_change: OnChange = follow) -> int:
 
 
 def _first_waiting() -> QuerySet[Run]:
-    """Of each trigger of this home the oldest run whose start has not begun."""
+    """The oldest run of each trigger of this home whose start has not begun."""
     ready = waiting().filter(homes.mine()).exclude(GATHERS)
     triggers = ready.order_by().values("project", "trigger")
     return Run.objects.filter(id__in=triggers.annotate(oldest=Min("id")).values("oldest"))

@@ -1,9 +1,9 @@
 """The acp engine: any agent of the Agent Client Protocol, by configuration.
 
-The protocol cannot make an agent keep to a tool list, to plan mode or to a number of turns: what
-asks for one of them is refused, unless the sandbox holds it. Nor can it make an agent ask: without
-a person who attends the turn it runs in bypassPermissions, where nothing is asked anyway, or not.
-See docs/design/engines.md#the-acp-engine.
+The protocol cannot make an agent keep to a tool list, to plan mode or to a number of turns. A turn
+that needs one of them is refused, unless the sandbox enforces it. Nor can the protocol make an
+agent ask before it acts, so a turn that no person attends runs only in bypassPermissions, where
+nothing is asked anyway. See docs/design/engines.md#the-acp-engine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNASKED = (
 
 
 class Acp:
-    """One turn of one agent process, wrapped whole."""
+    """The acp engine, as the service and the turn process use it."""
 
     name = "acp"
     looped = True
@@ -45,7 +45,7 @@ class Acp:
         return Probe(False, reason, version)
 
     def default_model(self, cfg: Mapping[str, Any]) -> str | None:
-        """The agent, where there is only one."""
+        """The agent's name if exactly one is configured, else None."""
         found = list(agents.read(cfg["settings"])[0])
         return found[0] if len(found) == 1 else None
 
@@ -58,7 +58,7 @@ class Acp:
         ]
 
     def never(self, job: Job) -> tuple[str, str] | None:
-        """The setting of a run and the reason for which no agent on any machine may run it."""
+        """The setting that keeps every agent from running this job, and why; None if none does."""
         if job.tools is not None:
             return "tools", NO_LIST
         if not job.attended and job.mode != "bypassPermissions":

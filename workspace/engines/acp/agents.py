@@ -4,11 +4,11 @@
              urls: [URL, ...], startSeconds: number, meta: {...}, ownInstructions: [file, ...]}
 
 `env` names variables of the service that the agent gets, `mode` the session mode it is put into,
-`login` the way it has to authenticate, `reads` what the sandbox must leave readable, `urls`
-the servers of its model that it reaches whatever the network of the turn is, `startSeconds` how
-long each answer may take until its session is open, `meta` what its makers let a client say to it
-beside the protocol (the `_meta` of its session), `ownInstructions` the files of instructions that
-it reads by itself, so that it is not told them twice.
+`login` its method of authentication, `reads` what the sandbox must leave readable, `urls` the
+servers of its model, which it reaches whatever the network of the turn is, `startSeconds` how long
+each answer may take until its session is open, `meta` extra data that its makers accept from a
+client (the `_meta` of its session), `ownInstructions` the files of instructions that the agent
+reads by itself and that are therefore not sent to it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ START, START_S, START_MOST = "startSeconds", 120, 3600
 META = "meta"
 OWN = "ownInstructions"
 KEYS = (*LISTS, *TEXTS, START, META, OWN)
-# What known programs read by themselves; of any other all is believed to be read.
+# What known programs read by themselves; any other is assumed to read all of INSTRUCTIONS.
 READERS = {
     "claude-agent-acp": ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"),
     "codex-acp": ("AGENTS.md",),
@@ -52,7 +52,7 @@ class Agent(NamedTuple):
 
 
 def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
-    """The usable agents of `engines.acp` by name, and a sentence for each entry that is not."""
+    """The usable agents of `engines.acp` by name, and a sentence for each unusable entry."""
     entries = settings.get("agents") or {}
     if not isinstance(entries, Mapping):
         return {}, ["engines.acp.agents must be a mapping of names"]
@@ -76,7 +76,7 @@ def _read_by(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _problem(name: str, entry: Any) -> str | None:
-    """What follows the entry's name in a sentence; None when it is in order."""
+    """The rest of a sentence that begins with the entry's name; None if the entry is in order."""
     if not name or ":" in name or name != name.strip():
         return ": the name must be one word without a colon"
     if not isinstance(entry, Mapping):
@@ -130,7 +130,7 @@ def choose(model: str | None, settings: Mapping[str, Any]) -> tuple[Agent | None
 
 
 def missing(agent: Agent) -> str | None:
-    """Why the agent cannot be started here."""
+    """Why the agent cannot be started here; None if it can."""
     if shutil.which(agent.command[0]):
         return None
     return f"the command of the ACP agent {agent.name} is not found: {agent.command[0]}"
@@ -143,8 +143,8 @@ def argv(agent: Agent) -> list[str]:
 
 
 def needed(agent: Agent) -> list[str]:
-    """What the agent has to read where the sandbox hides it: its program with what that is
-    installed in, paths among its arguments, and what the settings name."""
+    """Paths that the agent has to read and the sandbox would hide: its program with the
+    installation it belongs to, paths among its arguments, and what the settings name."""
     program, *arguments = argv(agent)
     found = _program(Path(program))
     interpreter = _interpreter(Path(program))
@@ -174,8 +174,8 @@ def _installation(path: Path) -> list[Path]:
 
 
 def _home() -> Path | None:
-    """That of the user by the system, as a turn is given another. None for a user whom it does not
-    know: a container may be run as any number."""
+    """The user's home according to the system, because a turn has a different HOME. None if the
+    system does not know the user: a container may run under any number."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
@@ -183,7 +183,7 @@ def _home() -> Path | None:
 
 
 def _interpreter(program: Path) -> str | None:
-    """What the first line of a script names, found on the PATH where it says env."""
+    """The interpreter that the script's first line names, looked up on the PATH after `env`."""
     try:
         with program.open("rb") as file:
             line = file.readline(200).decode(errors="replace")

@@ -1,7 +1,7 @@
 """Tool calls of an ACP agent as ours: one tool_use and one tool_result each.
 
-An agent tells of a call piece by piece: what is known so far is merged here, and becomes an event
-when the call is run or permission is asked for it.
+An agent reports a call piece by piece. The pieces are merged here and become an event when the call
+runs or when the agent asks permission for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from config.process.light_typing import Any
 from workspace.engines.base import Args, ToolResult, ToolUse
 
 TOOLS = {"read": "Read", "search": "Grep", "edit": "Edit", "execute": "Bash", "fetch": "WebFetch"}
-ANYTHING = "Bash"  # a kind that none of our tools stands for counts as running commands
+ANYTHING = "Bash"  # calls of a kind that none of our tools stands for count as running commands
 SHOWN = {"Read": "file_path", "Edit": "file_path", "Grep": "pattern", "Bash": "command"}
 DIFF_LINES = 2000
 FIELDS = ("title", "kind", "status", "locations", "content", "raw_input", "raw_output")
@@ -25,8 +25,8 @@ UNKNOWN_END = "the agent did not say how this call ended"
 
 @dataclass
 class Call:
-    """One call as far as it is known; `name` is its id in our transcript. `own` is what the agent
-    calls the tool, where it says so."""
+    """One call, as far as it is known. `name` is its id in our transcript, `own` the agent's name
+    of the tool, if the agent gives it."""
 
     name: str
     known: dict[str, Any] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Call:
     used: bool = False
     ended: bool = False
     denied: bool = False
-    told: bool = False  # that the agent went on all the same
+    told: bool = False  # the chat knows that the agent went on despite a denial
 
     def merge(self, update: Any) -> None:
         for key in FIELDS:
@@ -46,12 +46,12 @@ class Call:
 
     @property
     def tool(self) -> str:
-        """What the gate takes the call for: its kind decides, never a name the agent gives it."""
+        """The tool as which the gate judges the call: decided by its kind, never by its name."""
         return TOOLS.get(self.known.get("kind") or "", ANYTHING)
 
     @property
     def shown(self) -> str:
-        """What the chat calls it."""
+        """The name of the tool in the chat."""
         if self.own.startswith("mcp__"):
             return self.own
         if self.own in SUBAGENTS and self.tool == ANYTHING:
@@ -65,7 +65,7 @@ class Call:
 
     @property
     def running(self) -> bool:
-        """Whether enough is known for a record."""
+        """Whether enough is known to record the call."""
         return self.known.get("status") in ("in_progress", "completed", "failed")
 
     @property
@@ -84,7 +84,7 @@ class Call:
         return list(dict.fromkeys(path for path in named if path))
 
     def arguments(self, path: str | None = None) -> Args:
-        """The agent's own input, with what our records and the gate look for beside it."""
+        """The agent's own input, with the arguments that our records and the gate expect added."""
         raw = self.known.get("raw_input")
         args: Args = dict(raw) if isinstance(raw, dict) else {} if raw is None else {"input": raw}
         title = self.known.get("title") or ""
@@ -106,7 +106,7 @@ class Call:
         return args
 
     def _change(self) -> Args:
-        """The one change of an edit in the words of our own tools, as the chat draws it."""
+        """The one change of an edit as arguments of our own tools; {} if there is not just one."""
         diffs = [item for item in self.known.get("content") or [] if item.type == "diff"]
         if len(diffs) != 1:
             return {}
@@ -118,7 +118,7 @@ class Call:
         return ToolUse(self.shown, self.name, self.arguments())
 
     def result(self, text: str | None = None) -> ToolResult:
-        """How the call ended; with `text`, by what it was denied or given up for."""
+        """How the call ended; `text` is the reason if it was denied or given up."""
         self.ended = True
         failed = text is not None or self.known.get("status") == "failed"
         ms = round((time.monotonic() - self.began) * 1000)
@@ -143,7 +143,7 @@ class Calls:
         self._plans = 0
 
     def merge(self, update: Any) -> Call:
-        """The call an update is about, with the update in it."""
+        """Merge the update into the call it is about, and return that call."""
         call = self._calls.get(update.tool_call_id)
         if call is None:
             call = Call(self._name())
@@ -155,7 +155,7 @@ class Calls:
         return f"{self._prefix}_{len(self._calls) + self._plans + 1}"
 
     def plan(self, entries: Any) -> ToolUse:
-        """The agent's plan, kept as the to-do list it is."""
+        """The agent's plan as a TodoWrite call."""
         name = self._name()
         self._plans += 1
         todos = [{"content": one.content, "status": one.status} for one in entries]
@@ -166,7 +166,7 @@ class Calls:
 
 
 def _own_name(update: Any) -> str:
-    """The tool's name: Claude Code tells it beside the protocol, others as the first title."""
+    """The tool's name: Claude Code sends it in `_meta`, other agents as the first title."""
     for told in (getattr(update, "field_meta", None) or {}).values():
         if isinstance(told, dict) and isinstance(told.get("toolName"), str):
             return str(told["toolName"])
@@ -175,7 +175,7 @@ def _own_name(update: Any) -> str:
 
 
 def text_of(block: Any) -> str:
-    """A content block as text; what is none is named."""
+    """A content block as text; a block that is not text is represented by its kind or address."""
     match block.type:
         case "text":
             return str(block.text)

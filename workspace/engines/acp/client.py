@@ -1,5 +1,5 @@
-"""Our side of the protocol: what the agent tells goes into a queue in order, what it asks goes to
-the gate. There are no methods for files and terminals: an agent has none of ours to use.
+"""Our side of the protocol: what the agent reports goes into a queue in order, what it asks goes to
+the gate. There are no methods for files and terminals, so an agent can use none of ours.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Question:
 
 
 class Client:
-    """The library calls these by their names."""
+    """The client that the library calls; it prescribes the names of the methods."""
 
     def __init__(self, cwd: str, io: TurnIO) -> None:
         self.cwd, self.io = Path(cwd), io
-        self.listening = False  # what comes before the prompt is a replay
+        self.listening = False  # updates before the prompt are a replay of the past
         self.queue: asyncio.Queue[Any] = asyncio.Queue()
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
@@ -49,7 +49,7 @@ class Client:
         return schema.RequestPermissionResponse(outcome=outcome)
 
     async def _answer(self, tool_call: Any, options: list[Any]) -> str | None:
-        """The option that says what the gate said, this once."""
+        """The option for what the gate decided, for this one call."""
         question = Question(tool_call)
         self.queue.put_nowait(question)
         call = await question.call
@@ -64,7 +64,7 @@ class Client:
         return _option(options, "reject_once") or _option(options, "reject_always")
 
     async def _judge(self, call: Call) -> str | None:
-        """Of several paths the one that may not be opened decides; removing is writing too."""
+        """Ask the gate. A path that may not be opened decides; removing counts as writing."""
         write = call.known.get("kind") in WRITES
         wrong = next((path for path in call.paths if self._wrong(path, write=write)), None)
         if wrong and write:
@@ -75,7 +75,7 @@ class Client:
         try:
             real = str((self.cwd / path).resolve())
         except (OSError, RuntimeError, ValueError):
-            return True  # no path at all: the gate will not have it either
+            return True  # not a path at all: the gate will refuse it too
         return self.io.denial(real, write=write) is not None
 
 

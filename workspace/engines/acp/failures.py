@@ -39,7 +39,7 @@ def _usage(usage: Any) -> dict[str, Any] | None:
 
 
 def refused(agent: str, error: Any) -> End:
-    """The agent answered a request with an error (acp.RequestError)."""
+    """The end of a turn whose request the agent answered with an error (acp.RequestError)."""
     told = str(error) if error.data is None else f"{error} {_details(error.data)}"
     text = f"The agent {agent} answered: {told[:STDERR_TEXT]}"
     if error.code in _RATE or (error.code not in _AUTH and _RATE_WORDS.search(told)):
@@ -51,7 +51,7 @@ def refused(agent: str, error: Any) -> End:
 
 
 def _after(data: Any) -> float | None:
-    """How long the agent says to wait, in seconds: a custom of some, no part of the protocol."""
+    """Seconds the agent asks to wait: some agents say so, although the protocol does not."""
     for key in ("retryAfter", "retry_after", "retryAfterSeconds"):
         value = data.get(key) if isinstance(data, dict) else None
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
@@ -66,7 +66,7 @@ def _details(data: Any) -> str:
 
 
 def gone(agent: str, code: int | None, said: str, error: Exception) -> End:
-    """The agent's process ended, or what it said could not be read."""
+    """The end of a turn whose agent process ended, or sent what could not be read."""
     said = said.strip()[-STDERR_TEXT:]
     if said.rpartition("\n")[2].startswith("bwrap: ") and "execvp" not in said:
         return End("error", "sandbox_unavailable", f"The sandbox could not be set up: {said}")

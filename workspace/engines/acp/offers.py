@@ -1,7 +1,7 @@
 """The modes and models an agent offers: read from its answer, chosen from, and remembered.
 
-The protocol has two ways for both: as `modes` and `models` of a session, and as the
-session's configuration options of these categories. Agents speak either, some both.
+The protocol has two forms for both: `modes` and `models` of a session, and configuration options of
+the session in these categories. Agents use either form, some use both.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ MOST, LONGEST = 500, 200
 
 
 class Offer(NamedTuple):
-    """What can be chosen. `option`: the configuration option that holds it, "" where the session
-    has a request of its own for it."""
+    """What can be chosen. `option` is the configuration option that holds it, "" if the session has
+    a request of its own for it."""
 
     values: tuple[str, ...] = ()
     current: str = ""
@@ -63,7 +63,7 @@ def _option(answer: Mapping[str, Any], category: str) -> Offer:
 
 
 def _texts(rows: Any, key: str) -> Iterator[str]:
-    """That text of each row, and of the rows of a group of them."""
+    """The text under this key of each row, including the rows of nested groups."""
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict) and isinstance(row.get(key), str):
             yield row[key]
@@ -72,17 +72,17 @@ def _texts(rows: Any, key: str) -> Iterator[str]:
 
 
 def counterpart(mode: str, offered: tuple[str, ...]) -> str:
-    """The agent's mode that comes closest to one of the service and allows no more; "" for none.
+    """The agent's mode that comes closest to the service's and allows no more; "" for none.
 
-    In acceptEdits it asks too, and the gate lets edits of the project pass: the agents' own modes
-    for it allow more (Claude Code's runs `touch` and `rm`, Codex' `auto` any command) and know
-    nothing of the paths that are protected here.
+    In acceptEdits the agent is put into its asking mode as well, and the gate allows edits of the
+    project. The agents' own modes for it allow more (Claude Code's runs `touch` and `rm`, Codex'
+    `auto` any command) and know nothing of the paths that are protected here.
     """
     return next((name for name in NAMES.get(mode, ()) if name in offered), "")
 
 
 def remember(agent: str, data: str | None, offers: Offers) -> None:
-    """Keep what the agent offered last, so that one can choose before a session is open."""
+    """Keep what the agent offered last, so that a choice is possible before a session is open."""
     if not data:
         return
     path = _path(agent, data)

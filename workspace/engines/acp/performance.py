@@ -1,4 +1,4 @@
-"""One turn of an ACP agent: start it, open its session, prompt it, tell what comes back."""
+"""One turn of an ACP agent: start it, open its session, prompt it, report what comes back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OVER = object()  # the prompt was answered: nothing more comes
 
 
 class Performance:
-    """The turn as events."""
+    """One turn, as a stream of events."""
 
     def __init__(self, job: Job, io: TurnIO) -> None:
         self.job, self.io = job, io
@@ -48,7 +48,7 @@ class Performance:
         self.blocks = 0
         self.shown: list[pictures.Picture] = []
         self.answer: Any = None
-        self.cost: float | None = None  # of the whole session, as the agent last said
+        self.cost: float | None = None  # of the whole session, as the agent last reported it
 
     async def events(self) -> AsyncGenerator[Event, None]:
         agent, refusal = agents.choose(self.job.model, self.job.engine_cfg["settings"])
@@ -67,12 +67,12 @@ class Performance:
                 yield event
 
     def _has_moved(self, event: Event) -> bool:
-        """Whether this is the end of a sandbox that did not start, and may at once."""
+        """Whether this is the end of a sandbox that did not start, but may if tried again now."""
         lost = isinstance(event, End) and event.reason == "sandbox_unavailable"
         return lost and sandbox.moved(self.errors.decode(errors="replace"))
 
     async def _started(self, agent: agents.Agent) -> AsyncGenerator[Event, None]:
-        """The turn of one process of the agent."""
+        """The events of one process of the agent, from its start to its end."""
         with looped.loading():
             import acp
 
@@ -102,20 +102,20 @@ class Performance:
                 await started.__aexit__(None, None, None)
 
     def _endpoints(self, agent: agents.Agent) -> list[tuple[str, int]]:
-        """The agent's model: each of its variables that is a URL, and `urls` of its settings."""
+        """The agent's model servers: its variables that are URLs, and `urls` of its settings."""
         keys = self.job.engine_cfg.get("keys", {})
         urls = [*(keys.get(name) for name in agent.env), *agent.urls]
         return [found for url in urls for found in gateway.endpoint(url)]
 
     def _environment(self, agent: agents.Agent) -> dict[str, str]:
-        """The turn's own, and of the service's variables those that the settings name."""
+        """The turn's environment, with those variables of the service that the settings name."""
         keys = self.job.engine_cfg.get("keys", {})
         return dict(os.environ) | {name: keys[name] for name in agent.env if name in keys}
 
     async def _watched(
         self, agent: agents.Agent, connection: Any, process: Any
     ) -> AsyncGenerator[Event, None]:
-        """The turn, whatever the agent and its process do."""
+        """The events of the turn; any failure of the agent or its process becomes its End."""
         from acp import RequestError
 
         reading = asyncio.ensure_future(self._read_errors(process.stderr))
@@ -139,7 +139,7 @@ class Performance:
             reading.cancel()
 
     async def _read_errors(self, stderr: asyncio.StreamReader) -> None:
-        """Keep the end of what the agent says there; nothing may fill the pipe."""
+        """Keep the end of the agent's stderr, and read all of it so that the pipe never fills."""
         while part := await stderr.read(65536):
             self.errors = (self.errors + part)[-STDERR_BYTES:]
 
@@ -169,7 +169,7 @@ class Performance:
         yield failures.answered(answer, self._spent(session))
 
     def _see(self, agent: agents.Agent, session: Session) -> Iterator[Event]:
-        """The pictures of the message, and what has to be said about them."""
+        """Take the pictures of the message, and yield what has to be said about them."""
         if not self.job.images or again.begun(self.job, self.io):
             return
         if not session.sees:
@@ -187,7 +187,8 @@ class Performance:
         since: history.Since,
         changed: list[Event],
     ) -> AsyncGenerator[Event, None]:
-        """One prompt to its `answer`; none where it is to be asked again without its pictures."""
+        """Send the prompt and set `answer`; it stays None if the prompt has to be sent again
+        without its pictures."""
         from acp import RequestError
 
         asked = asyncio.ensure_future(
@@ -210,8 +211,9 @@ class Performance:
             asked.cancel()
 
     def _prompt(self, session: Session, since: history.Since, changed: list[Event]) -> list[Any]:
-        """The message; before it, for a session that knows nothing, where it is and what was, for
-        another what is new: other instructions, and what others did meanwhile."""
+        """The message, after what the session does not know yet. For a fresh session that is the
+        instructions and the earlier conversation, for another changed instructions and what others
+        did since."""
         from acp import image_block, text_block
 
         texts = [
@@ -226,7 +228,7 @@ class Performance:
         return [*(text_block(text) for text in texts if text), *seen]
 
     def _spent(self, session: Session) -> float | None:
-        """What this turn cost: the agent tells what the session has cost so far."""
+        """What this turn cost: the agent reports the cost of the whole session so far."""
         before: float | None = session.state.get("cost")
         if self.cost is None or before is None or self.cost < before:
             return None
@@ -258,7 +260,7 @@ class Performance:
                     yield Answered(context={"used": item.used, "limit": item.size or None})
 
     def _add(self, kind: type[Text | Thinking], word: str, update: Any) -> Iterator[Event]:
-        """One more piece of text; a block ends where something else begins."""
+        """Add a piece of text; a block ends where another kind begins."""
         piece = text_of(update.content)
         if self.block is not None and not isinstance(self.block, kind):
             yield from self._flush()

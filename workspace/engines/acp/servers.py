@@ -1,7 +1,8 @@
-"""The MCP servers of a session, as the protocol passes them: the agent itself starts and asks them.
+"""The MCP servers of a session, as the protocol passes them: the agent itself starts and calls
+them.
 
-So their values are with the agent, inside the sandbox of the turn, and what it asks about before a
-call is its own decision.
+So the agent has their values, inside the sandbox of the turn, and decides by itself for which calls
+it asks permission.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from workspace.engines.proxy import gateway
 
 
 def service(can: Any, job: Job) -> list[Any]:
-    """The service's own tools, for an agent that can call them: a server of each part."""
+    """The service's own tools, one server for each part; [] if the agent takes no HTTP server."""
     from acp import schema
 
     if not job.svc or not _takes_http(can):
@@ -33,7 +34,7 @@ def service(can: Any, job: Job) -> list[Any]:
 
 
 def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Event]]:
-    """The servers that people gave to the project, and what has to be said of those left out."""
+    """The servers that people gave to the project, and notices about those that were left out."""
     found: list[Any] = []
     told: list[Event] = []
     for server in hosting.startable(job):
@@ -46,7 +47,7 @@ def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Even
 
 
 def needed(job: Job) -> list[str]:
-    """What the sandbox of the agent must leave readable, so that it can start them."""
+    """What the agent's sandbox must leave readable so that the agent can start the servers."""
     paths: list[str] = []
     for server in hosting.startable(job):
         if server.command and not server.lacks:
@@ -59,7 +60,7 @@ def needed(job: Job) -> list[str]:
 
 
 def _passed(agent: agents.Agent, can: Any, server: Server, job: Job) -> Any:
-    """Raises Lacking or Missing with the reason why it is left out."""
+    """The server in the protocol's form. Raises Lacking or Missing if it is left out."""
     from acp import schema
 
     if server.lacks:

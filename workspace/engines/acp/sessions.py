@@ -1,4 +1,4 @@
-"""The agent's session of a chat: found again where the agent can, else begun."""
+"""The agent's session of a chat: resumed if the agent can, else begun."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
 VERSION = 1
 AUTH_REQUIRED = -32000
 SHOWN = 20
-INSTRUCTIONS = "instructions"  # of a state: which ones the session was told
+INSTRUCTIONS = "instructions"  # key of a state: fingerprint of those the session received
 
 
 @dataclass
 class Session:
-    """An open session. `fresh`: it knows nothing of the chat yet. `state`: what is kept of it."""
+    """An open session. `fresh`: it knows nothing of the chat yet. `state`: kept for later turns."""
 
     id: str
     fresh: bool
     state: Args
     offers: Offers = field(default_factory=Offers)
     sees: bool = False  # the agent takes pictures in a prompt
-    model: str = ""  # that answers, where the agent says it
+    model: str = ""  # the model that answers, if the agent reports it
     events: list[Event] = field(default_factory=list)
 
 
 async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
-    """Raises EngineError, or what the library raises when the agent refuses or is gone."""
+    """Raises EngineError, or the library's error if the agent refuses or has ended."""
     from acp import schema
 
     about = schema.Implementation(name="svc", version=config.__version__)
@@ -71,7 +71,7 @@ def fingerprint(instructions: str) -> str:
 
 
 def news(session: Session, job: Job) -> list[Event]:
-    """The state to keep when the instructions are not those that an earlier turn was told."""
+    """The state to keep if the instructions differ from those that the session last received."""
     told = fingerprint(job.instructions)
     if session.fresh or not job.instructions or session.state.get(INSTRUCTIONS) == told:
         return []
@@ -80,8 +80,8 @@ def news(session: Session, job: Job) -> list[Event]:
 
 
 def _who_decides(session: Session, agent: Agent, job: Job) -> list[Event]:
-    """Said once in a chat, and again when another agent answers: only the agent knows what it
-    asks about. In bypassPermissions no question is expected."""
+    """A notice that only the agent knows what it asks about. It appears once in a chat, and again
+    when another agent answers. In bypassPermissions no question is expected, so there is none."""
     before = job.engine_ref or {}
     known = before.get("agent") == agent.name and bool(before.get("told"))
     tell = not known and job.mode != "bypassPermissions"
@@ -106,13 +106,13 @@ async def _answer(request: str, agent: Agent, answer: Awaitable[Any]) -> Any:
 
 
 async def _ask(agent: Agent, connection: Any, method: str, params: Any) -> Args:
-    """The answer as it was written: agents offer more in it than the library's types know."""
+    """The raw answer: agents put more into it than the library's types know."""
     answer = await _answer(method, agent, connection._conn.send_request(method, params))
     return answer if isinstance(answer, dict) else {}
 
 
 async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: list[Any]) -> Session:
-    """The session of an earlier turn, or a fresh one yet to be begun."""
+    """The session of an earlier turn, or one marked fresh that is yet to be begun."""
     from acp import RequestError
 
     ref = job.engine_ref or {}
@@ -148,8 +148,9 @@ def _place(agent: Agent, job: Job, servers: list[Any]) -> Args:
 
 
 async def _put_into_mode(session: Session, agent: Agent, connection: Any, job: Job) -> None:
-    """The mode the settings name, else the one that is the agent's word for the service's; in
-    plan mode the other way round. An agent that offers neither is left as it is."""
+    """Set the session mode: the one the settings name, else the agent's counterpart of the
+    service's mode. In plan mode the counterpart comes first. If there is neither, the mode stays as
+    it is."""
     from acp import RequestError
 
     offer = session.offers.modes
@@ -163,7 +164,7 @@ async def _put_into_mode(session: Session, agent: Agent, connection: Any, job: J
     try:
         await _ask(agent, connection, *_to_mode(session, wanted))
     except RequestError:
-        # Gemini, in a folder it does not trust. It goes on asking then, and the gate allows.
+        # Gemini refuses in a folder it does not trust. It goes on asking then, and the gate allows.
         asking = offers.counterpart("default", offer.values)
         if job.mode != "bypassPermissions" or agent.mode or not asking:
             raise
@@ -171,7 +172,7 @@ async def _put_into_mode(session: Session, agent: Agent, connection: Any, job: J
 
 
 async def _give_model(session: Session, agent: Agent, connection: Any, job: Job) -> None:
-    """The model the message names; another one is never used in its place."""
+    """Set the model that the message names. Raises EngineError if the agent does not have it."""
     model = (job.model or "").partition(":")[2]
     offer = session.offers.models
     session.model = model or offer.current
@@ -194,7 +195,7 @@ def _to_mode(session: Session, mode: str) -> tuple[str, Args]:
 def _request(
     session: Session, offer: Offer, value: str, plain: tuple[str, Args]
 ) -> tuple[str, Args]:
-    """To choose: by the session's own request, or by the option that holds what is chosen."""
+    """The request that sets a value: the session's own, or the option that holds the value."""
     method, params = plain
     if offer.option:
         method, params = "session/set_config_option", {"configId": offer.option, "value": value}

@@ -1,6 +1,6 @@
 """The builtin engine: any model of Anthropic, of OpenAI or of a local server, with our own tools.
 
-This file is all that the service loads; the extra's packages are the turn's alone.
+The service imports only this file; the packages of the extra are imported in turn processes alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Builtin:
     looped = True
 
     def probe(self, cfg: Mapping[str, Any]) -> Probe:
-        """Any model can be asked for with a key; a local server alone lists its own."""
+        """With a key any model can be used and none is listed; a local server lists its models."""
         if not all(util.find_spec(package) for package in PACKAGES):
             return Probe(False, MISSING)
         version = metadata.version("pydantic-ai-slim")

@@ -1,4 +1,4 @@
-"""How an answer of a model's server arrived: what the libraries read and do not tell."""
+"""How an answer of a model's server arrived: facts that the libraries read but do not report."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import httpx2
 from config.process.light_typing import Any
 
 STREAM = "text/event-stream"
-DONE = re.compile(rb"(?:\A|[\r\n])data: ?\[DONE\]")  # inside JSON no line begins
+DONE = re.compile(rb"(?:\A|[\r\n])data: ?\[DONE\]")  # no line begins inside JSON
 _TAIL = 32  # bytes: longer than DONE, which may come in pieces
 
 
 class Arrival:
-    """The newest answer. `kind`: its content type, "" before the first; `done`: the server said
-    that the stream has ended, in the protocol's own word."""
+    """The newest answer. `kind` is its content type, "" before the first; `done`: the server said,
+    in the protocol's own word, that the stream has ended."""
 
     def __init__(self) -> None:
         self.kind, self.done = "", False
 
     async def watch(self, response: httpx2.Response) -> None:
-        """A hook of the client. A compressed stream is not looked into."""
+        """A response hook of the client. Does not look into a compressed stream."""
         self.kind = response.headers.get("content-type", "no content type").partition(";")[0]
         self.done = False
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Watched(response.stream, self)
 
     def whole(self, server: str, details: Mapping[str, Any] | None) -> bool:
-        """Whether the server said that its answer is all, why it stopped or that it refuses.
+        """Whether the server said that its answer is complete, why it stopped, or that it refuses.
 
-        Without it nobody did. Some gateways say only that the stream ends, some local servers
-        nothing.
+        Without that the answer was cut. Some gateways say only that the stream ends; local servers
+        may say nothing, so their answers count as complete.
         """
         said = not {"finish_reason", "refusal"}.isdisjoint(details or {})
         return said or self.done or server == "local"

@@ -17,21 +17,22 @@ from workspace.engines.base import AGAIN, Text, Thinking, TurnIO
 
 
 class Blocks:
-    """The blocks of one turn, numbered through."""
+    """The blocks of one turn, numbered consecutively."""
 
     def __init__(self, io: TurnIO) -> None:
         self.io = io
         self.count = 0
         self.open: dict[int, str] = {}  # index in the reply -> block
-        self.broken: list[str] = []  # begun in a reply whose connection was cut
+        self.broken: list[str] = []  # blocks begun in a reply whose connection was cut
 
     def again(self) -> None:
-        """The reply is asked for once more: what it had begun holds until more comes."""
+        """The reply is requested again: what it had begun stays visible until more comes."""
         self.broken += self.open.values()
         self.open.clear()
 
     def take(self, event: ModelResponseStreamEvent, task: str | None) -> Text | Thinking | None:
-        """Show what came; the record of a block that is whole. A task is not shown live."""
+        """Show what arrived, and return the record of a block that is finished, else None. Text of
+        a task is not shown live."""
         match event:
             case PartStartEvent(index=index, part=TextPart() | ThinkingPart() as part):
                 self.count += 1

@@ -1,8 +1,8 @@
 """A conversation made to fit its model: the older part as a summary, the newest as it was said.
 
-Sizes are estimates in tokens, led by what the server last reported. A call and its answer are never
-apart. What the chat shows stays whole: this is what the model is sent, and remembers.
-See docs/design/engines.md#compaction.
+Sizes are estimates in tokens, guided by what the server last reported. A call and its answer are
+never separated. What the chat shows stays complete: only what the model is sent and remembers is
+shortened. See docs/design/engines.md#compaction.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BYTES, PICTURE, EACH = 4, 1500, 4  # a token in bytes; tokens of a picture, of a
 FULL, KEPT, PIECE, SUMMARY = 0.8, 0.4, 0.5, 0.15  # shares of what the model can take
 DOUBT = 0.75  # of our own estimate: a server that reports less counts something else
 PIECES = 8  # requests that one summary may take
-SHORT, LONG = 200, 1000  # tokens, characters: an answer of a tool that is cut, one in a summary
+SHORT, LONG = 200, 1000  # tokens of a tool answer that is not cut; characters of one in a summary
 LEFT_OUT = "\n[… the rest was left out, it is more than the model can take]"
 TOLD = "Summary of the conversation so far:"
 MISSING = (
@@ -38,7 +38,7 @@ WORKING = "The last message of the user, which is being worked on:"
 
 
 class Folded(NamedTuple):
-    """What stands in the place of all messages, and how many went into its summary."""
+    """What replaces all messages, and how many of them went into its summary."""
 
     messages: list[ModelMessage]
     number: int = 0
@@ -46,7 +46,7 @@ class Folded(NamedTuple):
 
 
 def size(messages: Sequence[ModelMessage], fixed: int = 0) -> int:
-    """Tokens of a request with these messages, `fixed` being tools and instructions."""
+    """The tokens of a request with these messages; `fixed`: those of tools and instructions."""
     guess = fixed + sum(map(_tokens, messages))
     for place in reversed(range(len(messages))):
         message = messages[place]
@@ -82,8 +82,9 @@ def _part(part: Any) -> int:
 
 
 def edge(messages: Sequence[ModelMessage], room: int) -> int:
-    """Where the newest part begins that is at most so large: at a turn's edge, else before an
-    answer of the model within the turn, else as late as can be. 0 for nowhere."""
+    """The index at which the newest part of at most `room` tokens begins: at the edge of a turn,
+    else before an answer of the model within the turn, else as late as possible. 0 if there is
+    none."""
     turn = inner = latest = held = 0
     for place in range(len(messages) - 1, 0, -1):
         held += _tokens(messages[place])
@@ -97,13 +98,13 @@ def edge(messages: Sequence[ModelMessage], room: int) -> int:
 
 
 def _whole_from(message: ModelMessage) -> bool:
-    """Whether what comes before can go without tearing a call from its answer."""
+    """Whether all before this message can be dropped without separating a call from its answer."""
     return not any(isinstance(part, ToolReturnPart) for part in message.parts)
 
 
 def pieces(messages: Sequence[ModelMessage], room: int) -> list[str]:
-    """The messages as text, in pieces of at most so many tokens, PIECES of them: of more the middle
-    is left out."""
+    """The messages as text, in at most PIECES pieces of at most `room` tokens each. If there are
+    more, the middle is left out."""
     found = [""]
     lines = (line for message in messages for line in _lines(message))
     for part in (part for line in lines for part in _parted(line, room * BYTES)):
@@ -115,7 +116,7 @@ def pieces(messages: Sequence[ModelMessage], room: int) -> list[str]:
 
 
 def _parted(line: str, most: int) -> list[str]:
-    """The line in parts of so many bytes at most."""
+    """The line in parts of at most `most` bytes."""
     data = line.encode(errors="replace")
     return [data[at : at + most].decode(errors="ignore") for at in range(0, len(data), most)]
 
@@ -138,7 +139,7 @@ def _lines(message: ModelMessage) -> list[str]:
 
 
 def asked(piece: str, before: str, room: int) -> str:
-    """What the model is asked for a summary of one piece, after those before it."""
+    """The prompt for a summary of one piece, given the summary of the pieces before it."""
     told = f"{TOLD}\n{before}\n\nIt goes on:\n" if before else ""
     return (
         "Summarise this conversation for the one who goes on with it and will not see it. Keep "
@@ -151,13 +152,13 @@ def asked(piece: str, before: str, room: int) -> str:
 def joined(
     messages: Sequence[ModelMessage], cut: int, summary: str, room: int, message: str
 ) -> Folded:
-    """The summary in front of what is kept; shorter still where that is too much."""
+    """The summary followed by the kept messages, shortened if that is still too much."""
     head, tail = messages[:cut], unreported(messages[cut:])
     words = [f"{TOLD}\n{_first(summary, int(room * SUMMARY))}" if summary else MISSING]
     if isinstance(tail[0], ModelResponse):
         here = any(_is(part, message) for one in head for part in one.parts)
         prompt = message if here else _first(_last_prompt(head), int(room * SUMMARY))
-        words.append(f"{WORKING}\n{prompt}")  # a person's message whole, and nothing told before it
+        words.append(f"{WORKING}\n{prompt}")  # the person's words, without what preceded them
     told = UserPromptPart("\n\n".join(words))
     if isinstance(tail[0], ModelRequest):
         opening = replace(tail.pop(0), metadata=memory.ANEW)
@@ -170,7 +171,7 @@ def joined(
 
 
 def shortened(messages: list[ModelMessage], room: int, message: str) -> list[ModelMessage]:
-    """With answers of tools cut, and what was told of an earlier conversation, as far as needed."""
+    """The messages, with tool answers and the text of an earlier conversation cut as needed."""
     found = unreported(messages)
     while size(found) > room * FULL:
         places = [
@@ -189,8 +190,8 @@ def shortened(messages: list[ModelMessage], room: int, message: str) -> list[Mod
 
 
 def without(messages: Sequence[ModelMessage], message: str) -> list[ModelMessage]:
-    """With no more than the beginning of a message that is larger than the model: the next turn
-    could not be made to fit with it either."""
+    """The messages with only the beginning of a message that is larger than the model's context:
+    with all of it the next turn could not be made to fit either."""
     found: list[ModelMessage] = []
     for one in messages:
         begun = UserPromptPart(_first(message, SHORT) + LEFT_OUT)
@@ -238,12 +239,12 @@ def _last_prompt(messages: Sequence[ModelMessage]) -> str:
 
 
 def _said(message: ModelMessage) -> bool:
-    """Whether it counts as a message for people: answers of tools do not."""
+    """Whether the message counts as one for people: answers of tools do not."""
     return isinstance(message, ModelResponse) or not isinstance(message.parts[0], ToolReturnPart)
 
 
 def unreported(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Without what the server reported of them, which was about another conversation."""
+    """The messages without the usage reported for them, which was of another conversation."""
     return [
         replace(one, usage=RequestUsage()) if isinstance(one, ModelResponse) else one
         for one in messages
@@ -251,8 +252,7 @@ def unreported(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 async def summarised(messages: Sequence[ModelMessage], room: int, ask: Callable[[str], Any]) -> str:
-    """The model's own summary, by one request or, of what is larger than it, one for each piece; ""
-    where it gives none."""
+    """The model's own summary, by one request for each piece; "" if the model gives none."""
     summary = ""
     for piece in pieces(messages, int(room * PIECE)):
         summary = (await ask(asked(piece, summary, room))).strip()

@@ -1,8 +1,8 @@
 """How much a turn's model takes, and its conversation kept within that: before it is asked, and
 smaller again when its server refuses the length.
 
-A limit is what the settings say, or what a refusal taught. That is kept with the chat, so that no
-later turn tries a size that failed.
+A limit comes from the settings or from a refusal. A limit learned from a refusal is kept with the
+chat, so that no later turn tries a size that failed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from workspace.engines.builtin.arrival import Arrival
 
 TRIES = 4  # sizes that one request is tried with
 LESS = 0.9  # of a size that was refused
-LEAST = 256  # a number that is smaller is no limit of a model
-FARTHEST = 20  # times our own measure: no server counts so many tokens
+LEAST = 256  # a smaller number is not the limit of a model
+FARTHEST = 20  # times our own estimate: no server counts so many tokens
 _LIMIT = re.compile(
     r"(?:maximum|context (?:length|size|window)|n_ctx)\D{0,40}?(\d[\d,]{2,})|> ?(\d+)"
 )
@@ -50,7 +50,7 @@ class TooBig(Exception):
 
 
 def overflows(error: Exception) -> TypeGuard[exceptions.AgentRunError]:
-    """Whether a server refused a request for its length; not every one has the same word for it."""
+    """Whether a server refused a request for its length; servers word that differently."""
     if isinstance(error, exceptions.ModelContextWindowExceededError):
         return True
     if not isinstance(error, exceptions.ModelAPIError):
@@ -81,12 +81,12 @@ class Fitting:
         return min(known, default=None)
 
     def learn(self, error: exceptions.AgentRunError, tried: int) -> None:
-        """From a refusal, in our own measure: this size is never tried again."""
+        """Learn a limit, in our own measure, from a refusal: this size is never tried again."""
         text = error.message
         numbers = [int(found.replace(",", "")) for found in _NUMBER.findall(text)]
         named = _LIMIT.search(text)
         limit = int((named[1] or named[2]).replace(",", "")) if named else 0
-        # What they counted; larger is the number of a request, or a time.
+        # The size they counted; a larger number is the id of a request, or a time.
         theirs = max((one for one in numbers if one <= tried * FARTHEST), default=0)
         found = int(tried * LESS)
         if limit >= LEAST:
@@ -101,8 +101,8 @@ class Fitting:
         refused: bool,
         keep: bool,
     ) -> AsyncGenerator[Event, None]:
-        """Make the messages, in place, as short as the model needs them. `keep`: for later turns
-        too, and said. Raises TooBig."""
+        """Shorten the messages, in place, as far as the model needs. `keep`: keep the result for
+        later turns, and say so in the chat. Raises TooBig."""
         fixed = self._fixed(messages, offered)
         before, limit = compaction.size(messages, fixed), self.limit
         if limit is None or (before <= limit * compaction.FULL and not refused):
@@ -122,7 +122,7 @@ class Fitting:
             yield Notice("info", "compacted", self._said(before, limit, found))
 
     def plain(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
-        """The size by our own measure alone."""
+        """The size by our own estimate alone."""
         return compaction.size(compaction.unreported(messages), self._fixed(messages, offered))
 
     def _fixed(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
@@ -152,8 +152,8 @@ class Fitting:
         return compaction.joined(messages, cut, summary, room, self.job.message)
 
     async def _ask(self, prompt: str) -> str:
-        """One answer of the model, without tools and without what was said; asked for again while
-        it breaks off, "" where it always does."""
+        """One answer of the model, without tools and without the conversation. Asked again if it
+        breaks off; "" if it always does."""
         request: list[ModelMessage] = [ModelRequest([UserPromptPart(prompt)])]
         for _ in range(models.RETRIES + 1):
             begun = False

@@ -27,19 +27,19 @@ from workspace.engines import history
 from workspace.engines.base import Messages
 
 STATE_LOST = "The model's own record of this conversation cannot be read; it was told in words."
-ANEW = {"anew": True}  # nothing that was kept before this message is remembered any more
-RECORD = 900_000  # characters of one record; more would be cut and lost
+ANEW = {"anew": True}  # marks a message before which nothing that was kept is remembered
+RECORD = 900_000  # characters of one record; a longer one would be cut and lost
 
 
 def kept(message: ModelMessage) -> Messages:
-    """The event that keeps a message. Instructions are those of the turn that asks, 64 KiB at
-    most: they are not kept with each."""
+    """The event that keeps a message, without its instructions: they are up to 64 KiB, and each
+    turn brings its own."""
     return _kept([message])
 
 
 def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
-    """The events that keep these messages in place of all that were kept before: one, as long as a
-    record holds them."""
+    """The events that keep these messages in place of all that were kept before: a single event if
+    one record can hold them."""
     if len(ModelMessagesTypeAdapter.dump_json(messages)) > RECORD:
         return [kept(message) for message in messages]
     return [_kept(messages)]
@@ -56,13 +56,13 @@ def _kept(messages: list[ModelMessage]) -> Messages:
 def prompt(
     text: str | list[str | ImageUrl], instructions: str, *, anew: bool = False
 ) -> ModelRequest:
-    """What the user says; `anew` as ANEW."""
+    """The request with the user's text; `anew` marks it with ANEW."""
     metadata = ANEW if anew else None
     return ModelRequest([UserPromptPart(text)], instructions=instructions, metadata=metadata)
 
 
 def append(messages: list[ModelMessage], message: ModelMessage) -> None:
-    """Add a message; requests that follow each other are one: answers to calls stay together."""
+    """Add a message. Consecutive requests become one, so that answers to calls stay together."""
     last = messages[-1] if messages else None
     if isinstance(last, ModelRequest) and isinstance(message, ModelRequest):
         messages[-1] = replace(message, parts=[*last.parts, *message.parts])
@@ -71,9 +71,10 @@ def append(messages: list[ModelMessage], message: ModelMessage) -> None:
 
 
 def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
-    """The messages of this engine's earlier turns, oldest first; None when they are unreadable.
+    """The messages of this engine's earlier turns, oldest first; None if they are unreadable.
 
-    `earlier` is TurnIO's, newest first. What a stop cut off is among them as far as it was shown.
+    `earlier` is TurnIO's, newest first. Text that a stop cut off is included as far as it was
+    shown.
     """
     found: list[ModelMessage] = []
     records = list(_remembered(earlier))
@@ -88,7 +89,7 @@ def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
 
 
 def _remembered(earlier: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Messages of ours and texts cut off by a stop, back to where we began again."""
+    """Our messages and texts cut off by a stop, back to the last message marked ANEW."""
     for record in earlier:
         kind = record["type"]
         if kind == "engine" and record.get("engine") == "builtin" and "messages" in record:
@@ -113,7 +114,7 @@ def _messages(record: Mapping[str, Any]) -> list[ModelMessage]:
 
 
 def mended(messages: list[ModelMessage]) -> list[ModelMessage]:
-    """Every call has an answer, as providers demand: one that was cut off was `interrupted`."""
+    """The messages with an answer to each call, as providers demand: `interrupted` if missing."""
     whole: list[ModelMessage] = []
     for place, message in enumerate(messages):
         append(whole, message)

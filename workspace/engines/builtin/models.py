@@ -1,7 +1,7 @@
 """The library's model objects, and what their failures mean.
 
-A key is given to the object that sends it and to nothing else, so no command can see it. Loaded in
-the turn process alone, and only the one provider's package that is asked for.
+A key is given only to the object that sends it, so no command can see it. Imported in the turn
+process alone; imports only the package of the provider that is used.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _CHARACTERS = 500
 async def opened(
     server: str, name: str, cfg: Mapping[str, Any], arrival: Arrival
 ) -> AsyncIterator[Model]:
-    """A model that can be asked, its connections closed afterwards.
+    """A model ready for requests; its connections are closed afterwards.
 
-    The client takes nothing from the environment: a proxy that a project passes on (turnEnv) is
-    for its commands, not for the conversation and its key.
+    The client takes nothing from the environment: a proxy that a project passes on (turnEnv) is for
+    its commands, not for the conversation and its key.
     """
     hooks = {"response": [_give_back, arrival.watch]}
     plain = {"Accept-Encoding": "identity"}  # what comes in pieces is not worth compressing
@@ -50,7 +50,7 @@ async def opened(
 
 
 async def _give_back(response: httpx2.Response) -> None:
-    """A wait of more than a moment is the queue's: a library would sleep in the turn's process."""
+    """Leave long waits to the queue: a library would sleep in the turn's process."""
     asked = response.headers.get("retry-after", "")
     soon = not asked or (asked.isdecimal() and int(asked) <= SHORT_S)
     if response.status_code in (429, 529) and not soon:
@@ -82,12 +82,12 @@ def settings(cfg: Mapping[str, Any]) -> ModelSettings:
     return {
         "timeout": servers.request_seconds(cfg),
         "max_retries": RETRIES,
-        "cache": True,  # what the conversation repeats is paid for once, where a provider can
+        "cache": True,  # if the provider can, repeated parts are paid for once
     }
 
 
 def reported(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
-    """Usage and cost as the servers reported them; a server that says nothing leaves null."""
+    """Usage and cost as the servers reported them; None for what no server reported."""
     total = usage.input_tokens + usage.output_tokens
     tokens = {
         "inputTokens": usage.input_tokens,
@@ -125,7 +125,7 @@ def failure(error: exceptions.AgentRunError, arrival: Arrival) -> End:
 
 
 def _after(error: exceptions.AgentRunError) -> float | None:
-    """How long the provider asks to wait; a quota that is used up is not waited for."""
+    """Seconds the provider asks to wait, None if it does not say; inf if a quota is used up."""
     if isinstance(error, exceptions.ModelQuotaExceededError):
         return float("inf")
     after: float | None = getattr(error, "retry_after", None)

@@ -1,7 +1,7 @@
 """Our tools as a model sees them: their names, descriptions and JSON schemas.
 
-Made from the table of catalogue.py, so that a tool has one place for its arguments. What the gate
-would refuse whatever the arguments are is not shown at all.
+Made from the table in catalogue.py, so that the arguments of a tool are defined in one place. What
+the gate would refuse with any arguments is not offered at all.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def offers(job: Job) -> list[Offer]:
 
 
 def service_offers(job: Job, part: str, listed: list[dict[str, Any]]) -> list[Offer]:
-    """The operations of a part as its tools/list names them, behind the same gate."""
+    """The operations of a part as its tools/list names them, filtered by the same gate."""
     gate = policy.Gate(job)
     found = [
         Offer(
@@ -128,7 +128,7 @@ def server_offers(servers: Servers) -> list[Offer]:
 
 
 def usable(job: Job, name: str) -> bool:
-    """Plan mode grants reading, bookkeeping and the web; the web needs the network."""
+    """Whether mode and network permit the tool: plan mode has reading, bookkeeping and the web."""
     kind = policy.Gate(job).kind(name) or ""
     return (job.mode != "plan" or kind in "RPN") and (job.network.mode != "off" or kind != "N")
 

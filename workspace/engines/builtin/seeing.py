@@ -1,7 +1,8 @@
-"""The pictures of a conversation: remembered by name, and put in when the model is asked.
+"""The pictures of a conversation: remembered by name, and filled in when the model is asked.
 
-A message keeps a reference and no bytes, which no record could hold. Attachments are read again at
-later turns, for their names hold the hash of their contents; what Read showed is seen in its turn.
+A message keeps a reference instead of the bytes, which no record could hold. Attachments are read
+again in later turns, because their names contain the hash of their contents; a picture shown by
+Read is seen only in its own turn.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ REFUSALS = (400, 404, 415, 422, 500, 501)
 
 
 class Seeing:
-    """What one model is shown in one turn."""
+    """The pictures that one model is shown in one turn."""
 
     def __init__(self, job: Job, word: str) -> None:
         self.job, self.word = job, word
@@ -41,7 +42,7 @@ class Seeing:
         self._known: dict[str, BinaryContent | None] = {}
 
     def prompt(self, words: str) -> tuple[str | list[str | ImageUrl], list[Notice]]:
-        """The message with its pictures, and what has to be said about them."""
+        """The message with its pictures, and notices about those that are not shown."""
         if not self.job.images:
             return words, []
         if self.blind:
@@ -54,7 +55,7 @@ class Seeing:
         return ([words, *urls] if urls else words), notices
 
     def answer(self, output: Output) -> str | list[str | ImageUrl]:
-        """What a call of a tool gave, with the picture that Read found."""
+        """The answer of a tool call, with the picture if Read returned one."""
         text = output.text or "(no output)"
         if output.raw is None or output.is_error:
             return text
@@ -105,7 +106,7 @@ class Seeing:
         return self._known[url]
 
     def refused(self, error: Exception) -> bool:
-        """Whether the server will not have the pictures that it was just sent."""
+        """Whether the server rejected the pictures that it was just sent."""
         if not self.sent:
             return False
         if isinstance(error, exceptions.UserError):

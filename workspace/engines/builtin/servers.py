@@ -1,4 +1,4 @@
-"""Which model server a model's name means, and what a local one has."""
+"""Which model server the name of a model refers to, and which models a local server has."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hosted(cfg: Mapping[str, Any]) -> list[str]:
 
 
 def local_url(cfg: Mapping[str, Any]) -> str:
-    """SVC_LOCAL_MODEL_URL, else where ollama listens; without a slash at its end."""
+    """SVC_LOCAL_MODEL_URL, else the default address of ollama; without a slash at its end."""
     return str(cfg.get("local_url") or LOCAL_URL).rstrip("/")
 
 
@@ -40,7 +40,7 @@ def default_model(cfg: Mapping[str, Any]) -> str | None:
 
 
 def read(word: str, cfg: Mapping[str, Any]) -> tuple[str, str]:
-    """(anthropic, openai or local, the model's own name); a bare name goes where it can."""
+    """(anthropic, openai or local, the model's own name); a bare name goes to a usable server."""
     server, colon, name = word.partition(":")
     if colon and server in ("local", *KEYS):
         return server, name
@@ -52,7 +52,7 @@ def read(word: str, cfg: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
-    """Why this model cannot be asked, None when it can."""
+    """Why this model cannot be asked; None if it can."""
     if not model:
         return "no model is named, and the local model server lists none"
     if server in KEYS and server not in hosted(cfg):
@@ -61,7 +61,7 @@ def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
 
 
 def request_seconds(cfg: Mapping[str, Any]) -> float:
-    """engines.builtin.requestSeconds, the seconds a server may be silent; 0 when it is no time."""
+    """engines.builtin.requestSeconds: how long a server may be silent; 0 if it is not a time."""
     given = cfg.get("settings", {}).get("requestSeconds")
     if given is None:
         return REQUEST_S
@@ -93,7 +93,7 @@ def _bad_context(cfg: Mapping[str, Any]) -> str | None:
 
 
 def unusable(cfg: Mapping[str, Any]) -> str | None:
-    """What is wrong with the settings of the engine, None when they can be used."""
+    """What is wrong with the settings of the engine; None if they can be used."""
     if wrong := _bad_context(cfg):
         return wrong
     if request_seconds(cfg):
@@ -106,7 +106,7 @@ def unusable(cfg: Mapping[str, Any]) -> str | None:
 
 
 def served(cfg: Mapping[str, Any]) -> list[str] | None:
-    """The models a local server lists, None when none answers in time."""
+    """The models that the local server lists; None if no server answers in time."""
     listed = _get(f"{local_url(cfg)}/models")
     try:
         return [str(row["id"]) for row in (listed or {})["data"]]
@@ -115,13 +115,13 @@ def served(cfg: Mapping[str, Any]) -> list[str] | None:
 
 
 def is_ollama(cfg: Mapping[str, Any]) -> bool:
-    """Whether the local server is the one that cuts a long conversation without a word."""
+    """Whether the local server is ollama, which cuts a long conversation silently."""
     answer = _get(f"{local_url(cfg).removesuffix('/v1')}/api/version")
     return isinstance(answer, dict) and "version" in answer
 
 
 def _get(url: str) -> Any:
-    """JSON from the local server, None for whatever else happens. Never through a proxy."""
+    """JSON from the local server, None after any failure. Never through a proxy."""
     import urllib.request
 
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

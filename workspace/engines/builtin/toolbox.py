@@ -1,7 +1,7 @@
 """The tools of one turn as a model may use them: offered, judged, run.
 
-A call is judged by the gate whatever was offered; what the gate allows runs here on the main
-thread, where Stop interrupts it. Tasks are the turn's own business (turns.py).
+The gate judges every call, whether its tool was offered or not. What the gate allows runs here on
+the main thread, where Stop interrupts it. Tasks are handled by the turn itself (turns.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN = 2000
 
 
 class Toolbox:
-    """What one turn may call."""
+    """The tools that one turn may call."""
 
     def __init__(self, job: Job, io: TurnIO, found: list[offers.Offer], servers: Servers) -> None:
         self.job, self.io, self.servers = job, io, servers
@@ -35,7 +35,7 @@ class Toolbox:
         self.settings = tools.Settings(job.cwd, web, job.network)
 
     def definitions(self, *, nested: bool) -> list[ToolDefinition]:
-        """What the library shows the model; an agent inside a task makes no further ones."""
+        """The definitions that the library shows the model; inside a task there is no Task tool."""
         return [
             ToolDefinition(
                 name=offer.name,
@@ -47,8 +47,9 @@ class Toolbox:
         ]
 
     async def refusal(self, name: str, args: Args, call: str) -> str | None:
-        """Why this call does not run, None when it may. Only a call that could run is asked about
-        by the gate; one of a tool that was not offered is the gate's to deny and to record."""
+        """Why this call does not run, None if it may. A call with invalid arguments is refused
+        without asking the gate; a call of a tool that was not offered is denied and recorded by the
+        gate."""
         own = catalogue.TOOLS.get(name)
         if own and name in self.offered:
             wrong = catalogue.problem(name, args, own.params)
@@ -57,7 +58,7 @@ class Toolbox:
         return await self.io.gate(name, args, call)
 
     async def run(self, name: str, args: Args) -> tools.Output:
-        """One allowed call."""
+        """Run one allowed call."""
         if name in self.servers.tools:
             return await self.servers.call(name, args)
         if catalogue.service(name):
@@ -72,7 +73,7 @@ class Toolbox:
 
 
 async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[Notice]]:
-    """The turn's tools, and what has to be said about them."""
+    """The turn's tools, and notices about what is missing."""
     notices = [*policy.unavailable(job, "builtin"), *servers.notices]
     found = [*offers.offers(job), *offers.server_offers(servers)]
     gate = policy.Gate(job)
@@ -85,7 +86,7 @@ async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[
 
 
 def _read(given: str) -> object:
-    """JSON without what it has no number for; ValueError, RecursionError."""
+    """The value of JSON text. Raises ValueError, also for NaN and Infinity, or RecursionError."""
     return json.loads(given or "{}", parse_constant=_finite, parse_float=_finite)
 
 
@@ -97,7 +98,7 @@ def _finite(number: str) -> float:
 
 
 def arguments(part: ToolCallPart) -> tuple[Args, str | None]:
-    """A call's arguments, and what is wrong with their form. Models write null for "not given"."""
+    """A call's arguments, and what is wrong with them. Nulls mean "not given" and are dropped."""
     given = part.args
     try:
         args = _read(given) if isinstance(given, str) else given or {}

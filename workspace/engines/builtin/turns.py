@@ -1,8 +1,8 @@
 """One turn with a model: ask it, run the tools it calls, ask again.
 
-The loop is ours and the requests are the library's: so a call of a tool that was never offered
-gets the gate's answer like any other, calls run in their order on the main thread where Stop
-interrupts them, and every message is kept the moment it is whole.
+The loop is ours and the requests are the library's. So a call of a tool that was never offered gets
+the gate's answer like any other, calls run in order on the main thread where Stop interrupts them,
+and every message is kept the moment it is complete.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ class Broken(Exception):
 
 
 class ModelFailed(Exception):
-    """An answer of the model that cannot be gone on with."""
+    """An answer of the model after which the turn cannot go on."""
 
 
 class Turn:
-    """One turn: its budget and its usage are shared with the tasks inside it."""
+    """One turn; the tasks inside it share its budget and usage."""
 
     model: Model
     servers: hosting.Servers
@@ -95,7 +95,7 @@ class Turn:
         self.fitting = Fitting(job, f"{server}:{name}", self.settings, self.usage, self.arrival)
 
     async def events(self) -> Events:
-        """From the message to the End, which says what was used whatever happened."""
+        """The events of the turn, up to the End, which reports the usage however the turn ended."""
         end, cfg = End("ok"), self.job.engine_cfg
         try:
             async with (
@@ -114,7 +114,7 @@ class Turn:
         except exceptions.AgentRunError as error:
             end = models.failure(error, self.arrival)
             if self.job.retry and end.reason == "rate_limited":
-                self.replies -= 1  # none came: the next try may have it
+                self.replies -= 1  # no reply came: the next try may use it
         usage, cost = models.reported(self.usage)
         yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
@@ -150,13 +150,13 @@ class Turn:
         return newest is not None and newest["turn"] == self.job.turn
 
     def _again(self, messages: list[ModelMessage]) -> Events:
-        """Where the try before was refused: the same request once more, with nothing said anew."""
+        """Go on after a refused try: with the same request, or with GO_ON after a reply."""
         if isinstance(messages[-1], ModelRequest):
             return self._talk(messages)
         return self._say(again.GO_ON, messages)
 
     def _begin(self, *, anew: bool) -> Events:
-        """With nothing but our own records of the chat."""
+        """Begin a conversation that knows only our own records of the chat."""
         earlier = again.earlier(self.job, self.io)
         told = (history.preamble(earlier), again.message(self.job, self.io))
         return self._say("\n\n".join(filter(None, told)), [], anew=anew)
@@ -173,7 +173,7 @@ class Turn:
                 yield event
 
     def _truncates(self) -> bool:
-        """Whether the chat has to be told, once, that its server forgets silently."""
+        """Whether the chat has to be warned, once, that its server forgets silently."""
         if self.server != "local" or not servers.is_ollama(self.job.engine_cfg):
             return False
         return all(record.get("code") != "local_context" for record in self.io.earlier())
@@ -200,7 +200,7 @@ class Turn:
                         yield event
 
     async def _reply(self, messages: list[ModelMessage], task: str | None) -> Events:
-        """One request. Its response is the last message then, unless nothing was said in it."""
+        """One request. Its response becomes the last message, unless nothing was said in it."""
         if self.replies >= self.job.max_turns:
             raise Spent
         self.replies += 1
@@ -219,13 +219,13 @@ class Turn:
             raise ModelFailed(CUT[response.finish_reason])
 
     def _replied(self, response: ModelResponse) -> Answered:
-        """Which model it was by the server's own word, and what its context holds by now."""
+        """Which model replied, by the server's own account, and how full its context is."""
         used = response.usage.input_tokens + response.usage.output_tokens
         model = f"{self.server}:{response.model_name or self.name}"
         return Answered(model, {"used": used, "limit": self.fitting.limit} if used else None)
 
     async def _answer_that_fits(self, messages: list[ModelMessage], task: str | None) -> Events:
-        """The conversation is made shorter before it is too long, and when it proves to be."""
+        """One answer; the conversation is shortened if it is too long, or if the server says so."""
         offered = self.tools.definitions(nested=task is not None)
         error: exceptions.AgentRunError | None = None
         for left in reversed(range(TRIES + 1)):
@@ -261,7 +261,7 @@ class Turn:
             yield State({**(self.job.engine_ref or {}), **known})
 
     async def _unbroken(self, messages: list[ModelMessage], task: str | None) -> Events:
-        """One answer, asked for again while its connection breaks before anything was told."""
+        """One answer, requested again if its connection breaks before any text became a record."""
         for left in reversed(range(models.RETRIES + 1)):
             try:
                 async with aclosing(self._ask(messages, task)) as blocks:
@@ -274,7 +274,7 @@ class Turn:
                 self.blocks.again()
 
     async def _ask(self, messages: list[ModelMessage], task: str | None) -> Events:
-        """One request; its whole response is `response` then. Broken when only a part came."""
+        """One request; sets `response` when it is complete. Raises Broken if only a part came."""
         offered = self.tools.definitions(nested=task is not None)
         begun = told = False
         try:
@@ -339,7 +339,7 @@ class Turn:
         return await self.tools.refusal(name, args, call)
 
     def _task(self, args: Args) -> list[ModelMessage]:
-        """The beginning of a conversation inside this one."""
+        """The first message of a conversation inside this one."""
         return [memory.prompt(args["prompt"], f"{self.job.instructions}\n{SUBAGENT}".strip())]
 
     def _answer(self, part: ToolCallPart, output: Output) -> ModelRequest:

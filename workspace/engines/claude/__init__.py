@@ -14,7 +14,7 @@ from workspace.engines.base import Event, Job, Probe, TurnIO
 
 
 class Claude:
-    """Available with the SDK, its bundled program and a way to log in."""
+    """The claude engine: available with the SDK, its bundled program and a way to log in."""
 
     name = "claude"
     looped = True
@@ -33,7 +33,7 @@ class Claude:
         return policy.network_refusal(job) or setup.bad_model(job.model)
 
     def reads(self, model: str | None, cfg: Mapping[str, Any]) -> Collection[str]:
-        """With the project's settings it loads its own two files of the project."""
+        """With `projectSettings` Claude Code itself loads two instruction files of the project."""
         trusted = cfg["settings"].get("projectSettings") is True
         return ("CLAUDE.md", ".claude/CLAUDE.md") if trusted else ()
 

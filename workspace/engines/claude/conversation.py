@@ -25,7 +25,8 @@ ISOLATION = "isolation is not available; leave it out"
 
 
 async def run(job: Job, io: TurnIO) -> AsyncGenerator[Event, None]:
-    """Once more, told the earlier messages, when the conversation is not known after all."""
+    """The events of the turn. If Claude Code does not know the conversation after all, a second
+    attempt gets the earlier messages as text."""
     place = setup.TurnFiles(job)
     start = memory.choose(job, io, place.store)
     async with hosting.opened(job, io) as servers:
@@ -58,12 +59,12 @@ class Attempt:
         self.messages = Messages(job, io, start, servers.tools)
         self.failure: Exception | None = None
         self.policy = policy.Gate(job)
-        self.told: dict[str, asyncio.Event] = {}  # call -> its tool_use is a record
+        self.told: dict[str, asyncio.Event] = {}  # call -> set once its tool_use is a record
         self.complaint = ""
 
     @property
     def unknown(self) -> bool:
-        """Whether Claude Code does not have the conversation that it was to go on with."""
+        """Whether Claude Code does not have the conversation it was to continue."""
         said = str(self.failure or "")
         return self.start.resume is not None and any(word in said for word in memory.UNKNOWN)
 
@@ -107,8 +108,8 @@ class Attempt:
         self.complaint = line.strip() or self.complaint
 
     async def tell(self, use: ToolUse) -> None:
-        """The call is a record. One that Claude Code refuses by itself, because it was not given
-        the tool, is denied here too: a denial is a record of its own."""
+        """Note that the call is a record. A tool that Claude Code was not given it refuses by
+        itself; such a call is denied here too, because a denial is a record of its own."""
         self.told.setdefault(use.call, asyncio.Event()).set()
         if use.tool not in self.messages.offered:
             denied = self.policy.decide(use.tool, use.input)
@@ -118,7 +119,7 @@ class Attempt:
     async def gate(
         self, given: HookInput, call: str | None, context: HookContext
     ) -> HookJSONOutput:
-        """Allow or deny, never a missing answer: before every call, in subagents too."""
+        """Allow or deny every call, in subagents too; an answer is never missing."""
         asked: Any = given
         tool, args = named(asked["tool_name"]), asked["tool_input"]
         if call:
@@ -140,7 +141,7 @@ class Attempt:
 
 
 def _with_path(tool: str, args: Args) -> Args:
-    """A pattern of Glob may lead anywhere: the gate is shown where the search begins."""
+    """The arguments; of a Glob with the folder where it begins, as a pattern may lead anywhere."""
     pattern = PurePosixPath(str(args.get("pattern", "")))
     if tool != "Glob" or not (pattern.is_absolute() or ".." in pattern.parts):
         return args

@@ -1,7 +1,7 @@
 """Where a conversation goes on: its own file, a fork's source, or our records.
 
-Claude Code keeps one file per conversation. What it reports of costs covers the whole file, so the
-sums it was left with are read before the turn.
+Claude Code keeps one file per conversation. The costs it reports cover the whole file, so the sums
+at the end of the file are read before the turn.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sums(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What to say and where: a new conversation `session`, or `resume`, or both for a fork."""
+    """What to say, and where: `session` is a new conversation, `resume` an old one, both a fork."""
 
     prompt: str
     session: str | None = None
@@ -44,7 +44,7 @@ class Start(NamedTuple):
 
 
 def choose(job: Job, io: TurnIO, store: Path) -> Start:
-    """The first rung that holds."""
+    """Where this turn goes on: the first that exists of its own file, a fork's source, a replay."""
     state = job.engine_ref or _inherited(io) or {}
     known, mine = state.get("session"), state.get("chat") == job.chat
     own = known if mine and known else job.chat
@@ -78,7 +78,7 @@ def _inherited(io: TurnIO) -> Mapping[str, Any] | None:
 
 
 def _last_ref(io: TurnIO) -> str | None:
-    """Claude Code's id of the last thing it said in the records there are: the fork point."""
+    """Claude Code's id of the last thing it said in the records of the chat: the fork point."""
     ref = None
     for record in io.earlier():
         if record["type"] == "turn_start":
@@ -91,12 +91,12 @@ def _last_ref(io: TurnIO) -> str | None:
 
 
 def _file(store: Path, session: str) -> Path | None:
-    """A conversation's file, whatever directory it was held in."""
+    """A conversation's file, whichever directory it was held in; None if there is none."""
     return next(store.glob(f"*/{escape(session)}.jsonl"), None)
 
 
 def _sums(path: Path) -> Sums:
-    """The last sums that were written into a conversation's file."""
+    """The last sums in a conversation's file; zero if there are none."""
     last = b""
     try:
         with path.open("rb") as file:

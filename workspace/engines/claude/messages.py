@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from claude_agent_sdk import AssistantMessage, ResultMessage, ToolResultBlock
 
 ITSELF = "<synthetic>"  # the model of a message that no model wrote
-DIAGNOSTIC = "[ede_diagnostic]"  # how it begins what it tells its own makers alone
+DIAGNOSTIC = "[ede_diagnostic]"  # how messages meant only for its makers begin
 EMPTY = "The model gave an empty answer."
 BROKEN = "The model's answer broke off, also when it was asked again; send the message once more."
-TASK = "Agent"  # its name for Task towards a model
+TASK = "Agent"  # its name for Task when it talks to a model
 TOKENS = {
     "inputTokens": "inputTokens",
     "outputTokens": "outputTokens",
@@ -69,14 +69,14 @@ class Messages:
         self._began: dict[str, float] = {}
         self._bash: set[str] = set()
         self._blocks = 1
-        self._streamed = False  # of the current block, and it is no record yet
-        self._broken = False  # the connection that streamed it
-        self._answered = False  # since the last call of a tool
+        self._streamed = False  # the current block was streamed and is not yet a record
+        self._broken = False  # the connection that streamed it broke
+        self._answered = False  # with text since the last call of a tool
         self._model = ""
         self._context: dict[str, int] = {}  # tokens of the last reply, by kind
 
     def events(self, message: object) -> Iterator[Event]:
-        """Raises EngineError for a tool that was not asked for."""
+        """The events of a message. Raises EngineError if there is a tool that was not given."""
         import claude_agent_sdk as sdk
 
         match message:
@@ -95,7 +95,7 @@ class Messages:
                 yield self._replied(message.model_usage or {})
 
     def _begun(self, data: Mapping[str, Any]) -> Iterator[Event]:
-        """The first message of each turn inside: what there is, and which conversation."""
+        """The first message of each turn inside: which tools and which conversation there are."""
         there = {named(tool) for tool in data["tools"]}
         extra = sorted(there - self.offered)
         if extra:
@@ -110,7 +110,7 @@ class Messages:
             yield Notice("warn", "tool_unavailable", f"The claude engine has no tool {name}.")
 
     def _lacking(self, there: set[str]) -> list[str]:
-        """Granted by name, and not to be had whatever the mode of the turn."""
+        """Tools granted by name that the engine does not have in any mode."""
         withheld = {*catalogue.TOOLS, *catalogue.BY_NAME} - self.offered
         return [
             name
@@ -122,7 +122,7 @@ class Messages:
         return name.startswith(catalogue.OURS) or owner(name, self.job.servers) is not None
 
     def _delta(self, event: Mapping[str, Any]) -> None:
-        if event.get("type") == "message_start":  # perhaps of what it asks for once more
+        if event.get("type") == "message_start":  # may be a request that is made again
             self._broken = self._streamed
             self._count(event["message"].get("usage"), {})
         elif event.get("type") == "message_delta":
@@ -140,8 +140,8 @@ class Messages:
         self._context = {**before, **{key: int(value) for key, value in told.items() if value}}
 
     def _replied(self, models: Mapping[str, Any]) -> Answered:
-        """The model of the conversation itself, and its context. Of a model that Claude Code does
-        not know it guesses the size: that is none."""
+        """The conversation's own model and its context. The limit is None for a model that Claude
+        Code does not know, because its size is then a guess."""
         used, use = sum(self._context.values()), models.get(self._model, {})
         limit = use.get("contextWindow") if use.get("costBasis") != "unknown" else None
         return Answered(self._model or None, {"used": used, "limit": limit} if used else None)
@@ -177,7 +177,7 @@ class Messages:
                     yield self._used(ToolUse(named(block.name), block.id, block.input, task))
 
     def _text(self, said: Text | Thinking) -> Text | Thinking:
-        """What was streamed under this block is replaced; a subagent's text is not streamed."""
+        """The text in its block, where it replaces what was streamed. Subagents do not stream."""
         block = self._block if said.task is None else f"{self._block}_of_{said.ref}"
         if said.task is None:
             self._blocks, self._streamed = self._blocks + 1, False
@@ -200,8 +200,8 @@ class Messages:
         return ToolResult(block.tool_use_id, is_error, text, ms, int(code[1]) if code else None)
 
     def end(self, failure: Exception | None, complaint: str) -> End:
-        """What the results mean. The last one counts; without one, Claude Code is gone, and what it
-        said last on stderr is all there is to tell."""
+        """The End that the results stand for: the last one counts. Without a result Claude Code has
+        died, and its last line on stderr is all there is to report."""
         last = self.results[-1] if self.results else None
         turns, usage, cost = len(self._replies), self._usage(last), self._cost(last)
         if last is None or (failure is not None and not last.is_error):
@@ -235,7 +235,7 @@ class Messages:
         return "api_error" if last.subtype == "success" or status else "engine_crashed"
 
     def _usage(self, last: ResultMessage | None) -> Args | None:
-        """Tokens of this turn, subagents included: what is reported covers the conversation."""
+        """The tokens of this turn, subagents included; the reported sums cover the conversation."""
         if last is None or not last.model_usage:
             return None
         usage = dict.fromkeys(TOKENS, 0)
@@ -247,7 +247,7 @@ class Messages:
         return usage | {"totalTokens": sum(usage.values())}
 
     def _cost(self, last: ResultMessage | None) -> float | None:
-        """In USD; unknown when Claude Code does not know the price of a model."""
+        """In USD; None if Claude Code does not know the price of a model."""
         if last is None or last.total_cost_usd is None:
             return None
         known = [use.get("costBasis") != "unknown" for use in (last.model_usage or {}).values()]

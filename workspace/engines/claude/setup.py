@@ -1,7 +1,7 @@
 """What Claude Code is started with: options, environment, files of the turn.
 
-Whatever it writes that is no conversation dies with the turn: its configuration directory lies in
-the turn's own, with a link to the conversations of the project, which no other project sees.
+Everything it writes except conversations is deleted with the turn: its configuration directory is
+in the turn's own, with a link to the conversations of the project, which no other project sees.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _ENVIRONMENT = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
     "CLAUDE_CODE_MAX_RETRIES": "2",
-    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",  # notes outside the project, from chat to chat
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",  # notes outside the project, kept over chats
 }
 _SETTINGS = json.dumps({"cleanupPeriodDays": DAYS_KEPT, "skipWebFetchPreflight": True})
 
 
 def probe(cfg: Mapping[str, Any]) -> Probe:
-    """Nothing is imported or started: the files of the package tell."""
+    """Judged by the files of the package alone; nothing is imported or started."""
     from importlib import metadata, util
 
     found = util.find_spec("claude_agent_sdk")
@@ -78,7 +78,7 @@ def _cannot_log_in(cfg: Mapping[str, Any]) -> str | None:
 
 
 def key_warning(cfg: Mapping[str, Any]) -> str | None:
-    """What the operator has to know before a turn is run."""
+    """What the operator has to know before a turn runs; None if there is nothing."""
     own = cfg["settings"]
     passed = cfg["keys"] and own.get("passKey") is not False and own.get("useHostLogin") is not True
     return KEY_SEEN if passed and probe(cfg).available else None
@@ -90,14 +90,14 @@ def login(cfg: Mapping[str, Any]) -> Path:
 
 
 def bad_model(model: str | None) -> str | None:
-    """It becomes an argument of a command."""
+    """Why the model cannot be an argument of a command; None if it can."""
     if model is None or _MODEL.fullmatch(model):
         return None
     return f'"{model[:100]}" is no name of a model'
 
 
 def tools(job: Job) -> list[str]:
-    """The names Claude Code is started with: the turn's, as far as it can have them."""
+    """The names Claude Code is started with: the tools of the turn that it can have."""
     names = [
         name for name in policy.expand(job) if name in catalogue.TOOLS or name in catalogue.BY_NAME
     ]
@@ -107,7 +107,7 @@ def tools(job: Job) -> list[str]:
 
 
 def operations(job: Job) -> list[str]:
-    """The service's own tools of the turn, by their names for a model."""
+    """The service's own tools of the turn, by the names the model sees."""
     names = [f"{catalogue.SVC}{op}" for op in (job.svc or {}).get("ops", {})]
     names += catalogue.given(job.svc)
     granted = policy.expand(job)
@@ -115,7 +115,7 @@ def operations(job: Job) -> list[str]:
 
 
 class TurnFiles:
-    """The turn's directories and files for Claude Code, made on construction."""
+    """The turn's directories and files for Claude Code; the constructor makes them."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -138,7 +138,8 @@ class TurnFiles:
         return found
 
     def _servers(self) -> Path | None:
-        """In a file, because `ps` shows arguments; the bearer dies with the turn."""
+        """The file that names the service's servers, because `ps` shows arguments; None if no tool
+        is offered. The bearer is deleted with the turn."""
         offered = operations(self.job)
         if not offered or self.job.svc is None:
             return None
@@ -155,7 +156,7 @@ class TurnFiles:
         return path
 
     def command(self, io: TurnIO) -> str | None:
-        """A script that starts Claude Code inside the sandbox; None without one."""
+        """A script that starts Claude Code inside the sandbox; None if there is no sandbox."""
         from claude_agent_sdk import __file__ as package
 
         program = str(Path(package).parent / "_bundled" / "claude")
@@ -174,7 +175,7 @@ class TurnFiles:
         return str(path)
 
     def endpoints(self) -> list[tuple[str, int]]:
-        """Where Claude Code reaches its model, and its login where it uses one."""
+        """Where Claude Code reaches its model, and where it logs in."""
         cfg = self.job.engine_cfg
         if url := cfg["settings"].get("baseUrl"):
             return gateway.endpoint(url)
@@ -182,7 +183,7 @@ class TurnFiles:
         return [(host, 443) for hosts in cloud or [MAKER] for host in hosts]
 
     def environment(self) -> dict[str, str]:
-        """What is added to the turn's own. The key is seen by commands the agent runs."""
+        """What is added to the turn's environment. Commands that the agent runs can see the key."""
         own, keys = self.job.engine_cfg["settings"], self.job.engine_cfg["keys"]
         env = _ENVIRONMENT | {
             "CLAUDE_CONFIG_DIR": str(self.config),
@@ -215,7 +216,7 @@ def servers_of(place: TurnFiles, servers: Servers) -> dict[str, Any]:
 def options(
     job: Job, io: TurnIO, place: TurnFiles, start: Start, gate: HookCallback, *, servers: Servers
 ) -> ClaudeAgentOptions:
-    """Each for an observed behaviour of Claude Code: docs/design/engines.md#the-claude-engine."""
+    """The options, each for an observed behaviour: docs/design/engines.md#the-claude-engine."""
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     seconds = job.ask_most + LATE_S

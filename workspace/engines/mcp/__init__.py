@@ -1,5 +1,5 @@
 """MCP servers that people give to agents: started for a turn, their tools behind the turn's gate.
 
-Which servers there are is decided by the service (workspace/servers/); what is here runs in the
-turn process. See docs/design/engines.md#servers-of-tools.
+The service decides which servers there are (workspace/servers/); the code here runs in the turn
+process. See docs/design/engines.md#servers-of-tools.
 """

@@ -1,7 +1,7 @@
 """`${NAME}` and `${NAME:-default}` in a server of `.mcp.json`: the turn's own variables alone.
 
-A turn's environment is made of what turns may have, so a name that is not in it is one that this
-server must not read.
+A turn's environment contains only what turns may have, so a server may not read a name that is
+missing from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
 class Lacking(Exception):
-    """A variable that the turn does not have; the text is the reason."""
+    """The server lacks something, such as a variable of the turn; the text is the reason."""
 
 
 def expanded(server: Server, environ: Mapping[str, str]) -> Server:

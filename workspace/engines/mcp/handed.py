@@ -1,5 +1,5 @@
-"""The turn's servers as Claude Code is handed them: inside this process, so that what they are, the
-values they are given and the bounds of their answers are the same for every engine.
+"""The turn's servers as Claude Code gets them: inside this process, so that what they are, the
+values they get and the limits of their answers are the same for every engine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def instances(servers: Servers) -> dict[str, McpSdkServerConfig]:
-    """Each server with its tools, as the SDK takes one that runs here."""
+    """Each server with its tools, as an in-process server of the SDK."""
     return {
         name: {"type": "sdk", "name": name, "instance": _instance(name, tools, servers)}
         for name, tools in servers.by_server().items()

@@ -1,6 +1,6 @@
-"""The MCP servers of one turn: started together, asked through one place, ended with the turn.
+"""The MCP servers of one turn: started together, called through one place, ended with the turn.
 
-Only a server of which the gate could allow something is started. One that fails is a notice; the
+Only a server of which the gate could allow a tool is started. A server that fails is a notice; the
 turn goes on without it.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Servers:
-    """What the turn may call of them: `tools` by the name a model knows."""
+    """The servers' tools that the turn may call: `tools` by the name a model knows."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Tool] = {}
@@ -43,21 +43,21 @@ class Servers:
         return found
 
     async def call(self, name: str, args: Args) -> Output:
-        """One allowed call."""
+        """Run one allowed call."""
         if name not in self.tools:
             return Output(f"No such tool available: {name}", True, 1)
         return await self._links[name].call(self.tools[name], args)
 
 
 def startable(job: Job) -> list[Server]:
-    """The servers of which this turn could be allowed something."""
+    """The servers of which the gate could allow this turn a tool."""
     gate = policy.Gate(job)
     return [server for server in job.servers if gate.starts(server)]
 
 
 @asynccontextmanager
 async def opened(job: Job, io: TurnIO) -> AsyncIterator[Servers]:
-    """The servers of the turn, started; ended when it is left."""
+    """Start the servers of the turn; they end when the context is left."""
     found, wanted = Servers(), startable(job)
     found.notices = [_unusable(one.name, one.lacks, job) for one in wanted if one.lacks]
     links = _links([one for one in wanted if not one.lacks], job, io)
@@ -81,7 +81,7 @@ async def opened(job: Job, io: TurnIO) -> AsyncIterator[Servers]:
 
 
 def _links(servers: list[Server], job: Job, io: TurnIO) -> list[Link]:
-    """The library is loaded by turns that have a server."""
+    """The links to the servers. The library is imported only if there is a server."""
     if not servers:
         return []
     from workspace.engines.mcp.link import Link

@@ -1,6 +1,6 @@
-"""A connection to an address that was asked about first, with an answer of a bounded size.
+"""A connection to an address that the rules permitted, with an answer of a bounded size.
 
-Nothing of the environment, such as a proxy, is looked at.
+Nothing is taken from the environment, such as a proxy.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Count = Callable[[str, int, bool], None]
 
 
 class TooLong(Exception):
-    """An answer beyond the limit; the text says so."""
+    """An answer that is longer than the limit; the text says so."""
 
 
 class Judged(httpx2.AsyncBaseTransport):
-    """Looks a name up once, judges what it is, and connects to an address that was judged."""
+    """Look a name up once, judge its addresses, and connect to one that was permitted."""
 
     def __init__(self, rules: Rules, count: Count) -> None:
         self.rules, self.count = rules, count
@@ -37,7 +37,7 @@ class Judged(httpx2.AsyncBaseTransport):
         judged = httpx2.Request(
             request.method,
             request.url.copy_with(host=address),
-            headers=request.headers,  # Host among them, as it was asked for
+            headers=request.headers,  # with the original Host
             stream=request.stream,
             extensions={**request.extensions, "sni_hostname": host},
         )
@@ -64,7 +64,7 @@ class Judged(httpx2.AsyncBaseTransport):
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body of no more than so many bytes; one of events is bounded by the library, each."""
+    """A body of at most ANSWER_BYTES. In a stream of events the library bounds each event."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream

@@ -17,7 +17,7 @@ LIMIT = 256 * 1024
 
 
 def remember(path: str, told: Mapping[str, tuple[str, list[str]]]) -> None:
-    """`told`: name -> (why it did not start, or nothing; the names of its tools)."""
+    """Keep `told`: name -> (why the server did not start, or ""; the names of its tools)."""
     if not path or not told:
         return
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -41,7 +41,7 @@ def _known(file: Path) -> dict[str, Any]:
 
 
 def read(data: bytes) -> dict[str, Any]:
-    """name -> {error, tools, at}; nothing of what cannot be read."""
+    """name -> {error, tools, at}, without rows that cannot be read."""
     try:
         found = json.loads(data)
         return {str(name): row for name, row in found.items() if {*row} == {"error", "tools", "at"}}

@@ -1,7 +1,7 @@
 """`launch.py <program> [argument ...]`: become the program, with the variables of its server.
 
-They come as one variable, for what starts the sandbox must not see them: a PATH or an LD_PRELOAD of
-a stranger's file would act outside of it.
+They come in a single variable, because what starts the sandbox must not see them: a PATH or an
+LD_PRELOAD from a stranger's file would take effect outside of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The connection to one server: from its start until the turn lets go of it.
+"""The connection to one server: from its start until the turn closes it.
 
-It lives in a task of its own, since what the library opened must be closed by the task that opened
-it. Whatever the server does, the task ends with a sentence and never with an error.
+It lives in a task of its own, because what the library opened must be closed by the task that
+opened it. Whatever the server does, the task ends with a reason in `problem` and never raises.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from workspace.engines.mcp import expanding, names, programs, remote, stdio
 from workspace.engines.mcp.server import Server
 from workspace.engines.tools import Output, bounded
 
-PAGES = 20  # of a list of tools
+PAGES = 20  # pages of a list of tools
 LEAVE_S = 1.2
 
 
 class Link:
-    """`problem` says why there is no session; `tools` is what the server listed."""
+    """A connection. `problem` says why there is no session; `tools` is what the server listed."""
 
     def __init__(self, server: Server, job: Job, io: TurnIO) -> None:
         self.server, self.job, self.io = server, job, io
@@ -46,7 +46,7 @@ class Link:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Returns when the tools are listed, or when there will be none."""
+        """Return when the tools are listed, or when it is certain that there will be none."""
         self._task = asyncio.create_task(self._live())
         await self._started.wait()
 
@@ -57,14 +57,14 @@ class Link:
             self._task.cancel()
 
     async def call(self, tool: names.Tool, args: Args) -> Output:
-        """One allowed call; every failure is its answer."""
+        """Run one allowed call; any failure becomes its answer."""
         if self._session is None:
             return Output(f"The MCP server {self.server.name} has ended.", True, 1)
         seconds = self.server.call_seconds
         asked = CallToolRequest(params=CallToolRequestParams(name=tool.own, arguments=args))
         try:
             async with asyncio.timeout(seconds):
-                # The library's own call would check the answer by a schema of the server's making.
+                # The library's own call would check the answer against a schema the server wrote.
                 result = await self._session.send_request(asked, CallToolResult)
         except TimeoutError:
             text = f"{tool.name} did not answer within {seconds} s (callSeconds of its server)"
@@ -131,7 +131,7 @@ class Link:
         self.tools, self.left = names.read(self.server, listed)
 
     def _said(self, error: BaseException) -> str:
-        """The reason in one line: the program's own words where it has any."""
+        """The reason in one line: the program's own words if it has any."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if self._program is not None:
@@ -142,7 +142,7 @@ class Link:
 
 
 def _text(result: CallToolResult) -> str:
-    """The answer as text; what is none is named."""
+    """The answer as text; a block that is not text is represented by its kind or address."""
     parts = [_part(block) for block in result.content]
     if not parts and result.structured_content is not None:
         parts = [json.dumps(result.structured_content, ensure_ascii=False, default=str)]

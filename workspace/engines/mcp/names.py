@@ -1,4 +1,4 @@
-"""The tools a server lists, as a model may see them: what a stranger wrote is bounded here."""
+"""The tools a server lists, as a model may see them; text that a stranger wrote is bounded here."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from config.process.light_typing import Any, NamedTuple
 from workspace.engines.mcp.server import Server
 
-NAME_MOST = 64  # characters of mcp__<server>__<tool>, as model providers take them
+NAME_MOST = 64  # characters of mcp__<server>__<tool>, the limit of model providers
 DESCRIPTION_MOST, SCHEMA_BYTES, TOOLS_MOST = 2000, 32_768, 100
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _CONTROL = re.compile(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class Tool(NamedTuple):
-    """`own` is what the server calls it."""
+    """A tool; `own` is its name on the server."""
 
     name: str
     own: str
@@ -25,7 +25,7 @@ class Tool(NamedTuple):
 
 
 def read(server: Server, listed: Iterable[tuple[str, str, Any]]) -> tuple[list[Tool], list[str]]:
-    """The usable tools of (name, description, schema), and a sentence about what was left out."""
+    """The usable tools of (name, description, schema), and a sentence about those left out."""
     found: dict[str, Tool] = {}
     left: list[str] = []
     for own, description, schema in listed:
@@ -44,7 +44,7 @@ def read(server: Server, listed: Iterable[tuple[str, str, Any]]) -> tuple[list[T
 
 
 def _unfit(own: str, schema: Any) -> str:
-    """Why a tool cannot be offered."""
+    """Why a tool cannot be offered; "" if it can."""
     if not own.strip():
         return "it has no name"
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":

@@ -1,6 +1,6 @@
 """The service's own tools for a turn: one JSON-RPC call over loopback HTTP.
 
-The bearer is the turn's and dies with it; it goes into the header and nowhere else.
+The bearer belongs to the turn and ends with it; it is sent in the header and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BYTES = 8 * 1024 * 1024
 
 
 def url(svc: Mapping[str, Any], part: str) -> str:
-    """Where the operations of a part are called."""
+    """The URL at which the operations of a part are called."""
     return str(svc["url"]) if part == MANAGE else f"{svc['url']}/{part}"
 
 
@@ -29,7 +29,7 @@ def paths(svc: Mapping[str, Any]) -> frozenset[str]:
 
 
 def parts(svc: Mapping[str, Any] | None, offers: Callable[[str], bool]) -> list[str]:
-    """The parts of which at least one tool is offered to a turn."""
+    """The parts with at least one tool that is offered to the turn."""
     if svc is None:
         return []
     names = [*(f"{catalogue.SVC}{op}" for op in svc["ops"]), *catalogue.given(svc)]
@@ -40,7 +40,7 @@ def parts(svc: Mapping[str, Any] | None, offers: Callable[[str], bool]) -> list[
 def call(
     svc: Mapping[str, Any], tool: str, args: Mapping[str, Any], seconds: float
 ) -> tuple[bool, str]:
-    """(is_error, text) of one operation, by its tool's name or by that of one of svc_manage."""
+    """Call one operation, named by its tool, or one of svc_manage by its own: (is_error, text)."""
     part, op = catalogue.service(tool) or (MANAGE, tool)
     params = {"name": op, "arguments": args}
     try:
@@ -51,8 +51,7 @@ def call(
 
 
 def listed(svc: Mapping[str, Any], part: str, seconds: float) -> list[dict[str, Any]] | None:
-    """{name, description, inputSchema} of a part's operations for this turn; None when
-    unreachable."""
+    """{name, description, inputSchema} of each of a part's operations; None after a failure."""
     try:
         rows = _message(_answer(svc, part, "tools/list", {}, seconds) or b"")["result"]["tools"]
         return [
@@ -65,7 +64,7 @@ def listed(svc: Mapping[str, Any], part: str, seconds: float) -> list[dict[str, 
 def _answer(
     svc: Mapping[str, Any], part: str, method: str, params: Mapping[str, Any], seconds: float
 ) -> bytes | None:
-    """The body of the answer, None when the service cannot be reached. Raises TimeoutError."""
+    """The body of the answer; None if the service cannot be reached. Raises TimeoutError."""
     import http.client
 
     at = urlsplit(url(svc, part))

@@ -1,4 +1,4 @@
-"""What a stdio server is started with: its command, and what of it the sandbox must show."""
+"""What a stdio server is started with: its command, and the paths the sandbox must show."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workspace.engines.mcp.server import Server
 
 
 class Missing(Exception):
-    """There is no such program; the text is the reason."""
+    """The program does not exist; the text is the reason."""
 
 
 def argv(server: Server, cwd: str) -> list[str]:
-    """The command with its program as an absolute path; one with a slash is the project's.
-    Raises Missing."""
+    """The command with its program as an absolute path; a name with a slash is relative to the
+    project. Raises Missing."""
     word = server.command[0]
     program = str(Path(cwd) / word) if "/" in word else shutil.which(word) or ""
     if not program or shutil.which(program) is None:
@@ -28,8 +28,8 @@ def argv(server: Server, cwd: str) -> list[str]:
 
 
 def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """The command that has these variables inside the sandbox, and what the sandbox is started
-    with for that; see launch.py."""
+    """The command that sets these variables inside the sandbox, and the variables with which the
+    sandbox itself is started for that; see launch.py."""
     if not env:
         return command, {}
     first = [sys.executable, "-I", "-S", str(Path(launch.__file__)), *command]
@@ -37,8 +37,8 @@ def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dic
 
 
 def needed(server: Server, command: list[str]) -> list[str]:
-    """Paths that the sandbox binds though it hides what is around them: of the server, and of what
-    starts it with its variables."""
+    """Paths that the sandbox binds although it hides what is around them: those of the server, and
+    those of the launcher that sets its variables."""
     own = _of_server(server, command)
     if not server.env:
         return own
@@ -46,8 +46,8 @@ def needed(server: Server, command: list[str]) -> list[str]:
 
 
 def _of_server(server: Server, command: list[str]) -> list[str]:
-    """Only the instance's own entry may name any; of another, a program that is found on the PATH
-    is shown and no more, for agents can write such an entry."""
+    """Paths of the server. Only an entry of the instance itself may name any. For other entries,
+    which agents can write, only a program found on the PATH is shown."""
     if server.ours:
         return agents.needed(agents.Agent(server.name, tuple(command)))
     if "/" in server.command[0]:

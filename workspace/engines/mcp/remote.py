@@ -1,7 +1,7 @@
-"""A server at a URL: each connection goes to an address that the turn's network was asked about.
+"""A server at a URL: each connection goes to an address that the turn's network rules permitted.
 
-The headers never enter the sandbox. No redirect is followed to another host (the library's rule),
-and nothing of the environment, such as a proxy, is looked at.
+The headers never enter the sandbox. No redirect to another host is followed (the library's rule),
+and nothing is taken from the environment, such as a proxy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONNECT_S = 30.0
 
 @asynccontextmanager
 async def streams(server: Server, network: Network, count: Count) -> AsyncIterator[tuple[Any, Any]]:
-    """What the server says, and where it is spoken to."""
+    """The stream to read from the server and the stream to write to it."""
     limits = httpx2.Timeout(CONNECT_S, read=server.call_seconds + CONNECT_S)
     async with (
         httpx2.AsyncClient(

@@ -13,9 +13,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Server(NamedTuple):
-    """`command` or `url`. `env` and `headers` hold values, which are secrets. `ours`: the instance
-    names it, so that the sandbox shows what its arguments name. `expands`: `${NAME}` in it stands
-    for a variable of the turn. `lacks`: why it cannot be started, as far as the service knows."""
+    """A server has `command` or `url`. `env` and `headers` hold values, which are secrets. `ours`:
+    the instance names it, so the sandbox shows what its arguments name. `expands`: `${NAME}` in it
+    stands for a variable of the turn. `lacks`: why it cannot be started, if the service knows a
+    reason."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -37,7 +38,7 @@ class Server(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """How the names of its tools begin."""
+        """The prefix of its tools' names."""
         return f"{PREFIX}{self.name}__"
 
 
@@ -54,7 +55,7 @@ def grants(entry: str, prefix: str) -> bool:
 
 
 def owner(tool: str, servers: Iterable[Server]) -> Server | None:
-    """The server a tool, or a grant of all its tools, belongs to by its name."""
+    """The server to which a tool, or an entry that grants all its tools, belongs by name."""
     return next(
         (one for one in servers if tool == one.prefix[:-2] or tool.startswith(one.prefix)), None
     )

@@ -20,7 +20,7 @@ LEAVE_S = 0.5
 
 
 class Program:
-    """The process of one server, and what it said that was no message."""
+    """The process of one server, and its output that was not a message."""
 
     def __init__(self, argv: list[str], env: Mapping[str, str], cwd: str) -> None:
         self.argv, self.env, self.cwd = argv, env, cwd
@@ -36,7 +36,7 @@ class Program:
 
     @property
     def complaint(self) -> str:
-        """The last it said on stderr, or what it said instead of a message."""
+        """The last line on stderr, or what came on stdout instead of a message; "" if neither."""
         lines = self.errors.decode(errors="replace").strip().splitlines()
         if lines:
             return lines[-1][:200]
@@ -45,7 +45,7 @@ class Program:
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """What it says, and where it is spoken to. Raises OSError when it cannot be started."""
+        """The streams to read and to write. Raises OSError if the program cannot be started."""
         process = await asyncio.create_subprocess_exec(
             *self.argv,
             stdin=asyncio.subprocess.PIPE,
@@ -74,7 +74,7 @@ class Program:
                 stream.close()
 
     async def _read(self, process: asyncio.subprocess.Process, said: Any) -> None:
-        """Its messages until it ends, or until it has said too much that is none."""
+        """Read messages until the program ends, or has sent too much that is not a message."""
         assert process.stdout
         with said, suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while self.bad < GARBAGE_LINES:
@@ -102,15 +102,15 @@ class Program:
                 await process.stdin.drain()
 
     async def _rest(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the end of what it says on stderr; nothing may fill the pipe."""
+        """Keep the end of stderr, and read all of it so that the pipe never fills."""
         assert process.stderr
         while part := await process.stderr.read(65536):
             self.errors = (self.errors + part)[-ERROR_BYTES:]
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """It may leave by itself when its stdin closes; then its whole group is killed. What left its
-    group dies with the sandbox, or with the turn."""
+    """Close the program's stdin, so that it can end by itself, then kill its process group. What
+    left the group dies with the sandbox, or with the turn."""
     if process.stdin:
         process.stdin.close()
     with suppress(TimeoutError):

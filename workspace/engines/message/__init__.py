@@ -1,1 +1,1 @@
-"""What the message of a turn becomes for its engine: its pictures, and what a further try says."""
+"""What the message of a turn becomes for its engine: its pictures, and its text in a later try."""

@@ -1,7 +1,7 @@
-"""What a further try of a turn says, when its model's provider refused the one before.
+"""What a further try of a turn says, after its model's provider refused the try before.
 
-Where something was done already the engine goes on from there and is not given the message anew:
-its tools have run. Where nothing was, the message is sent as if for the first time.
+If something was done already, the engine goes on from there and does not get the message again,
+because its tools have run. If nothing was done, the message is sent as if for the first time.
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def message(job: Job, io: TurnIO) -> str:
 
 
 def earlier(job: Job, io: TurnIO) -> Iterator[Args]:
-    """The records that an engine without a memory of its own is told of, the newest first."""
+    """The records for an engine without a memory of its own, newest first."""
     whole = begun(job, io)
     return (record for record in io.earlier() if whole or record["turn"] != job.turn)

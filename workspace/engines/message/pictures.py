@@ -1,6 +1,6 @@
-"""Pictures that a model is shown: what counts as one, how large, and how many at a time.
+"""Pictures for a model: which files count as one, how large they may be, and how many at a time.
 
-The bytes alone decide what a file is. A picture that cannot be shown is named, never a failure.
+Only the bytes decide what a file is. A picture that cannot be shown is named, and never an error.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Picture(NamedTuple):
 
 
 def kind(data: bytes) -> str | None:
-    """Which image these bytes are; None for anything else."""
+    """The media type of these bytes; None if they are not a known image."""
     return next((name for name, _, signature in SIGNATURES if signature.match(data)), None)
 
 
 def read(path: str) -> Picture | None:
-    """A picture that can be shown, of a folder that no link leads out of."""
+    """A picture that can be shown, read without following a link out of its folder; else None."""
     try:
         data = opening.contents(path, limit=BYTES, within=Path(path).parent)
     except OSError:
@@ -45,7 +45,7 @@ def read(path: str) -> Picture | None:
 
 
 def shown(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
-    """Those that fit into one message, and the names of the others."""
+    """The pictures that fit into one message, and the names of the others."""
     found: list[Picture] = []
     others = [Path(path).name for path in paths[MOST:]]
     left = ALL_BYTES
@@ -60,7 +60,7 @@ def shown(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
 
 
 def too_much(names: Sequence[str]) -> str:
-    """For the chat: which were not shown."""
+    """A sentence for the chat: which pictures were not shown."""
     most = f"up to {BYTES // 1024**2} MiB, {MOST} and {ALL_BYTES // 1024**2} MiB of them together"
     return f"Not shown to the model, which is told where they lie: {', '.join(names)} ({most})."
 
@@ -70,5 +70,5 @@ def unseen(who: str) -> str:
 
 
 def refused(text: str) -> bool:
-    """Whether an error of a server that was sent pictures is about these."""
+    """Whether the error of a server that was sent pictures is about the pictures."""
     return bool(_ABOUT_THEM.search(text))

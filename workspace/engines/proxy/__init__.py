@@ -1,1 +1,1 @@
-"""The way out of a turn whose network is guarded: rules, the proxy that keeps them, its door."""
+"""The way out of a turn whose network is guarded: rules, the proxy that enforces them, its door."""

@@ -1,8 +1,8 @@
-"""Where the sockets of a sandbox arrive, and who answers them.
+"""Where the listening sockets of a sandbox arrive, and who answers them.
 
-A program in the sandbox opens them in its own network and hands them out (inside.py); from then on
-this process accepts on them. The event loop of the proxy is loaded when the first connection comes:
-most turns never make one.
+A program in the sandbox opens them in its own network and passes them out (inside.py); this process
+then accepts connections on them. The event loop of the proxy is loaded when the first connection
+comes, because most turns never make one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 PORT = 42128  # of the proxy, in a network that is the sandbox's own
 PROXY = f"http://127.0.0.1:{PORT}"
-MOUNTED = "/run/svc-door"  # where the sandbox has the unix socket
-PLAIN = "localhost,127.0.0.1,::1"  # what programs reach without the proxy: the sandbox's own
+MOUNTED = "/run/svc-door"  # the path of the unix socket inside the sandbox
+PLAIN = "localhost,127.0.0.1,::1"  # hosts that programs reach without the proxy: the sandbox itself
 ENVIRONMENT = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), PROXY),
     **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), PROXY),
     **dict.fromkeys(("NO_PROXY", "no_proxy"), PLAIN),
-    "NODE_USE_ENV_PROXY": "1",  # Node's own fetch looks at the others only then
+    "NODE_USE_ENV_PROXY": "1",  # Node's own fetch respects the others only with this
 }
 _BYTES, _SOCKETS = 8192, 250
 
@@ -45,7 +45,7 @@ def endpoint(url: object) -> list[tuple[str, int]]:
 
 
 def tools_url(job: Job, part: str) -> str:
-    """Where a program of this turn reaches the turn's own tools of a part."""
+    """The URL at which a program of this turn reaches the turn's own tools of a part."""
     from workspace.engines.mcp import own_tools
 
     apart = job.sandbox.mode == "bwrap" and job.network.mode != "host"
@@ -59,7 +59,7 @@ class Needs(NamedTuple):
     endpoints: tuple[tuple[str, int], ...] = ()
 
     def addresses(self, network: Network) -> list[str]:
-        """Where the sandbox listens: the proxy, and this machine's ports that are open to it."""
+        """The addresses on which the sandbox listens: the proxy, and open ports of this machine."""
         found = [f"127.0.0.1:{PORT}"]
         for host, port in [*self.endpoints, *(("localhost", port) for port in network.ports)]:
             if host == "localhost":
@@ -70,7 +70,7 @@ class Needs(NamedTuple):
 
 
 class Door:
-    """The unix socket of one sandbox, and the thread that waits behind it."""
+    """The unix socket of one sandbox, and the thread that waits on it."""
 
     def __init__(self, folder: str, name: str) -> None:
         import _socket
@@ -78,7 +78,7 @@ class Door:
         self.path = os.path.join(folder, name)
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:  # the name of a unix socket is short, that of a data directory may be long
+        try:  # a unix socket's name must be short, a data directory's may be long
             self._socket.bind(f"/proc/self/fd/{handle}/{name}")
         finally:
             os.close(handle)
@@ -91,7 +91,7 @@ class Door:
         svc: Mapping[str, Any] | None,
         count: Callable[[str, int, bool], None],
     ) -> None:
-        """Answer whatever the sandbox hands out, for as long as this process lives."""
+        """Answer connections to the sockets the sandbox passes out, until the process ends."""
         import _thread
 
         _thread.start_new_thread(self._serve, (network, needs, svc, count))

@@ -18,7 +18,7 @@ _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f
 
 
 class BadRequest(Exception):
-    """A request that no proxy can take; the text says why."""
+    """A request that the proxy cannot handle; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,15 @@ class Head:
         return [value for key, value in self.fields if key.lower() == name]
 
     def forwarded(self, target: str) -> bytes:
-        """The head for the server itself; it closes afterwards, so that one connection serves
-        one server."""
+        """The head for the origin server. It asks the server to close the connection afterwards, so
+        that one connection serves only one server."""
         lines = [f"{self.method} {target} HTTP/1.1"]
         lines += [f"{key}: {value}" for key, value in self.fields if key.lower() not in _HOP]
         return "\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1")
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """None where the connection ended before one came. Raises BadRequest."""
+    """The head of a request; None if the connection ended before one came. Raises BadRequest."""
     try:
         data = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
@@ -58,7 +58,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 def answer(status: int, text: str) -> bytes:
-    """A whole answer of the proxy's own."""
+    """A complete answer of the proxy itself."""
     code = {400: "invalid", 403: "refused", 404: "not_found"}.get(status, "unreachable")
     body = json.dumps({"error": text, "code": code}).encode() + b"\n"
     head = (

@@ -1,6 +1,7 @@
-"""The paths of this service that a sandbox reaches: the turn's own tools, with its own token.
+"""The paths of this service that a sandbox can reach: the turn's own tools, with its own token.
 
-The request is read whole and written again, so that nothing else can ride on its connection.
+The request is read completely and written again, so that nothing else can pass through its
+connection.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """What a turn may connect to. A name is judged together with the addresses it has now, and the
-connection goes to one of these very addresses, so a name that changes its mind leads nowhere.
+connection goes to one of these same addresses, so a name that changes its address gains nothing.
 The reasons: docs/design/trust.md#what-the-proxy-decides.
 """
 
@@ -12,7 +12,7 @@ from config.process.light_typing import NamedTuple
 from config.web.hosts import IP, forms, ip, leads_here
 from workspace.engines.network import Network
 
-# Machines in a cloud ask these for their credentials; link-local addresses are refused besides.
+# Cloud machines ask these for their credentials; link-local addresses are refused as well.
 METADATA = frozenset(
     map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
 )
@@ -23,8 +23,8 @@ class ConnectionNotAllowed(Exception):
 
 
 class Rules(NamedTuple):
-    """The network of a turn, and what its engine needs: (host pattern, port), open by itself.
-    `anywhere`: this machine is as open as any other, but for this service."""
+    """The network of a turn, and the endpoints that its engine needs: (host pattern, port), always
+    open. `anywhere`: this machine is as open as any other, except this service."""
 
     network: Network
     endpoints: tuple[tuple[str, int], ...] = ()
@@ -33,8 +33,9 @@ class Rules(NamedTuple):
     def judged(
         self, host: str, port: int, addresses: Sequence[str], *, opened: bool = False
     ) -> list[str]:
-        """Those of the addresses of this host that may be connected to; `opened`: the sandbox
-        listens at this port because it is to be reached. Raises ConnectionNotAllowed."""
+        """Those of the host's addresses that may be connected to. `opened`: the sandbox listens at
+        this port because the port is meant to be reached. Raises ConnectionNotAllowed if there is
+        none."""
         name = plain(host)
         needed = opened or any(
             port == at and matches(pattern, name) for pattern, at in self.endpoints
@@ -65,7 +66,7 @@ class Rules(NamedTuple):
                 raise ConnectionNotAllowed(f"{name} is not in network.allow")
 
     def _problem(self, name: str, port: int, address: IP, *, needed: bool) -> str | None:
-        """Why this address is not connected to."""
+        """Why this address may not be connected to; None if it may."""
         if any(_special(one) for one in forms(address)):
             return f"{name} is a link-local, metadata or multicast address: no turn reaches it"
         if not leads_here(address):
@@ -79,12 +80,12 @@ class Rules(NamedTuple):
 
 
 def plain(host: str) -> str:
-    """A name or an address as patterns are written."""
+    """A name or an address in the form in which patterns are compared."""
     return host.strip("[]").rstrip(".").casefold()
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a host pattern means this name or address: exact, `*.domain`, or a network."""
+    """Whether a host pattern matches this name or address: exact, `*.domain`, or a network."""
     pattern = plain(pattern)
     if pattern.startswith("*."):
         return name.endswith(pattern[1:])

@@ -1,7 +1,8 @@
 """The proxy of one turn: CONNECT, plain HTTP, open ports of this machine, and the turn's own tools.
 
-It runs in the turn process, outside the sandbox, on sockets that the sandbox listens on. What is
-refused is answered 403 with the sentence of the rules; what was reached and refused is counted.
+It runs in the turn process, outside the sandbox, on sockets that listen inside the sandbox. A
+refused request is answered 403 with the sentence of the rules; what was reached or refused is
+counted.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Handler: TypeAlias = Callable[[Reader, Writer], Awaitable[None]]
 
 
 class Proxy:
-    """The rules of a turn at work. `svc`: {url, token, ...} of the turn's own tools, or None;
-    `count` gets each host, port and whether it was refused."""
+    """A proxy that applies the rules of a turn. `svc`: {url, token, ...} of the turn's own tools,
+    or None; `count` gets each host, port and whether it was refused."""
 
     def __init__(
         self,
@@ -40,7 +41,7 @@ class Proxy:
         self._open = 0
 
     def serve(self, listeners: Mapping[str, Any]) -> None:
-        """Until the process ends."""
+        """Serve until the process ends."""
         asyncio.run(self.until(asyncio.Event(), listeners))
 
     async def until(self, ended: asyncio.Event, listeners: Mapping[str, Any]) -> None:
@@ -56,7 +57,7 @@ class Proxy:
             server.close()
 
     def _bounded(self, handler: Handler) -> Handler:
-        """The same, for so many connections at once; one more is closed."""
+        """The handler, limited to MOST connections at once; further ones are closed."""
 
         async def bounded(reader: Reader, writer: Writer) -> None:
             if self._open >= MOST:
@@ -71,7 +72,7 @@ class Proxy:
         return bounded
 
     def _forwarding(self, address: str, port: int) -> Handler:
-        """A port of this machine: bytes as they are."""
+        """A handler that forwards all bytes to a port of this machine unchanged."""
         host = address.rpartition(":")[0]
         names = ["127.0.0.1", "::1"] if host in ("127.0.0.1", "::1") else [host]
 
@@ -118,7 +119,7 @@ class Proxy:
             await _splice(reader, writer, *theirs)
 
     async def _connect(self, host: str, port: int) -> tuple[Reader, Writer]:
-        """Look the name up once, judge what it is, connect to an address that was judged."""
+        """Look the name up once, judge its addresses, connect to one that was permitted."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(CONNECT_S):
             try:
@@ -130,7 +131,7 @@ class Proxy:
             return await self._connected(host, port, found)
 
     def _without_address(self, host: str, port: int) -> None:
-        """A refusal by name comes first: it says more than that the name is unknown."""
+        """Refuse by name if the rules do: that says more than that the name is unknown."""
         try:
             self.rules.judged(host, port, [])
         except ConnectionNotAllowed as refused:
@@ -169,7 +170,7 @@ def _authority(target: str) -> tuple[str, int]:
 
 
 def _absolute(target: str) -> tuple[str, int, str]:
-    """Host, port and origin form of `http://host/path`."""
+    """Host, port and origin form of `http://host/path`. Raises BadRequest."""
     try:
         parts = urlsplit(target)
         port = parts.port or 80
@@ -182,7 +183,7 @@ def _absolute(target: str) -> tuple[str, int, str]:
 
 
 async def _splice(reader: Reader, writer: Writer, far_reader: Reader, far_writer: Writer) -> None:
-    """Bytes both ways until both have ended."""
+    """Copy bytes both ways until both directions have ended."""
     try:
         await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
     finally:

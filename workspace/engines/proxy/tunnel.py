@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Standard input and output as a connection to HOST PORT, made by the proxy at the port $SVC_WAY:
-what ssh and git use where they speak no proxy. Run alone, by whatever Python there is."""
+"""Connect standard input and output to HOST PORT, through the proxy at the port $SVC_WAY: for ssh
+and git, where they cannot use a proxy themselves. Run alone, by any Python there is.
+"""
 
 import os
 import socket

@@ -1,7 +1,7 @@
 """Our tools, as the runbook engine and the builtin engine run them.
 
-The gate has allowed the call; a tool asks once more about every path it opens, at the moment it
-holds the descriptor. A failure is a ToolError with the text the model or the reader sees.
+The gate has allowed the call. A tool still checks every path it opens, at the moment it holds the
+descriptor. A failure is a ToolError with the text for the model or the reader.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from workspace.engines.runner import Runner
 
 
-# What acts on files or runs a command, and so inside the sandbox where there is one.
+# Tools that act on files or run a command, and therefore run inside the sandbox if there is one.
 INSIDE = frozenset({"Bash", "Read", "Write", "Edit", "Glob", "Grep", "NotebookEdit"})
 
-CHARACTERS = 100_000  # of one answer: more would fill a model's memory, and no record holds it
+CHARACTERS = 100_000  # of one answer: more fills a model's context, and no record holds it
 
 
-PICTURE = "as a picture"  # of Read: what the builtin engine adds, and no model can
+PICTURE = "as a picture"  # argument of Read that the builtin engine adds; no model can
 
 
 class ToolError(Exception):
-    """The tool's answer is this text, as an error."""
+    """The tool fails; its answer is this text."""
 
 
 class Output(NamedTuple):
@@ -41,7 +41,7 @@ class Output(NamedTuple):
 
 
 class ToolContext(Protocol):
-    """Where tools act: the part of a turn they need (TurnIO of base.py gives it)."""
+    """Where tools act: the part of a turn that tools need (TurnIO of base.py has it)."""
 
     def runner(self, tool: str, args: Args) -> Runner | None: ...
 
@@ -51,12 +51,12 @@ class ToolContext(Protocol):
 
 
 class Settings(NamedTuple):
-    """The constants of a turn's tools."""
+    """Settings that all tools of a turn share."""
 
     cwd: str
     web: Mapping[str, Any] = {}
     network: Network = Network("host")
-    env: Mapping[str, str] = {}  # added to the environment of commands
+    env: Mapping[str, str] = {}  # added to the environment of Bash commands
 
 
 def run(
@@ -114,7 +114,7 @@ def _run(
 
 
 def bounded(output: Output) -> Output:
-    """The answer as a model is given it."""
+    """The answer cut to what a model may get."""
     left_out = len(output.text) - CHARACTERS
     if left_out <= 0:
         return output
@@ -122,7 +122,7 @@ def bounded(output: Output) -> Output:
 
 
 def _todos(todos: list[Any]) -> str:
-    """The list lives in the record of the call; here it is only checked."""
+    """Check the list; the record of the call is what keeps it."""
     states = ("pending", "in_progress", "completed")
     for number, todo in enumerate(todos, 1):
         if not isinstance(todo, dict) or not isinstance(todo.get("content"), str):

@@ -16,7 +16,7 @@ _LONGEST = LINE_CHARACTERS * 4
 
 
 def read(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
-    """Numbered lines from `offset`, `limit` of them; a text file of any length."""
+    """`limit` numbered lines from line `offset`, of a text file of any length."""
     path, start = args["file_path"], args.get("offset", 1)
     stop = start + args.get("limit", LINES)
     shown = []
@@ -37,7 +37,7 @@ def read(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
 
 
 def picture(args: Mapping[str, Any], place: ToolContext, cwd: str) -> Output:
-    """An image as a model is shown it; its bytes are the bare output, in base64."""
+    """An image for a model; its bytes are the raw output, in base64."""
     import base64
 
     from workspace.engines.message import pictures
@@ -57,7 +57,7 @@ def picture(args: Mapping[str, Any], place: ToolContext, cwd: str) -> Output:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Lines, of each at most the part that can be shown; the rest of a long one is passed over."""
+    """The lines, each cut to the part that can be shown; the rest of a long line is skipped."""
     while line := file.readline(_LONGEST):
         part = line
         while part and not part.endswith(b"\n"):
@@ -72,7 +72,7 @@ def write(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
 
 
 def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
-    """Replace one text, or all of its places; every other byte stays."""
+    """Replace one text, once or everywhere; every other byte stays."""
     path, old = args["file_path"], args["old_string"].encode(errors="replace")
     if not old:
         raise ToolError("old_string is empty")
@@ -81,7 +81,7 @@ def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
         raise ToolError(f"file not found: {path}")
     new = args["new_string"].encode(errors="replace")
     returns = data.count(b"\r\n")
-    if returns and (returns == data.count(b"\n") or old not in data):  # Read shows no return
+    if returns and (returns == data.count(b"\n") or old not in data):  # Read shows no \r
         old, new = (text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") for text in (old, new))
     count = data.count(old)
     if count == 0:

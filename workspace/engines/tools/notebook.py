@@ -55,7 +55,7 @@ def _position(cells: list[Cell], cell_id: str) -> int:
 
 
 def _rewrite(cell: Cell, args: Mapping[str, Any]) -> None:
-    """New source; what ran for the old one is gone."""
+    """Set the new source, and clear the outputs of the old one."""
     cell["source"] = args["new_source"]
     cell["cell_type"] = args.get("cell_type", cell.get("cell_type", "code"))
     if cell["cell_type"] == "code":

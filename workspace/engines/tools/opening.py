@@ -1,7 +1,7 @@
 """Opening files so that a swapped symlink leads nowhere (promise G6).
 
 Every file is opened by name relative to a directory descriptor, without following a link, and the
-path the kernel gives for the descriptor is judged before the first byte moves.
+path that the kernel reports for the descriptor is judged before the first byte is read or written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LIMIT = 64 * 1024 * 1024
 
 
 def real(path: str, cwd: str) -> str:
-    """The path a call means: absolute or below cwd, every link resolved."""
+    """The path a call means: absolute or relative to cwd, with every link resolved."""
     try:
         return os.path.realpath(os.path.join(cwd, path))
     except ValueError:
@@ -53,7 +53,7 @@ def reading(path: str, place: ToolContext, cwd: str) -> Opened:
 
 
 def listing(path: str, place: ToolContext, cwd: str) -> Opened:
-    """A descriptor of a folder whose names may be read."""
+    """A descriptor of a folder whose names may be listed."""
     target = real(path, cwd)
     folder = _folder(target, place, make=False)
     try:
@@ -65,7 +65,7 @@ def listing(path: str, place: ToolContext, cwd: str) -> Opened:
 
 
 def read_whole(path: str, place: ToolContext, cwd: str) -> bytes | None:
-    """The bytes of a file that is to be changed; None when there is none."""
+    """The bytes of a file that is to be changed; None if it does not exist."""
     try:
         with reading(path, place, cwd) as fd:
             if os.fstat(fd).st_size > LIMIT:
@@ -77,7 +77,7 @@ def read_whole(path: str, place: ToolContext, cwd: str) -> bytes | None:
 
 
 def replace(path: str, data: bytes, place: ToolContext, cwd: str) -> None:
-    """Put the whole file in place at once: temp file, mode kept, rename; parents are made."""
+    """Replace or create the file atomically: temp file, same mode, rename; parents are created."""
     target = real(path, cwd)
     name = os.path.basename(target)
     with _folder(os.path.dirname(target), place, make=True) as folder:
@@ -109,7 +109,7 @@ def _mode(name: str, folder: int, path: str) -> int | None:
 
 
 def _folder(path: str, place: ToolContext, *, make: bool) -> Opened:
-    """A descriptor of the directory, walked from the nearest one that exists."""
+    """A descriptor of the directory; with `make`, missing folders are created on the way."""
     missing: list[str] = []
     while make and not os.path.lexists(path):
         path, name = os.path.split(path)
@@ -133,11 +133,11 @@ def _mkdir(name: str, folder: int) -> None:
     try:
         os.mkdir(name, dir_fd=folder)
     except FileExistsError:
-        return  # opening it without links decides
+        return  # opened without following links, which decides
 
 
 def _open(name: str, folder: int, path: str) -> int:
-    """O_NONBLOCK, so that a FIFO does not hang the turn before it is refused."""
+    """Open for reading, with O_NONBLOCK so that a FIFO is refused and does not hang."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         return os.open(name or ".", flags, dir_fd=folder)

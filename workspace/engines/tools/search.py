@@ -20,7 +20,7 @@ _SKIPPED = (".git", ".chats")
 
 
 def glob(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
-    """Paths that match, by name. They are written as the caller can pass them to Read."""
+    """Matching paths, sorted by name and written so that the caller can pass them to Read."""
     pattern = _relative(args["pattern"])
     top = args.get("path") or "."
     matches = translate(pattern)
@@ -32,7 +32,7 @@ def glob(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
 
 
 def grep(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
-    """Lines that match, in one of the three forms, at most `head_limit` lines of answer."""
+    """Matching lines, in one of the three output modes, at most `head_limit` lines of answer."""
     flags = re.IGNORECASE if args.get("-i") else 0
     if args.get("multiline"):
         flags |= re.DOTALL | re.MULTILINE
@@ -77,7 +77,7 @@ def _matches(
 def _files(
     top: str, wanted: str | None, place: ToolContext, cwd: str, deadline: float
 ) -> Iterator[str]:
-    """The files to look into, by name; a pattern without a slash counts at any depth."""
+    """The files to search, by name; a pattern without a slash matches at any depth."""
     if os.path.isfile(opening.real(top, cwd)):
         yield top
         return
@@ -91,7 +91,7 @@ def _files(
 
 
 def _text(path: str, place: ToolContext, cwd: str) -> str | None:
-    """The text of a file, None for what Grep passes over: big, binary, unreadable, not a file."""
+    """The text of a file; None if Grep skips it: large, binary, unreadable, or not a file."""
     try:
         with opening.reading(path, place, cwd) as fd:
             if os.fstat(fd).st_size > FILE_BYTES:
@@ -147,7 +147,7 @@ def _walk(top: str, place: ToolContext, cwd: str, deadline: float) -> Iterator[s
 
 
 def _named(top: str, path: str) -> str:
-    """A path as the caller can pass it on."""
+    """A path in the form in which the caller can pass it on."""
     return os.path.normpath(os.path.join(top, path))
 
 
@@ -158,7 +158,8 @@ def _relative(pattern: str) -> str:
 
 
 def translate(pattern: str) -> re.Pattern[str]:
-    """A glob over whole relative paths: ** any folders, * and ? within one name, [ab], {a,b}."""
+    """The regular expression of a glob over whole relative paths: ** any folders, * and ? within
+    one name, [ab], {a,b}."""
     out, at, depth = [], 0, 0
     while at < len(pattern):
         char = pattern[at]
@@ -183,7 +184,7 @@ def translate(pattern: str) -> re.Pattern[str]:
 
 
 def _plain(char: str, depth: int) -> str:
-    """One character outside of a star and a bracket; `depth` counts the open braces after it."""
+    """One character, neither star nor bracket; `depth` counts the braces open after it."""
     match char:
         case "?":
             return "[^/]"
@@ -202,7 +203,7 @@ def _check_time(deadline: float) -> None:
 
 
 class _Timer:
-    """Interrupts a pattern that runs away: the timer counts the CPU time of this process."""
+    """Interrupts a runaway pattern: the timer counts the CPU time of this process."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds

@@ -1,6 +1,6 @@
 """Bash: one command, its output merged and bounded, its process tree killed at the time limit.
 
-Output is data: it is never looked at for anything but its length.
+Output is data: only its length is examined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOOK_S = 0.2
 
 
 def run(command: str, place: ToolContext, settings: Settings, seconds: float) -> Output:
-    """Steps run one at a time, so what is below this process belongs to the command."""
+    """Run the command. Steps run one at a time, so all processes below this one belong to it."""
     deadline = time.monotonic() + seconds
     read_end, write_end = os.pipe()
     try:
@@ -60,12 +60,12 @@ def _spawn(command: str, settings: Settings, out: int) -> subprocess.Popen[bytes
 
 
 def _wait(child: subprocess.Popen[bytes], sink: _Sink, deadline: float) -> bool:
-    """Until the command ends (True) or its time does. A background child that keeps the pipe
-    open does not keep the step open."""
+    """Wait until the command ends (True) or its time is over (False). A background child that keeps
+    the pipe open does not keep the step open."""
     with Ending(child, sink.pipe) as ending:
         while True:
             left = deadline - time.monotonic()
-            # A signal just before the call does not end it: look up soon, so that Stop is heard.
+            # A signal just before the call does not end it: wake soon, so that Stop is noticed.
             ended, ready = ending.wait(min(max(0.0, left), LOOK_S))
             if sink.pipe in ready and not sink.take():
                 ending.forget(sink.pipe)
@@ -79,7 +79,7 @@ def _wait(child: subprocess.Popen[bytes], sink: _Sink, deadline: float) -> bool:
 
 
 class _Sink:
-    """The output of one command: its head is kept, the rest is counted."""
+    """The output of one command: its beginning is kept, the rest is only counted."""
 
     def __init__(self, pipe: int) -> None:
         self.pipe, self.kept, self.total = pipe, bytearray(), 0
@@ -97,7 +97,7 @@ class _Sink:
 
     def output(self, status: int, note: str) -> Output:
         head = self.kept.decode(errors="surrogateescape")[:CHARACTERS]
-        shown = head.encode(errors="surrogateescape")  # the very bytes, whatever they are
+        shown = head.encode(errors="surrogateescape")  # exactly these bytes, whatever they are
         left_out = self.total - len(shown)
         raw = shown.decode(errors="replace").rstrip("\n")
         lines = [raw, f"[{left_out} bytes left out]" if left_out else "", note]

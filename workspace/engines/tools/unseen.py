@@ -1,4 +1,4 @@
-"""Programs that a turn does not find, since the sandbox hides the home that they lie in."""
+"""Programs that a turn cannot find, because the sandbox hides the home they are in."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from workspace.engines import sandbox
 from workspace.engines.sandbox import Sandbox
 
-# Folders of the home in which not all is of one tool, or some of it is secret (credentials.toml).
+# Folders of the home that several tools share, or that hold a secret (credentials.toml).
 SHARED = (".local", ".cargo", ".config")
-BESIDE = {".cargo": "~/.rustup"}  # what the programs of the first are started from
+BESIDE = {".cargo": "~/.rustup"}  # what the programs in the first are started from
 
 
 def advice(walls: Sandbox) -> str | None:
-    """Which folders of the PATH a turn does not see, and what to set; None when it sees all."""
+    """Which folders of the PATH a turn cannot see, and what to set; None if it sees all."""
     if walls.mode != "bwrap" or not (folders := _unseen(walls)):
         return None
     named = ", ".join(dict.fromkeys(part for one in folders for part in _needs(one)))
@@ -40,7 +40,7 @@ def _short(path: str, home: str) -> str:
 
 
 def _needs(folder: str) -> Iterable[str]:
-    """What to name for the programs of a folder: of a tool's own, all of it."""
+    """What to name for the programs of a folder: all of a tool's own folder."""
     parts = folder.split("/")
     own = parts[0] == "~" and parts[1].startswith(".") and parts[1] not in SHARED
     yield "/".join(parts[:2]) if own else folder

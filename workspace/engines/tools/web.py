@@ -1,7 +1,7 @@
-"""WebFetch and WebSearch: bounded, and never turned towards this machine's network.
+"""WebFetch and WebSearch: bounded, and never directed at this machine's network.
 
-An address is judged after resolution and the connection goes to that very address, so a name
-that changes its mind between the two (DNS rebinding) leads nowhere. Redirects are judged again.
+An address is judged after resolution, and the connection goes to that very address, so a name that
+changes its address in between (DNS rebinding) gains nothing. Redirects are judged again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from workspace.engines.tools import Settings, ToolError
 SECONDS, BYTES, REDIRECTS = 30.0, 2 * 1024 * 1024, 5
 _AGENT = "svc-turn"
 _UNICAST, _TEREDO = ipaddress.IPv6Network("2000::/3"), ipaddress.IPv6Network("2001::/32")
-_WRITTEN = "/%:@!$&'()*+,;=?[]~"  # what stands in a path or a query as it is
+_WRITTEN = "/%:@!$&'()*+,;=?[]~"  # what stays unquoted in a path or a query
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 def fetch(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
-    """The text of a page; `prompt` comes back with it for the model that asked."""
+    """The text of a page, preceded by `prompt` for the model that asked."""
     _need_network(settings)
     anywhere = bool(settings.web.get("allowPrivate"))
     rules = Rules(settings.network, anywhere=anywhere)
@@ -57,7 +57,7 @@ def fetch(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
 
 
 def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
-    """The operator's search service, in the form SearXNG answers."""
+    """The results of the operator's search service, which answers like SearXNG."""
     _need_network(settings)
     url = settings.web.get("searchUrl")
     if not url:
@@ -103,7 +103,7 @@ def _follow(url: str, deadline: float, rules: Rules) -> Answer:
 
 
 def _checked(url: str) -> SplitResult:
-    """The parts of an address as they go over the wire, where all is ASCII."""
+    """The parts of a URL as they are sent, all ASCII. Raises ToolError."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -147,12 +147,12 @@ def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
 
 
 def _location(header: str) -> str:
-    """Servers write letters beyond ASCII as the bytes of UTF-8; headers are read as Latin-1."""
+    """The header as text: servers send UTF-8 bytes, but headers are decoded as Latin-1."""
     return header.encode("latin-1", errors="replace").decode(errors="replace")
 
 
 def _connect(url: SplitResult, deadline: float, rules: Rules) -> http.client.HTTPConnection:
-    """A connection to one judged address of the host."""
+    """A connection to one permitted address of the host."""
     host = url.hostname or ""
     port = url.port or (443 if url.scheme == "https" else 80)
     address = _resolve(host, port, rules)
@@ -175,7 +175,7 @@ def _resolve(host: str, port: int, rules: Rules) -> str:
 
 
 def public(address: str) -> bool:
-    """Whether an address is on the open internet, whatever form it is written in."""
+    """Whether an address is on the public internet, in whatever form it is written."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour
@@ -188,7 +188,7 @@ def public(address: str) -> bool:
 
 
 def _shut(raw: socket.socket) -> None:
-    """End a connection whose time is over, however slowly it still drips."""
+    """End a connection whose time is over, even if it still delivers slowly."""
     with contextlib.suppress(OSError):
         raw.shutdown(socket.SHUT_RDWR)
 
@@ -203,12 +203,12 @@ def _left(deadline: float) -> float:
 def _decoded(answer: Answer) -> str:
     try:
         return answer.body.decode(answer.charset, errors="replace")
-    except (LookupError, UnicodeError):  # some codecs know no replacement
+    except (LookupError, UnicodeError):  # some codecs cannot replace
         return answer.body.decode(errors="replace")
 
 
 class _Text(HTMLParser):
-    """The words of a page, a line per block; scripts and styles are left out."""
+    """The text of a page, a line per block, without scripts and styles."""
 
     _HIDDEN = frozenset({"script", "style", "noscript", "template", "svg"})
     _BLOCKS = frozenset(

@@ -7,7 +7,7 @@
     - one new entry per line, nothing to add = no line
     </changelog>
 
-Read strictly: an answer that is not of this form writes nothing.
+Parsed strictly: an answer in any other form writes nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Answer:
 
 
 def read(text: str, *, overview_tokens: int, changelog_tokens: int) -> Answer:
-    """Raises Unreadable for everything that is not exactly the two parts within their bounds."""
+    """The two parts. Raises Unreadable unless the answer is exactly these, within their bounds."""
     text = text.replace("\r\n", "\n")
     if _CONTROL.search(text):
         raise Unreadable("the answer holds control characters")

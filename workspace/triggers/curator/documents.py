@@ -1,7 +1,7 @@
 """The two documents: written after a pass, through the kernel's writer.
 
-OVERVIEW.md is replaced only as it was read: what a person wrote meanwhile stays. In CHANGELOG.md
-entries are added to the file as it is now, nothing of it is touched.
+OVERVIEW.md is replaced only if it is unchanged since it was read, so an edit by a person stays. In
+CHANGELOG.md entries are added to the file as it is then; nothing else in it changes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?# [^\n]*(?:\n[ \t\r]*)*(?:\n|\Z)")
 
 
 def digest(data: bytes | None) -> str:
-    """What a document is recognised by; "" for one that does not exist."""
+    """A hash that identifies the contents of a document; "" if it does not exist."""
     return "" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def replace_overview(project: Project, text: str, *, seen: str) -> None:
-    """Conflict when the document is no longer the one that was seen."""
+    """Replace OVERVIEW.md. Raises Conflict if it has changed since it was `seen`."""
     new = text.encode()
 
     def edit(now: bytes | None) -> bytes | None:
@@ -39,7 +39,7 @@ def replace_overview(project: Project, text: str, *, seen: str) -> None:
 
 
 def add_entries(project: Project, entries: tuple[str, ...], today: dt.date) -> None:
-    """Put entries on top of their day; what is there already is not added again."""
+    """Add entries at the top of their day, unless exactly this block is in the file already."""
     if entries:
         files.change(
             paths.inside(project.dir, CHANGELOG),
@@ -73,7 +73,7 @@ def _after_blank_lines(now: bytes, at: int) -> int:
 
 
 def _begun(now: bytes, section: bytes, newline: bytes) -> bytes:
-    """A document without a dated section: its first one goes below the title."""
+    """A document that had no dated section; its first one is placed below the title."""
     title = _TITLE.match(now)
     head = now[: title.end()].rstrip() + newline * 2 if title else b""
     rest = now[title.end() if title else 0 :].lstrip(b"\r\n")

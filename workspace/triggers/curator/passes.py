@@ -1,7 +1,7 @@
 """When a pass is due, its run and its turn, and what becomes of its answer.
 
-A pass is an ordinary turn of its own archived chat, in the queue like any other. Whatever goes
-wrong with it is a failed run and nothing else.
+A pass is an ordinary turn in an archived chat of its own, queued like any other. Whatever goes
+wrong with it is a failed run and nothing more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NOTHING = "the pass ended without an answer"
 
 
 def enabled(project: Project) -> bool:
-    """An enabled afterTurn trigger switches it on, unless the project says no."""
+    """Whether the settings or an enabled afterTurn trigger switch it on; the project may say no."""
     said = (project.written("curation") or {}).get("enabled")
     if said is False:
         return False
@@ -41,13 +41,14 @@ def enabled(project: Project) -> bool:
 
 
 def _customised(project: Project) -> Trigger | None:
-    """The words of a client that is gone, or may not act here any more, are left out."""
+    """The afterTurn trigger whose instructions are used; None if a client that stored it is gone or
+    may no longer act here."""
     found = files.read(project).curator
     return None if found is None or preflight.outside(project, found) else found
 
 
 def consider(slug: str, now: datetime | None = None) -> Run | None:
-    """Start a pass when one is due; never raises, because it stands behind the end of a turn."""
+    """Start a pass if one is due. Runs at the end of a turn, so a SvcError is only logged."""
     now = now or datetime.now(UTC)
     try:
         project = store.writable(slug)
@@ -64,7 +65,7 @@ def consider(slug: str, now: datetime | None = None) -> Run | None:
 
 
 def consider_all(now: datetime) -> None:
-    """Passes that became due because their interval is over."""
+    """Start the passes that became due because their interval is over."""
     for slug in Turn.objects.filter(finished__gt=now - timedelta(days=1), run=None).values_list(
         "project", flat=True
     ).distinct().order_by():  # fmt: skip
@@ -72,7 +73,7 @@ def consider_all(now: datetime) -> None:
 
 
 def _due(project: Project, now: datetime) -> bool:
-    """Something new from people, no pass under way, and the interval over."""
+    """Whether there is something new from people, no pass under way, and the interval is over."""
     if _passes(project).filter(status__in=runs.ACTIVE).exists():
         return False
     last = _begun(_passes(project), now)
@@ -87,7 +88,7 @@ def _passes(project: Project) -> QuerySet[Run]:
 
 
 def _begun(passes: QuerySet[Run], now: datetime) -> datetime | None:
-    """When the last of them was. One of a clock that was ahead is no measure."""
+    """When the last of the passes began; one dated in the future (a clock was ahead) is ignored."""
     found: datetime | None = passes.filter(queued_at__lte=now).aggregate(at=Max("queued_at"))["at"]
     return found
 
@@ -142,7 +143,7 @@ def _queue(project: Project, run: Run) -> None:
 
 
 def _news(project: Project, now: datetime) -> list[Turn]:
-    """What a pass that begins now is told of."""
+    """The turns that a pass which begins now is told about."""
     completed = _begun(_passes(project).filter(status="completed"), now)
     return briefing.turns_since(project.slug, completed, now)
 
@@ -167,7 +168,7 @@ def _firing(project: Project, run: Run, trigger: Trigger | None, seen: str) -> a
 
 
 def apply(turn: Turn) -> str:
-    """Write what a completed pass answered; why it was not written, or ""."""
+    """Write the answer of a completed pass. Returns why it was not written, or ""."""
     try:
         project = store.writable(turn.project)
         budget = project.effective("curation")

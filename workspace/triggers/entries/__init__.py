@@ -1,1 +1,1 @@
-"""Trigger entries: what project.yaml may hold of a trigger, read, checked and changed."""
+"""Trigger entries: what project.yaml may contain about a trigger, read, checked and changed."""

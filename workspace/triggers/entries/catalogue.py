@@ -45,8 +45,8 @@ GRANTABLE = (
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
-    """One event: what it is in a sentence, what `run.match` names of it ("" where nothing), and one
-    entry of what the turn is told of it, without its time."""
+    """An event: a sentence about it, what `run.match` names for it ("" for nothing), and an example
+    of one entry that the turn receives, without its time."""
 
     name: str
     description: str
@@ -102,12 +102,12 @@ _NAMES = {tool.name for tool in GRANTABLE} | set(NEVER_GRANTED)
 
 
 def known(name: str) -> bool:
-    """A catalogue name, or `mcp__<server>[__<tool>]` with one `*` at the very end at most."""
+    """Whether it is a catalogue name, or `mcp__<server>[__<tool>]` with a `*` only at the end."""
     return name in _NAMES or (len(name) <= 200 and _MCP.fullmatch(name) is not None)
 
 
 def nearest(name: str) -> str | None:
-    """The catalogue name that was meant, whatever the case."""
+    """The catalogue name that was probably meant, ignoring case; None if none is close."""
     folded = {known.lower(): known for known in sorted(_NAMES)}
     close = difflib.get_close_matches(name.lower()[:100], list(folded), n=1)
     return folded[close[0]] if close else None

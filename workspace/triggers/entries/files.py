@@ -1,7 +1,7 @@
 """The trigger entries of project.yaml: read as they are now, changed one entry at a time.
 
-A hand-written entry that cannot be used is reported and left alone; a write keeps every byte
-outside its entry, and the unknown keys inside it: docs/design/workspace.md#writes-splice-text.
+An unusable hand-written entry is reported and left alone. A write keeps every byte outside its
+entry, and the unknown keys inside it: docs/design/workspace.md#writes-splice-text.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class TriggerSet:
     triggers: Mapping[str, Trigger] = field(default_factory=dict)
     legacy: Mapping[str, Trigger] = field(default_factory=dict)
     invalid: tuple[InvalidEntry, ...] = ()
-    held: str = ""  # why its triggers do not fire by themselves
-    zone: str = ""  # of a cron that names none; "" while the project names one there is not
-    place: Mapping[str, Any] = field(default_factory=dict)  # what it says of where it works
+    held: str = ""  # why the triggers do not fire by themselves, by the file
+    zone: str = ""  # of a cron that names none; "" if the project names an unknown one
+    place: Mapping[str, Any] = field(default_factory=dict)  # what it says about where it works
 
     @property
     def holds(self) -> str:
-        """Why nothing fires by itself now: the file says so, or where it works is gone."""
+        """Why nothing fires by itself now: the file says so, or the working directory is gone."""
         gone = None if self.held else pausing.of_place(self.place)
         return gone.reason if gone else self.held
 
@@ -63,7 +63,7 @@ Reader = Callable[[str, Any], tuple[Trigger | None, list[Problem]]]
 
 
 def read(project: Project) -> TriggerSet:
-    """The entries of the file as it is now, or was when it last could be read."""
+    """The entries of the file as it is now, or as it was when it could last be read."""
     return parse(project.data, project.document)
 
 
@@ -99,7 +99,7 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
 
 
 def _zone(data: Mapping[str, Any]) -> tuple[str, Problem | None]:
-    """The zone of the project, "" with the reason when it names one that there is not."""
+    """The time zone of the project; if it names an unknown one, "" and the problem."""
     value = data.get("timezone")
     try:
         return (default_zone() if value is None else schema.timezone(value)), None
@@ -115,7 +115,7 @@ def _modern(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
 def _section(
     data: Mapping[str, Any], document: yamlio.Document | None, key: str, reader: Reader
 ) -> tuple[dict[str, Trigger], list[InvalidEntry]]:
-    """One of the two maps: the usable entries by name, and the others."""
+    """One of the two maps: its usable entries by name, and its invalid entries."""
     entries = data.get(key)
     if entries is None:
         return {}, []
@@ -139,7 +139,7 @@ def _line(document: yamlio.Document | None, *path: Any) -> int:
 
 
 def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> None:
-    """Write the entry `make` returns; it sees the file as it is at the moment of writing."""
+    """Write the entry that `make` returns; it gets the entries as they are at that moment."""
 
     def edit(data: bytes) -> bytes:
         document = yamlio.parse(data)
@@ -152,8 +152,8 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
 
 
 def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> bool:
-    """Take one entry away, that of `triggers` where both maps have one; False when there was
-    none. `check` may refuse."""
+    """Remove one entry, the one in `triggers` if both maps have the name; False if there was none.
+    `check` may raise to refuse."""
     removed = False
 
     def edit(data: bytes) -> bytes:
@@ -172,7 +172,7 @@ def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> 
 
 def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> tuple[str, ...]:
     """Turn an entry of `schedules` into one of `triggers`, in one write, with its unknown keys and
-    its comments, which stand above it then. What it says of a key that goes."""
+    its comments, which are then above it. Returns a warning for each key that is not kept."""
     gone: tuple[str, ...] = ()
 
     def edit(data: bytes) -> bytes:
@@ -204,7 +204,7 @@ def _written(document: yamlio.Document, section: str) -> Mapping[Any, Any]:
 
 
 def _without(data: bytes, section: str, name: str) -> bytes:
-    """The file without one entry. A `schedules` that holds nothing more goes with its last one."""
+    """The file without one entry; a `schedules` that becomes empty is removed as well."""
     document = yamlio.parse(data)
     if name not in _written(document, section):
         line = document.line(section) or 1
@@ -214,13 +214,13 @@ def _without(data: bytes, section: str, name: str) -> bytes:
     entry = left.root.get(section)
     if section == SCHEDULES and entry and not entry[1].value:
         key, value = entry
-        if "\n" not in left.text[key.end : value.start]:  # else a comment stands between
+        if "\n" not in left.text[key.end : value.start]:  # otherwise a comment is between them
             return yamlio.remove_entry(data, (section,))
     return data
 
 
 def _patch(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Says of every key we know what it is now, None when it goes; unknown ones are not named."""
+    """The value of every key we know, None for those to remove; unknown keys are not named."""
     when, run = entry["trigger"], entry["run"]
     return {
         "trigger": {key: when.get(key) for key in _WHEN_KEYS},

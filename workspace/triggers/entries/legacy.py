@@ -19,7 +19,7 @@ EXAMPLES = {"cron": "0 9 * * 1-5", "interval": "30m"}
 
 
 def read(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
-    """A schedule as the trigger it acts like; `enabled` absent is off, with a warning."""
+    """A schedule as the trigger that acts like it; without `enabled` it is off, with a warning."""
     if not isinstance(body, Mapping):
         return None, [Problem("schedule", "must be a mapping with a type", 'type "cron"')]
     found = [*_problems(body)]
@@ -27,7 +27,7 @@ def read(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
     found += [
         replace(problem, field=problem.field.rpartition(".")[2])
         for problem in findings.problems
-        if problem.field != "trigger"  # said better by _problems
+        if problem.field != "trigger"  # _problems says it better
     ]
     if trigger is None or found:
         return None, found
@@ -53,7 +53,7 @@ def _problems(body: Mapping[str, Any]) -> list[Problem]:
 
 
 def _record(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The same schedule in the form of a trigger."""
+    """The record of a trigger that is equal to the schedule."""
     when = {key: body[key] for key in ("cron", "interval", "timezone") if key in body}
     run = {key: body[key] for key in ("prompt", "promptFile") if key in body}
     if body.get("resume_session") is True:

@@ -1,6 +1,6 @@
 """set_trigger: a partial edit in flat words becomes a full record.
 
-Pure: the entry as it is now and the words given, in; the record to validate, out.
+Pure: takes the entry as it is now and the words given, returns the record to validate.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _run(before: dict[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_arguments(problems: list[Problem]) -> list[Problem]:
-    """The same problems, told in the words of the tool instead of those of the file."""
+    """The same problems, worded with the tool's arguments instead of the file's keys."""
     return [_as_argument(problem) for problem in problems]
 
 

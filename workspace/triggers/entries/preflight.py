@@ -1,4 +1,4 @@
-"""What about a trigger depends on this machine now: reasons to refuse a start, and warnings."""
+"""What depends on this machine now: reasons to refuse a trigger's start, and warnings about it."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
 from workspace.triggers.entries.schema import MAX_TURNS, Trigger, Webhook
 
-ORDINARY = ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]  # what most prompts get along with
+ORDINARY = ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]  # enough for most prompts
 FIXES = {"tools": 'model "claude"', "permissionMode": '"bypassPermissions"'}
 
 
 def refusal(project: Project, trigger: Trigger, prompt: str) -> str | None:
-    """Why the engine that would run the firing cannot; None lets it start."""
+    """Why the engine that would run the firing cannot; None if it can."""
     return select.preflight(_draft(project, trigger, prompt))
 
 
 def outside(project: Project, trigger: Trigger) -> str | None:
-    """Why the clients that stored it may not have it run here any more; None lets it start."""
+    """Why the clients that stored it may not have it run here any more; None if they may."""
     if who := clients.barred(trigger.clients, project.slug):
         return f"client {who} stored it and may not act in this project any more; save it as yours"
     return None
 
 
 def problem(project: Project, trigger: Trigger) -> Problem | None:
-    """Why the engine may never run this trigger as it stands; a prompt that is not there yet, or
-    an entry that never fires, may still be saved."""
+    """Why the engine can never run this trigger as it is, or None. If its prompt is missing, or the
+    entry never fires, it may still be saved."""
     if trigger.curates or isinstance(trigger.when, Webhook):
         return None
     try:
@@ -47,7 +47,7 @@ def problem(project: Project, trigger: Trigger) -> Problem | None:
 
 
 def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[str]:
-    """What a person should know about a trigger that was saved all the same."""
+    """What a person should know about a trigger that is saved nevertheless."""
     found = [*trigger.warnings]
     if not prompts.exists(trigger, project.own_dir):
         found.append(
@@ -76,8 +76,8 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
 
 
 def _denied(project: Project, trigger: Trigger) -> str | None:
-    """What a turn with all the tools of the project may not use, since no person can be asked. Plan
-    was chosen to have it so."""
+    """A warning about tools that are denied because no person can be asked, for a turn with all
+    tools of the project. None in plan mode, where that is intended."""
     try:
         prompt = prompts.read(trigger, project.own_dir)
     except prompts.BadPrompt:
@@ -119,7 +119,7 @@ def _bypasses_as_root(project: Project, trigger: Trigger) -> bool:
 
 
 def _draft(project: Project, trigger: Trigger, prompt: str) -> Job:
-    """The job as far as a preflight looks at it; no chat exists yet."""
+    """A job with what a preflight looks at; no chat exists yet."""
     choice = _choice(project, trigger, prompt)
     return Job(
         turn="",

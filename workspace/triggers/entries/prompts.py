@@ -10,7 +10,7 @@ from config.storage import files, paths
 from workspace.triggers.entries.schema import Trigger
 
 MOST = 256 * 1024
-NAMED = 200  # files that names() tells
+NAMED = 200  # the most files that names() lists
 _REASONS = {
     errno.EFBIG: f"is larger than {MOST // 1024} KiB",
     errno.EINVAL: "is not a regular file",
@@ -19,11 +19,11 @@ _REASONS = {
 
 
 class BadPrompt(Exception):
-    """No prompt can be had; the text is the reason, without server paths."""
+    """There is no usable prompt; the text is the reason, without server paths."""
 
 
 def read(trigger: Trigger, own_dir: Path) -> str:
-    """The prompt as written: inline, or the file as it is now. BadPrompt says what is wrong."""
+    """The prompt as written: inline, or the file as it is now. Raises BadPrompt with the reason."""
     if trigger.run.prompt_file is None:
         return trigger.run.prompt or ""
     label = f"prompt file {trigger.prompt_folder}/{trigger.run.prompt_file}"
@@ -38,7 +38,7 @@ def read(trigger: Trigger, own_dir: Path) -> str:
 
 
 def names(own_dir: Path, folder: str) -> list[str]:
-    """The .md files below the folder, as a trigger names them; none that a symlink leads out."""
+    """The .md files below the folder, as a trigger names them; none that a link leads out of it."""
     try:
         root = paths.inside(own_dir, folder)
         found = sorted(path for path in root.rglob("*.md") if path.is_file())

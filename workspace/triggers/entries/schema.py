@@ -14,8 +14,8 @@ from workspace.triggers.schedule import clock
 from workspace.triggers.schedule import interval as intervals
 
 PROMPT_FOLDER, LEGACY_FOLDER = ".svc/triggers", ".svc/schedules"  # of prompt files
-DEBOUNCE = "30s"  # how long what happens is gathered where a trigger names no time
-MAX_TURNS = 30  # of a firing whose trigger names none
+DEBOUNCE = "30s"  # how long happenings are gathered if a trigger names no time
+MAX_TURNS = 30  # of a firing whose trigger names no number
 
 Session = Literal["new", "resume"]
 OnAsk = Literal["deny", "wait"]
@@ -65,13 +65,13 @@ class Schedule:
     cron: str | None = None
     interval: str | None = None
     catch_up: str | None = None  # skip or once; absent = once
-    timezone: str | None = None  # of a cron; absent = the project's
+    timezone: str | None = None  # of a cron; absent = the project's zone
 
     type = "schedule"
 
     @property
     def when(self) -> str:
-        """The WHEN in one line."""
+        """When it fires, in one line."""
         if self.cron is not None:
             return f"cron {' '.join(self.cron.split()).lower()}"
         return f"interval {intervals.canonical(self.interval or '')}"
@@ -102,7 +102,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a firing runs. None = not said; the project or the default decides."""
+    """What a firing runs. None = not specified: the project or the default decides."""
 
     prompt: str | None = None
     prompt_file: str | None = None
@@ -130,8 +130,8 @@ class Trigger:
     enabled: bool = False
     legacy: bool = False
     line: int | None = None
-    clients: tuple[str, ...] = ()  # who stored it: their scopes bound what it fires
-    zone: str = field(default=zones.UTC, compare=False)  # that holds: its own, the project's, …
+    clients: tuple[str, ...] = ()  # the clients that stored it: their scopes bound what it fires
+    zone: str = field(default=zones.UTC, compare=False)  # in force: its own, the project's, …
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -140,12 +140,12 @@ class Trigger:
 
     @property
     def armed(self) -> str:
-        """WHEN and zone in one line; a change of it re-arms, a change of anything else does not."""
+        """When it fires, and in which zone, in one line; only a change of this re-arms it."""
         return clock.armed(self.when.when, self.zone)
 
     @property
     def needs_zone(self) -> bool:
-        """Whether it is a cron that names none itself."""
+        """Whether it is a cron that names no zone itself."""
         return isinstance(self.when, Schedule) and bool(self.when.cron) and not self.when.timezone
 
     @property
@@ -164,13 +164,13 @@ class Trigger:
 
     @property
     def debounce(self) -> timedelta:
-        """How long what happens is gathered before it fires."""
+        """How long happenings are gathered before it fires."""
         written = self.run.debounce or DEBOUNCE
         return timedelta(0) if written == "0s" else intervals.parse(written)
 
     @property
     def curates(self) -> bool:
-        """An afterTurn entry customises the curator and never fires as a hook."""
+        """Whether it is an afterTurn entry: it customises the curator and never fires as a hook."""
         return isinstance(self.when, Event) and self.when.on == "afterTurn"
 
     @property
@@ -184,7 +184,7 @@ class Trigger:
 
     @property
     def etag(self) -> str:
-        """Of this entry alone: an edit of another trigger does not make it stale."""
+        """A hash of this entry alone, so that an edit of another trigger does not make it stale."""
         return hashlib.sha256(orjson.dumps(record(self))).hexdigest()[:32]
 
 
@@ -203,8 +203,8 @@ def agent_name(project: str, trigger: str) -> str:
 
 
 def record(trigger: Trigger) -> TriggerBody:
-    """The full record `{trigger, run, enabled}`, and `clients` where there are any: defaults
-    filled, absent optionals left out."""
+    """The full record `{trigger, run, enabled}`, with `clients` if there are any: defaults filled
+    in, absent optional keys left out."""
     when, run = _when(trigger.when), _run(trigger.run)
     whole = TriggerBody(trigger=when, run=run, enabled=trigger.enabled)
     if trigger.clients:
@@ -213,7 +213,7 @@ def record(trigger: Trigger) -> TriggerBody:
 
 
 def stored(trigger: Trigger) -> TriggerBody:
-    """The record as it is written to project.yaml: what equals its default is not said."""
+    """The record as project.yaml holds it: without an empty tool list or a default session."""
     full = record(trigger)
     if trigger.run.session == "new":
         del full["run"]["session"]

@@ -1,6 +1,7 @@
-"""Reading a trigger's record: every mistake found at once, each with field, reason and example.
+"""Reading a trigger's record: finds all mistakes at once, each with field, reason and example.
 
-Pure: looks at the record alone. What needs the project (prompt files, engines) is preflight.py's.
+Pure: looks only at the record. Checks that need the project (prompt files, engines) are in
+preflight.py.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ MOST_MATCHES, LONGEST_MATCH = 50, 200
 
 @dataclass(slots=True)
 class Findings:
-    """What one reading found. No problems = the trigger is usable."""
+    """The problems and warnings of one reading. No problems = the trigger is usable."""
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -81,7 +82,7 @@ def shown(value: Any) -> str:
         return '"' + "".join(c if c.isprintable() else "?" for c in value[:100]) + '"'
     try:
         text = orjson.dumps(value, default=lambda _: None).decode()
-    except TypeError:  # whole numbers beyond 64 bits, keys that are no text
+    except TypeError:  # integers beyond 64 bits, keys that are not text
         text = f"a {type(value).__name__}"
     return text if len(text) <= 100 else text[:100] + "…"
 
@@ -95,7 +96,7 @@ def check_name(name: str, findings: Findings) -> None:
 
 
 def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | None, Findings]:
-    """A trigger from its full record; `kept` words what happens to unknown keys."""
+    """A trigger from its full record, or None; `kept` words what happens to unknown keys."""
     findings = Findings()
     check_name(name, findings)
     if not isinstance(body, Mapping):
@@ -119,7 +120,8 @@ def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | N
 
 
 def _clients(value: Any, findings: Findings) -> tuple[str, ...]:
-    """Who stored it. Not left out where it cannot be read: that would set the trigger free."""
+    """The clients that stored it. An unreadable value is a problem, because dropping it would
+    remove the trigger's bounds."""
     names = [] if value is None else value
     if not isinstance(names, list) or not all(name and isinstance(name, str) for name in names):
         findings.add("clients", "must be a list of names of management clients", '["ci"]')
@@ -131,7 +133,7 @@ def _unknown(
     where: str, body: Mapping[str, Any], allowed: tuple[str, ...], findings: Findings, kept: str
 ) -> None:
     for key in body:
-        if key == yamlio.MERGE:  # one that could be applied is applied before anything is read
+        if key == yamlio.MERGE:  # a valid merge key is resolved before anything is read
             findings.add(f"{where}{key}", "must name a mapping, or a list of them, to mix in")
         elif key not in allowed:
             findings.warnings.append(f"{where}{str(key)[:100]}: unknown key, {kept}")

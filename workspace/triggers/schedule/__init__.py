@@ -1,1 +1,1 @@
-"""Schedules: when a trigger is due, and the processes that see to it."""
+"""Schedules: when a trigger is due, and the processes that fire it."""

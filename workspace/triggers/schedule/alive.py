@@ -1,6 +1,6 @@
 """Whether a scheduler serves this data directory: a shared lock that every supervisor holds.
 
-A lock and not a pid: it is gone the moment its holder is, however it died.
+A lock, not a pid: it is released the moment its holder dies, in whatever way.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def _state(name: str) -> Path:
 
 
 def facts() -> Path:
-    """Where the newest scheduler says its pid and version."""
+    """The file with the pid and version of the newest scheduler."""
     return _state("qcluster.json")
 
 
 def hold() -> int:
-    """Say that this process, or what it becomes, is a scheduler; the descriptor of the lock.
+    """Mark this process, or what it becomes by exec, as a scheduler. Returns the lock's descriptor.
 
     The lock is shared: several schedulers may serve one data directory."""
     descriptor = os.open(_state("qcluster.lock"), os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,7 +1,7 @@
-"""Arming: the rows that say which trigger is due when, brought to what project.yaml says.
+"""Arming: bringing the rows that say which trigger is due when in line with project.yaml.
 
-Called in the save that changed a trigger and by the ticker for hand edits. The file is read
-inside the transaction, so the last one to commit has seen the newest file. The rules:
+Called by the save that changed a trigger, and by the ticker for hand edits. The file is read inside
+the transaction, so the last one to commit has seen the newest file. The rules:
 docs/design/workspace.md#arming-and-the-grid.
 """
 
@@ -37,11 +37,11 @@ _COLUMNS = (
 
 
 def sync(slug: str, *, now: datetime) -> TriggerSet:
-    """Arm, re-arm and disarm the triggers of one project; what its file holds now.
+    """Arm, re-arm and disarm the triggers of one project. Returns the entries of its file.
 
-    projects.Taken, and nothing changes, when another home has the project.
+    Raises SlugTaken, and changes nothing, if another home has the project.
     """
-    _current(slug)  # half of a save is waited for while nobody waits for the database
+    _current(slug)  # waits for a half-written file while no one waits for the database
     with transaction.atomic():
         database.alone("arming", slug)
         project = _current(slug)
@@ -59,7 +59,7 @@ def sync(slug: str, *, now: datetime) -> TriggerSet:
 
 
 def _current(slug: str) -> Project | None:
-    """None once its directory is gone, also when it lives in another home since."""
+    """The project; None if its directory is gone, also if it lives in another home since."""
     try:
         return store.get(slug)
     except store.SlugTaken:
@@ -69,7 +69,7 @@ def _current(slug: str) -> Project | None:
 
 
 def _suspend(rows: Mapping[str, TriggerState], project: Project) -> None:
-    """Nothing of an unreadable file is armed; the grid is kept for when it can be read again."""
+    """Disarm the triggers of an unreadable file; grids are kept until it can be read again."""
     for row in rows.values():
         if row.next_at is not None:
             row.next_at = None
@@ -101,7 +101,7 @@ def _columns(row: TriggerState) -> tuple[object, ...]:
 
 
 def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
-    """A new WHEN or zone, or a newly enabled trigger, starts a grid at `now`; all else keeps it."""
+    """A changed WHEN or zone, or a newly enabled trigger, starts a grid at `now`; others stay."""
     fresh = not row.enabled or row.when != trigger.armed or row.type != trigger.type
     row.legacy, row.type = trigger.legacy, trigger.type
     row.enabled, row.when = trigger.enabled, trigger.armed
@@ -117,9 +117,9 @@ def _arm(row: TriggerState, trigger: Trigger, now: datetime) -> None:
 
 
 def _go_on(row: TriggerState, armed_at: datetime, now: datetime) -> None:
-    """The grid as it was. Its next time is looked for again where the file could not be read, and
-    where it lies further ahead than it can: the clock was ahead when it was claimed. What fired
-    already is not fired again. A grid that begins further ahead than a step begins anew."""
+    """Keep the grid. The next time is computed again if the file could not be read, or if it is too
+    far ahead, as the clock was ahead when it was claimed; what has fired is not fired again. A grid
+    that begins more than STEP ahead begins at `now` instead."""
     if armed_at > now + STEP:
         armed_at = _whole_ms(now)
     following = clock.next_time(row.when, armed_at=armed_at, after=max(now, armed_at))
@@ -130,7 +130,7 @@ def _go_on(row: TriggerState, armed_at: datetime, now: datetime) -> None:
 
 
 def _whole_ms(moment: datetime) -> datetime:
-    """What is shown has milliseconds, so what is kept has no more."""
+    """The moment in whole milliseconds, because that is what clients see."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
@@ -141,7 +141,7 @@ def _disarm(row: TriggerState, reason: str) -> None:
 
 
 def _record_invalid(slug: str, entries: TriggerSet) -> None:
-    """Keep the table of invalid entries, and say each new one once, wherever it moves to."""
+    """Keep the table of invalid entries. Each is logged once, even if its line changes."""
     stored = InvalidEntry.objects.filter(project=slug)
     known = set(stored.values_list("name", "error", "line"))
     found = {(entry.name, entry.error, entry.line) for entry in entries.invalid}

@@ -1,7 +1,7 @@
-"""Claiming due triggers: one firing per trigger and nominal time, however many look.
+"""Claiming due triggers: one firing per trigger and nominal time, however many processes try.
 
-A claim moves the row to its next time and stores the run in one transaction; the first
-to commit has it. A trigger that cannot be evaluated is disarmed alone. See
+A claim moves the row to its next time and stores the run in one transaction; the first to commit
+has the claim. Only the trigger that cannot be evaluated is disarmed. See
 docs/design/workspace.md#one-firing-per-nominal-time.
 """
 
@@ -24,9 +24,9 @@ from workspace.triggers.schedule.clock import Decision
 
 log = logging.getLogger(__name__)
 
-BATCH = 100  # rows of one transaction: long enough to be cheap, short enough to be on time
+BATCH = 100  # rows per transaction: enough to be cheap, few enough to be on time
 Find = Callable[[str, str], Trigger | None]
-Held = Callable[[str], str]  # why nothing of a project fires; "" when it does
+Held = Callable[[str], str]  # why nothing of a project fires; "" if nothing holds it
 
 
 @dataclass(slots=True)
@@ -35,13 +35,13 @@ class Claimed:
 
     queued: list[Run] = field(default_factory=list)
     caught_up: int = 0
-    stale: set[str] = field(default_factory=set)  # projects whose rows do not fit their file
+    stale: set[str] = field(default_factory=set)  # projects whose rows do not match their file
     rows: int = 0
 
 
 def claim_due(*, now: datetime, serving_since: datetime, find: Find, held: Held) -> Claimed:
-    """Claim what of this home is due at `now`, oldest first, at most BATCH; call again while rows
-    came back."""
+    """Claim what is due in this home at `now`, oldest first, at most BATCH rows. Call again while a
+    full batch comes back."""
     with transaction.atomic():
         due = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__lte=now)
         rows = list(due.order_by("next_at").select_for_update(skip_locked=True)[:BATCH])
@@ -62,7 +62,7 @@ def _claim(
     for row in rows:
         trigger = find(row.project, row.name)
         if trigger is None or trigger.armed != row.when:
-            row.next_at = None  # its grid stays: arming goes on with it if the file still has it
+            row.next_at = None  # the grid stays: arming continues it if the file has the trigger
             claimed.stale.add(row.project)
             continue
         try:
@@ -83,7 +83,7 @@ def _claim(
 
 
 def _store(rows: Sequence[TriggerState]) -> None:
-    """The next times, by one prepared statement: bulk_update costs more than all the rest."""
+    """Store the next times with one prepared statement: bulk_update costs more than the rest."""
     column = TriggerState._meta.get_field("next_at")
     values = [(column.get_db_prep_save(row.next_at, connection), row.pk) for row in rows]
     with connection.cursor() as cursor:
@@ -99,7 +99,7 @@ def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
 
 
 def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, held: Held) -> None:
-    """Store the runs; a nominal time that has its run already is not fired again."""
+    """Store the runs; a nominal time that already has a run is not fired again."""
     taken = _taken(run for run, _, _ in firings)
     backing = {(run.project, run.trigger) for run, _, trigger in firings if trigger.backs_off}
     failing = admission.failing(backing) if backing else set()
@@ -120,7 +120,7 @@ def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, 
 
 
 def _taken(runs: Iterable[Run]) -> set[tuple[str, str, datetime | None]]:
-    """Nominal times that fired before the clock was set back."""
+    """The nominal times of these runs that fired already, before the clock was set back."""
     asked = list(runs)
     names = {run.trigger for run in asked}
     moments = {run.scheduled_for for run in asked}

@@ -1,7 +1,7 @@
 """When a schedule fires: grid, next times, and what became of times that passed.
 
-Pure functions over the WHEN, the moment of arming and the time; and the one clock of the
-scheduler, which tests replace. See docs/design/workspace.md#catch-up-after-sleep.
+Pure functions of the WHEN, the moment of arming and the time; and the scheduler's only clock, which
+tests replace. See docs/design/workspace.md#catch-up-after-sleep.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from config import zones
 from workspace.triggers.schedule import cron, interval
 
 CATCH_UP_WITHIN = timedelta(hours=24)
-ON_TIME = timedelta(seconds=1)  # a claim this close to its nominal time was never missed
-COUNTED = 10_000  # missed times are counted up to here
+ON_TIME = timedelta(seconds=1)  # a claim this soon after its nominal time counts as on time
+COUNTED = 10_000  # missed times are counted up to this number
 
 
 class Clock:
@@ -25,12 +25,12 @@ class Clock:
 
 
 def armed(when: str, zone: str) -> str:
-    """The WHEN as it is armed: a cron with its zone, unless that is UTC. An interval has none."""
+    """The WHEN as it is stored: a cron with its zone, unless that is UTC; an interval has none."""
     return f"{when} {zone}" if when.startswith("cron ") and zone != zones.UTC else when
 
 
 def zone_of(when: str) -> str:
-    """The zone of a WHEN as it is armed."""
+    """The zone of an armed WHEN."""
     return _split(when)[1]
 
 
@@ -69,7 +69,7 @@ class Passed:
 
 
 def passed(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -> Passed:
-    """Needs `next_at <= now`. Beyond COUNTED times the count stays, the latest is still found."""
+    """Requires `next_at <= now`. Counting stops at COUNTED, but the latest time is still found."""
     if when.startswith("interval "):
         length = interval.parse(when.partition(" ")[2])
         more = (now - next_at) // length
@@ -88,7 +88,7 @@ def passed(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the claim of a nominal time becomes. `skipped` holds the reason, or is empty."""
+    """What becomes of a claimed nominal time. `skipped` is the reason, or ""."""
 
     cause: str
     scheduled_for: datetime
@@ -99,7 +99,7 @@ class Decision:
 def decide(
     found: Passed, *, when: str, catch_up: str, now: datetime, serving_since: datetime
 ) -> Decision:
-    """Fire, catch up, or record what was missed while nothing was serving."""
+    """Fire, catch up, or skip what was missed while no scheduler was running."""
     dropped = found.count - 1
     on_time = now - found.latest < ON_TIME and not (dropped and catch_up == "once")
     if found.latest >= serving_since or on_time:

@@ -1,6 +1,6 @@
 """The processes of `manage.py qcluster`: two django-q2 clusters and the ticker.
 
-They are forked from one process that has loaded everything, so that they share its memory.
+They are forked from one process that has imported everything, so that they share its memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from workspace.triggers.schedule.ticker import Ticker
 log = logging.getLogger(__name__)
 
 STOP_S = 7.0  # longer than a turn gets to end, shorter than the supervisor waits
-IDLE, RECYCLED = -1, -2  # what a timer of django-q2 says of a worker, and of one ended as planned
+IDLE, RECYCLED = -1, -2  # timer values of django-q2: worker was idle, worker was ended on purpose
 
 
 class TurnKeeper(Cluster):  # type: ignore[misc]
@@ -54,40 +54,40 @@ class TurnKeeper(Cluster):  # type: ignore[misc]
         return True
 
     def serve(self) -> None:
-        """Until stopped by a signal."""
+        """Serve until stopped by a signal."""
         stock.Sentinel = Guard
         stock.Queue, stock.Event, stock.Value = TaskQueue, Flag, Timer
         self.start()
-        if self._told:  # by a signal that came before there was anything to stop
+        if self._told:  # a signal came before there was anything to stop
             self.stop()
         while self.sentinel.is_alive():
             self.sentinel.join()
 
 
 class Guard(stock.Sentinel):  # type: ignore[misc]
-    """A stock sentinel that has the turn of a worker that died settled now, not within 60 s."""
+    """A stock sentinel that settles the turn of a dead worker at once, not within 60 s."""
 
     def reincarnate(self, process: Any) -> None:
         worker = process in self.pool
         died = worker and process.exitcode not in (None, 0)
         if worker and process.exitcode == 0 and process.timer.value == IDLE:
-            process.timer.value = RECYCLED  # nothing came for it (shared.TaskQueue): no death
+            process.timer.value = RECYCLED  # it only ended for lack of work (shared.TaskQueue)
         super().reincarnate(process)
         if died and homes.queue(delivery.QUEUE) == Conf.CLUSTER_NAME:
             try:
                 runs.hand_over("sweep")
-            except Exception:  # the ticker's next sweep finds the turn
+            except Exception:  # the ticker's next sweep settles the turn
                 log.exception("the sweep after the death of a worker was not handed over")
 
 
 def kill_group() -> None:
-    """End this cluster and all it forked, whatever they do."""
+    """Kill this cluster and all processes it forked, whatever they are doing."""
     log.error("cluster %s does not stop, it is killed", Conf.CLUSTER_NAME)
     os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def end_turns(group: int) -> int:
-    """Ask the running turns of one process group to end; their workers look four times a second."""
+    """Ask the running turns of a process group to end; their workers check four times a second."""
     mine = Turn.objects.filter(
         state="running", claim__startswith=recovery.claims_of(group), stop=""
     )
@@ -95,26 +95,26 @@ def end_turns(group: int) -> int:
 
 
 def serve_queue() -> None:
-    """The default queue: starts of runs, sweeps, chores."""
+    """Serve the default queue: starts of runs, sweeps, chores."""
     TurnKeeper().serve()
 
 
 def serve_turns() -> None:
-    """The queue of turns."""
+    """Serve the queue of turns."""
     become(homes.queue(delivery.QUEUE))
     TurnKeeper().serve()
 
 
 def become(name: str) -> None:
-    """Make this process serve one of ALT_CLUSTERS. django-q2 lays its settings over the common ones
-    when it is imported, which was before the fork, so that is done again."""
+    """Make this process serve one of ALT_CLUSTERS. django-q2 applies the settings of a cluster when
+    it is imported, which was before the fork, so they are applied again here."""
     Conf.CLUSTER_NAME = name
     for key, value in settings.Q_CLUSTER["ALT_CLUSTERS"][name].items():
         setattr(Conf, key.upper(), value)
 
 
 def tick() -> None:
-    """The precise ticker, until SIGTERM or SIGINT."""
+    """Run the precise ticker until SIGTERM or SIGINT."""
     stopping = False
 
     def stop(number: int, frame: object) -> None:

@@ -31,13 +31,13 @@ SHORTHANDS = {
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)  # how other crons write one
+_ZONE = re.compile(r"\s*(?:CRON_)?TZ=(\S*)", re.IGNORECASE)  # how other crons name a zone
 _SECOND = timedelta(seconds=1)
-_LEAP = timedelta(days=7)  # shorter than the time between two changes of any zone
+_LEAP = timedelta(days=7)  # shorter than the time between two offset changes in any zone
 
 
 class BadCron(ValueError):
-    """The text is no cron pattern; the message says what is wrong with it."""
+    """The text is not a cron pattern; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """A pattern known to be good. `text` is as written, shorthand included.
+    """A valid pattern. `text` is as written, shorthand included.
 
-    `warnings`: what it means where that is seldom what was meant."""
+    `warnings`: what the pattern means, where that is seldom what its author meant."""
 
     text: str
     pattern: str
@@ -76,7 +76,7 @@ class Cron:
 
 @functools.lru_cache(4096)
 def parse(text: str) -> Cron:
-    """Read a pattern or a shorthand; BadCron names the field and the reason."""
+    """Read a pattern or a shorthand. Raises BadCron, which names the field and the reason."""
     shown = text[:100]
     if len(text) > LONGEST:
         raise BadCron(f'"{shown}…" is longer than {LONGEST} characters')
@@ -100,7 +100,7 @@ def parse(text: str) -> Cron:
 
 
 def _meant(words: list[str], values: list[set[int]]) -> Iterator[str]:
-    """What a pattern does that looks like another one."""
+    """Warnings about a pattern that looks as if it did something else."""
     for word, field, found in zip(words, _FIELDS, values, strict=True):
         if "/" in word and len(found) == 1:
             yield f'"{word}" ({field.name}) is {min(found)} alone: no further step fits in'
@@ -143,7 +143,7 @@ def _digits(word: str) -> bool:
 
 
 def _refuse_never(shown: str, fields: list[str], values: list[set[int]]) -> None:
-    """Only a day of the month that none of the months has can keep a pattern from occurring."""
+    """Refuse a pattern that never occurs: it names only days that none of its months has."""
     reachable = any(min(values[2]) <= _LONGEST[month - 1] for month in values[3])
     if fields[4] == "*" and not reachable:
         raise BadCron(f'"{shown}" never occurs')
@@ -156,7 +156,7 @@ def _matcher(pattern: str) -> Any:
 
 def _next_wall(matcher: Any, wall: datetime) -> datetime:
     """The first matching wall-clock minute strictly after `wall`; both naive."""
-    fresh = copy.copy(matcher)  # croniter keeps its place in itself; the template stays untouched
+    fresh = copy.copy(matcher)  # croniter keeps its position in itself, so the template is copied
     found: datetime = fresh.get_next(datetime, start_time=wall)
     return found
 
@@ -166,7 +166,7 @@ def _offset(moment: datetime, zone: tzinfo) -> timedelta:
 
 
 def _after_fixed(matcher: Any, moment: datetime, zone: tzinfo) -> datetime:
-    """Fixed hours: each wall-clock time runs once."""
+    """The next instant for fixed hours: each wall-clock time runs once."""
     wall = moment.astimezone(zone).replace(tzinfo=None)
     while True:
         wall = _next_wall(matcher, wall)
@@ -176,7 +176,7 @@ def _after_fixed(matcher: Any, moment: datetime, zone: tzinfo) -> datetime:
 
 
 def _place(wall: datetime, zone: tzinfo) -> datetime:
-    """The first instant with this wall-clock time, or the end of the gap that swallowed it."""
+    """The first instant with this wall-clock time, or the end of the gap if it does not exist."""
     instant = wall.replace(tzinfo=zone, fold=0).astimezone(UTC)
     if instant.astimezone(zone).replace(tzinfo=None, fold=0) == wall:
         return instant
@@ -185,7 +185,8 @@ def _place(wall: datetime, zone: tzinfo) -> datetime:
 
 
 def _after_real(matcher: Any, moment: datetime, zone: tzinfo) -> datetime:
-    """Wildcard and step hours: every real minute counts, one stretch of equal offset at a time."""
+    """The next instant for wildcard and step hours: every real minute counts, so stretches of equal
+    offset are searched one at a time."""
     since, wall = moment, moment.astimezone(zone).replace(tzinfo=None)
     while True:
         wall = _next_wall(matcher, wall)
@@ -208,7 +209,7 @@ def _change(low: datetime, high: datetime, zone: tzinfo) -> datetime | None:
 
 
 def _bisect(low: int, high: int, before: timedelta, zone: tzinfo) -> datetime:
-    """Offsets change on whole seconds: it is `before` at `low` and another one at `high`."""
+    """The second at which the offset changes: it is `before` at `low` and differs at `high`."""
     while high - low > 1:
         middle = (low + high) // 2
         if _offset(datetime.fromtimestamp(middle, UTC), zone) == before:

@@ -1,4 +1,4 @@
-"""Intervals such as `30m`: their grammar and length. The grid itself is clock.py's."""
+"""Intervals such as `30m`: their grammar and length. The grid itself is in clock.py."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class BadInterval(ValueError):
-    """The text is no duration; the message says why."""
+    """The text is not a duration; the message says why."""
 
 
 def parse(text: str) -> timedelta:
-    """The length; BadInterval names the reason."""
+    """The length as a timedelta. Raises BadInterval, which names the reason."""
     shown = text[:100]
     match = _FORM.fullmatch(text) if len(text) <= 100 else None
     if match is None:
@@ -28,5 +28,5 @@ def parse(text: str) -> timedelta:
 
 
 def canonical(text: str) -> str:
-    """One spelling for one length: `" 30 M"` is `30m`, so that re-spelling never re-arms."""
+    """One spelling for each length: `" 30 M"` becomes `30m`, so that respelling never re-arms."""
     return "".join(text.split()).lower()

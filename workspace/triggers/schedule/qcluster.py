@@ -1,4 +1,4 @@
-"""What `manage.py qcluster` is, by itself or below `up`: one supervisor and its three children.
+"""What `manage.py qcluster` is, alone or below `up`: one supervisor and its three children.
 
 They are a stock cluster for the default queue, one for `turns`, and the ticker.
 """
@@ -19,26 +19,26 @@ from workspace import tasks  # noqa: F401 - what the queues carry
 from workspace.triggers.schedule import alive
 from workspace.triggers.schedule.cluster import serve_queue, serve_turns, tick
 
-PATIENCE_S = 20  # with a database that says nothing; most of a turn's lease
-STOP_S = 7.5  # of a supervisor that is one below another
+PATIENCE_S = 20  # with a database that does not answer; most of a turn's lease
+STOP_S = 7.5  # of a supervisor that is the child of another
 
 
 def warm() -> None:
-    """Make once what the first task of each fork would make for itself: a query of each table, and
-    the tools of the parts. Of ten forks each has some 1.6 MB less of its own then (S12, S14).
+    """Do once, before the fork, what the first task of each fork would do itself: query each table,
+    and load the tools of the parts. With ten forks each has about 1.6 MB less of its own (S12,
+    S14).
 
-    A database that says nothing is waited for no longer from here on, in the forks too."""
+    From here on a database that does not answer is given up after PATIENCE_S, in the forks too."""
     database.give_up_after(PATIENCE_S)
     turn_tools.registries()
-    with suppress(DatabaseError):  # tables that are not there yet
+    with suppress(DatabaseError):  # tables that do not exist yet
         for model in apps.get_models():
             model._default_manager.first()
     connections.close_all()
 
 
 def serve() -> None:
-    """After `warm`: keep the three alive until told to stop; ends the process with the
-    supervisor's code."""
+    """Keep the three running until told to stop, after `warm`; exits as the supervisor does."""
     alive.hold()
     fork.bind()
     children = {"queue": serve_queue, "turns": serve_turns, "ticker": tick}
@@ -46,5 +46,5 @@ def serve() -> None:
         code = Supervisor([Child(name, run) for name, run in children.items()], STOP_S).run()
     finally:
         alive.facts().unlink(missing_ok=True)
-        wakeup.wake("*")  # the processes that slept on these pipes are gone
+        wakeup.wake("*")  # removes the pipes of processes that have ended
     sys.exit(code)

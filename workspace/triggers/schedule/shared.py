@@ -1,9 +1,9 @@
 """Queue, event and value of multiprocessing, as the processes of one django-q2 cluster share them.
 
-Those of multiprocessing are guarded by semaphores, and a process that is killed never gives one
-back: an idle worker holds one as long as it waits, so one kill -9 would silence the whole cluster.
-Nothing in here takes a lock, and a message is written and read in one system call or not at all
-(promise T3, tests/workspace/triggers/test_shared.py).
+Those of multiprocessing are guarded by semaphores, and a killed process never releases one: an idle
+worker holds one while it waits, so a single kill -9 would silence the whole cluster. Nothing here
+takes a lock, and a message is written and read in one system call or not at all (promise T3,
+tests/workspace/triggers/test_shared.py).
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ from typing import Any
 
 from config.process import wakeup
 
-INLINE_BYTES = 16 * 1024  # a longer message travels as a file
-ROOM_BYTES = 256 * 1024  # without it a message of macOS has at most 2 KB
+INLINE_BYTES = 16 * 1024  # a longer message is passed as a file
+ROOM_BYTES = 256 * 1024  # without this a message on macOS has at most 2 KB
 FULL_S = 0.01
-REST_S = 60.0  # a worker that has worked ends after once to twice as long without work
-STOP = "STOP"  # what ends a worker of django-q2
+REST_S = 60.0  # a worker that has worked ends after one to two times this without work
+STOP = "STOP"  # the message that ends a worker of django-q2
 
 
 class TaskQueue:
-    """What django-q2 asks of a queue. With a limit a message waits until the one before it has been
-    taken: what is not on its way yet can still go to another scheduler.
+    """What django-q2 needs of a queue. With a limit, a message waits until the one before it has
+    been taken: what has not been sent yet can still go to another scheduler.
 
-    Only queues of tasks have a limit. Their workers are ended when there is nothing to do, for the
-    first task gives a fork 15 MB of its own; the guard forks a fresh one (at most 2 s later, so
-    they do not end all at once). What ends workers waits for nobody: one may have ended already."""
+    Only queues of tasks have a limit. Their workers end when there is nothing to do, because the
+    first task gives a fork 15 MB of its own; the guard then forks a fresh one (at most 2 s later,
+    so they do not all end at once). A STOP message does not wait for the one before it to be taken,
+    because the worker it is for may have ended already."""
 
     def __init__(self, maxsize: int = 0) -> None:
         self._one_by_one = maxsize > 0
@@ -60,7 +61,7 @@ class TaskQueue:
             self._send(b"file", file.fileno())
 
     def _send(self, data: bytes | memoryview, *files: int) -> None:
-        """Waits for room, as Linux does by itself; elsewhere a full socket is an error."""
+        """Wait for room where Linux would block by itself; elsewhere a full socket is an error."""
         while True:
             try:
                 socket.send_fds(self._in, [data], files)
@@ -84,7 +85,7 @@ class TaskQueue:
         return ForkingPickler.loads(data)
 
     def _received(self, seconds: float | None) -> tuple[bytes, list[int]] | None:
-        """The next message; None when none has come in that time. Another may take it first."""
+        """The next message; None if none came in time. Another process may take a message first."""
         flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
         until = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -103,18 +104,18 @@ class TaskQueue:
         return not wakeup.readable(self._out.fileno(), 0)
 
     def qsize(self) -> int:
-        """For statistics, which nothing reads: whether anything is on its way."""
+        """Whether a message is on its way, as 0 or 1; for statistics that nothing reads."""
         return int(not self.empty())
 
     def close(self) -> None:
-        """Nothing: `put` has sent all of it."""
+        """Does nothing: `put` has sent everything."""
 
     join_thread = close
 
 
 class Timer:
-    """multiprocessing.Value of a number. Its guard reads and its worker writes one aligned float;
-    were the two to cross, a worker would be given the wrong time once."""
+    """multiprocessing.Value of a number. The guard reads and the worker writes one aligned float;
+    if both happen at the same time, the worker gets one wrong time."""
 
     def __init__(self, kind: str, start: float) -> None:
         self._number = RawValue(kind, start)
@@ -132,7 +133,7 @@ class Timer:
 
 
 class Flag:
-    """multiprocessing.Event for one use: raised once, seen by all. Safe in a signal handler."""
+    """multiprocessing.Event for one use: set once, seen by all. Safe in a signal handler."""
 
     def __init__(self) -> None:
         self._seen, self._raised = multiprocessing.Pipe(duplex=False)
@@ -144,5 +145,5 @@ class Flag:
         return self._seen.poll()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether it is raised, at the latest after so many seconds."""
+        """Whether it is set; waits for that at most `timeout` seconds."""
         return self._seen.poll(timeout)

@@ -1,8 +1,8 @@
-"""The precise ticker: sleeps until the next due trigger, claims it, hands it to the workers; turns
-that wait for their model's provider, and firings that gather, likewise.
+"""The precise ticker: sleeps until the next trigger is due, claims it, delivers it to the workers.
+It does the same for turns that wait for their model's provider, and for firings that gather.
 
-Looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
-time; an edit through the API rings its bell. Any number of tickers may run.
+It looks at the files of all projects at least every LOOK seconds, so that hand edits are armed in
+time; an edit through the API wakes it. Any number of tickers may run.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from workspace.triggers.schedule import arming, claims, clock
 
 log = logging.getLogger(__name__)
 
-LOOK = timedelta(seconds=2)  # hand edits are noticed within 5 s
+LOOK = timedelta(seconds=2)  # so that hand edits are noticed within 5 s
 CHORES = timedelta(seconds=60)
 NEVER = datetime.max.replace(tzinfo=UTC)
-STALLED = timedelta(seconds=30)  # a ticker that was away this long missed what was due meanwhile
+STALLED = timedelta(seconds=30)  # a ticker suspended this long missed what was due then
 
 
 class Sleeper(Protocol):
@@ -43,24 +43,24 @@ class Sleeper(Protocol):
 
 
 class Ticker:
-    """One loop of small steps; `step` does what is due now and says when to come back."""
+    """A loop of small steps; `step` does what is due now and returns when to call it again."""
 
     def __init__(self, time: clock.Clock) -> None:
         self.clock = time
         self.entries: dict[str, TriggerSet] = {}
         self.stats: dict[str, str] = {}
-        self.halves: dict[str, datetime] = {}  # since when a file that said something says nothing
-        self.taken: set[str] = set()  # projects that another home has: asked for at every look
+        self.halves: dict[str, datetime] = {}  # since when a file that had contents has none
+        self.taken: set[str] = set()  # projects that another home has: checked at every look
         self.serving_since = self.seen = time.now()
         self.looked = self.chored = self.pruned = datetime.min.replace(tzinfo=self.seen.tzinfo)
-        self.due = self.seen  # when there may be something to release
-        self.stamp: object = None  # of the database that said so
+        self.due = self.seen  # when something may have to be released
+        self.stamp: object = None  # of the database, when `due` was read from it
         self.delivers = False  # whether any message waits for a channel
         self.caught_up = 0
         self.zone = default_zone()
 
     def run(self, sleeper: Sleeper, stopped: Callable[[], bool]) -> None:
-        """Until stopped. A failing step is logged and tried again; it never ends the loop."""
+        """Run until stopped. A failing step is logged and tried again; it never ends the loop."""
         self.start()
         while not stopped():
             try:
@@ -71,7 +71,7 @@ class Ticker:
             sleeper.wait(max(0.0, (due - self.clock.now()).total_seconds()))
 
     def start(self) -> None:
-        """Arm what the files say, recover what the last stop left, catch up; say so once."""
+        """Arm what the files say, recover what the last stop left, catch up, and log that once."""
         self.look(self.clock.now())
         recovery.adopt(self.stats)
         interrupted = recovery.sweep(on_change=following.follow) + self.chores(self.clock.now())
@@ -85,17 +85,17 @@ class Ticker:
         )
 
     def step(self) -> datetime:
-        """What is due; where nothing can be, the question what is next; not even that where nothing
-        was written since."""
+        """Do what is due. If nothing can be due, only find out what is next; if nothing was written
+        since the last step, not even that."""
         now = self.clock.now()
         if abs(now - self.seen) > STALLED:
             self.serving_since = now
-        if self.seen - now > LOOK:  # the clock was ahead, and so may be what it armed
+        if self.seen - now > LOOK:  # the clock was ahead, so what it armed may be too
             self.stats = {}
         if abs(now - self.looked) >= LOOK:
             self.look(now)
         chores = abs(now - self.chored) >= CHORES
-        if chores or now < self.seen:  # times of before the clock was set back are no measure
+        if chores or now < self.seen:  # times from before the clock was set back do not count
             self.due = now
         if self.due > self.clock.now() and self.stamp != database.stamp():
             self.due = self._next_due()
@@ -106,7 +106,7 @@ class Ticker:
             delivery.hand_over_due(self.clock.now())
         if chores:
             self.chores(now)
-        self.seen = now  # of a step that did its work: without its database nothing is served
+        self.seen = now  # only after a step that worked: nothing is served without a database
         return min(now + LOOK, self.due)
 
     def _release(self) -> None:
@@ -116,7 +116,7 @@ class Ticker:
         folding.close_windows(self.clock.now())
 
     def _next_due(self) -> datetime:
-        """When the first of what `_release` lets go is due."""
+        """When the first of what `_release` releases is due."""
         self.stamp = database.stamp()
         self.delivers = delivery.waits()
         armed = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__isnull=False)
@@ -125,10 +125,10 @@ class Ticker:
         return min(filter(None, moments), default=NEVER)
 
     def look(self, now: datetime) -> None:
-        """Arm the projects whose file changed since the last look, each by itself."""
+        """Arm the projects whose file has changed since the last look, each independently."""
         self.looked = now
         if self.zone != (zone := default_zone()):
-            self.zone, self.stats = zone, {}  # the machine has moved: everything is armed again
+            self.zone, self.stats = zone, {}  # the machine has a new zone: all are armed again
         stats = self._stats()
         stats |= self._halves(stats, now)
         again = set()
@@ -150,8 +150,9 @@ class Ticker:
         return found
 
     def _halves(self, stats: dict[str, str], now: datetime) -> dict[str, str]:
-        """What is gone or empty since this look counts as it was until the next one: it may be in
-        the middle of a save, and losing a trigger loses its grid, its chat and what it gathered."""
+        """The former stats of files that are gone or empty since this look; they count until the
+        next look. Such a file may be in the middle of a save, and a trigger that is lost loses its
+        grid, its chat and what it gathered."""
         halves = {slug for slug in self.stats if self._is_half(slug, stats.get(slug))}
         self.halves = {slug: self.halves.get(slug, now) for slug in halves}
         young = [slug for slug, since in self.halves.items() if abs(now - since) < LOOK]
@@ -161,7 +162,7 @@ class Ticker:
         return _says_nothing(stat) and not _says_nothing(self.stats.get(slug))
 
     def _forget_vanished(self, slugs: set[str], now: datetime) -> None:
-        """Rows of projects that went while no ticker ran; only the first look can find any."""
+        """Drop rows of projects that went while no ticker ran; only the first look finds any."""
         if self.entries.keys() - slugs or not self.chored.year > 1:
             ours = TriggerState.objects.filter(homes.mine()).order_by()
             known = ours.values_list("project", flat=True).distinct()
@@ -180,7 +181,7 @@ class Ticker:
             if slug not in before:
                 log.warning(error.text)
         except OperationalError:
-            raise  # not of this project: all of the look is done again
+            raise  # not about this project: the whole look is repeated
         except Exception:
             log.exception("arming %s failed", slug)
 
@@ -188,7 +189,7 @@ class Ticker:
         return self.entries.get(slug, TriggerSet()).find(name)
 
     def claim(self, now: datetime) -> None:
-        """Claim all that is due; start what was claimed once the last claim is on disk."""
+        """Claim all that is due; deliver the runs once the last claim is committed."""
         self._refresh(now)
         everywhere = pausing.of_instance()
 
@@ -213,21 +214,22 @@ class Ticker:
                     runs.deliver(run)
 
     def _refresh(self, now: datetime) -> None:
-        """Look once more at the files of what is about to fire."""
+        """Look again at the files of the projects that are about to fire."""
         due = TriggerState.objects.filter(homes.mine(), enabled=True, next_at__lte=now)
         for slug in due.order_by().values_list("project", flat=True).distinct():
             stat = files.stat_of(settings.PROJECTS_DIR / slug / FILE)
             if self._is_half(slug, stat):
-                continue  # the start reads it again, the next look decides
+                continue  # the start reads it again, and the next look decides
             if stat is None or stat != self.stats.get(slug):
                 self._sync(slug, now)
                 self.stats[slug] = "" if _is_unread(slug) else stat or ""
 
     def chores(self, now: datetime) -> int:
-        """What keeps the ledgers true: lost starts, lost turns, old rows."""
+        """Keep the ledgers correct: recover lost starts and turns, delete old rows. Returns how
+        many runs became interrupted."""
         self.chored = now
         interrupted = runs.recover(now, following.follow)
-        runs.hand_over("sweep")  # what a crash left behind is put right soon
+        runs.hand_over("sweep")  # so that what a crash left is settled soon
         if now - self.pruned >= timedelta(days=1):
             self.pruned = now
             runs.hand_over("prune")
@@ -235,11 +237,11 @@ class Ticker:
 
 
 def _is_unread(slug: str) -> bool:
-    """Whether the file could not be had, which may change without a trace in its stat."""
+    """Whether the file could not be read, which may change without a trace in its stat."""
     found = store.MIRROR.get(slug)
     return found is not None and not found.had
 
 
 def _says_nothing(stat: str | None) -> bool:
-    """Whether a file is gone or empty, by its stat."""
+    """Whether a file is missing or empty, by its stat."""
     return not stat or stat.split(":")[1] == "0"
