@@ -1,6 +1,6 @@
 """Images pasted into reviews: checked, named by their contents, kept.
 
-A name never comes to mean another image, so a browser may keep it forever. Nothing here deletes.
+A name always means the same image, so a browser may keep it permanently. Nothing is deleted here.
 Why only signatures are checked: docs/design/review.md#pasted-images.
 """
 
@@ -20,7 +20,7 @@ from review.files import expect
 
 FOLDER = "assets"
 LIMIT = 5 * 1024 * 1024
-SERVED = 16 * 1024 * 1024  # of one that was put there by hand
+SERVED = 16 * 1024 * 1024  # largest image that is served, if it was put there by hand
 TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -38,10 +38,10 @@ SIGNATURES = {
     ".svg": ("an SVG image", None),
 }
 SVG = "http://www.w3.org/2000/svg svg"
-# what leads away from an opened image although its policy forbids everything
+# HTML elements that lead away from an opened image even though its policy forbids everything
 LEADING = {f"http://www.w3.org/1999/xhtml {name}" for name in ("meta", "link")}
 DEEPEST = 256
-MOST_TAGS, MOST_QUOTES = 200_000, 400_000  # what a parser, and later a browser, takes at once
+MOST_TAGS, MOST_QUOTES = 200_000, 400_000  # limits for a parser, and later a browser
 ALT_LENGTH = 300
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -59,10 +59,11 @@ class Stored(TypedDict):
 
 
 def store(slug: str, data: bytes, content_type: str, alt: str = "") -> Stored:
-    """Keep an image: `{name, markdown, created}`; the same image again is `created: False`.
+    """Keep an image: `{name, markdown, created}`; `created` is False if it is already there.
 
-    NotFound for the project, then UnsupportedMedia for the type, Invalid when empty, TooLarge over
-    5 MB, UnsupportedMedia for contents of another type. Nothing is on disk before that.
+    Raises NotFound for the project, then UnsupportedMedia for the type, Invalid when empty,
+    TooLarge over 5 MB, UnsupportedMedia for contents of another type. Before that nothing is
+    written.
     """
     folder = projects.get(slug).dir / FOLDER
     suffix = _checked(data, content_type)
@@ -73,7 +74,7 @@ def store(slug: str, data: bytes, content_type: str, alt: str = "") -> Stored:
 
 
 def find(slug: str, name: str) -> Path:
-    """Where the image of this name lies. NotFound for any other name than one we gave."""
+    """The path of the image. NotFound if it is missing, or its name is not one of ours."""
     folder = projects.get(slug).dir / FOLDER
     if not NAME.fullmatch(name) or not _is_ours(folder / name):
         raise NotFound("No such asset")
@@ -81,7 +82,7 @@ def find(slug: str, name: str) -> Path:
 
 
 def read(slug: str, name: str) -> bytes:
-    """The image of this name. An SVG that was put there by hand is checked as an upload is."""
+    """The bytes of the image. An SVG that was put there by hand is checked like an upload."""
     path = find(slug, name)
     try:
         found = files.read(path, limit=SERVED, within=path.parent.parent)
@@ -93,7 +94,7 @@ def read(slug: str, name: str) -> bytes:
 
 
 def markdown(slug: str, name: str, alt: str) -> str:
-    """What shows the image in a comment."""
+    """The Markdown that shows the image in a comment."""
     words = " ".join(alt.encode(errors="replace").decode().split())[:ALT_LENGTH].rstrip()
     escaped = re.sub(r"([\[\]\\])", r"\\\1", words or "image")
     return f"![{escaped}](/api/projects/{slug}/assets/{name})"
@@ -108,7 +109,7 @@ def kind_of(data: bytes) -> str | None:
 
 
 def svg_fault(data: bytes) -> str | None:
-    """Why these bytes are no SVG image that may be opened, None when they are."""
+    """Why these bytes are not an SVG image that may be opened; None if they are."""
     try:
         _SvgCheck().run(data)
     except _BadSvg as fault:
@@ -121,7 +122,7 @@ def svg_fault(data: bytes) -> str | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether this is a file of the project, whatever its folder is swapped for meanwhile."""
+    """Whether this is a file of the project, even if its folder was replaced by a link."""
     try:
         return path.is_file() and contains(path.parent.parent, path)
     except OSError:
@@ -129,7 +130,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _checked(data: bytes, content_type: str) -> str:
-    """The suffix for an image of this type."""
+    """The suffix for an image of this type. Raises as `store` does."""
     suffix = SUFFIXES.get(content_type)
     if suffix is None:
         raise UnsupportedMedia(f"Unsupported image type: {content_type[:100]}")
@@ -146,7 +147,7 @@ def _checked(data: bytes, content_type: str) -> str:
 
 
 def _keep(folder: Path, name: str, data: bytes) -> bool:
-    """Whether the file is new, or held something else than its name says."""
+    """Write the image. Whether the file is new or held something other than these bytes."""
     known = False
 
     def edit(now: bytes | None) -> bytes:
@@ -162,11 +163,11 @@ def _keep(folder: Path, name: str, data: bytes) -> bool:
 
 
 class _BadSvg(Exception):
-    """The sentence that says what is wrong."""
+    """Its text says what is wrong with the image."""
 
 
 class _SvgCheck:
-    """One pass over the XML, nothing expanded, nothing fetched, nothing kept."""
+    """Checks the XML in one pass, without expanding, fetching or keeping anything."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -193,6 +194,6 @@ class _SvgCheck:
         self.depth -= 1
 
     def _doctype(self, _name: str, _system: object, _public: object, declares: bool) -> None:
-        """Declarations grow: entities by reference, default attributes with every element."""
+        """Refuse declarations, which grow: entities by reference, attributes with every element."""
         if declares:
             raise _BadSvg("its DOCTYPE declares entities or attributes")

@@ -1,4 +1,4 @@
-"""What review remembers in memory and in its tables; all can be read again."""
+"""What review keeps in memory and in its tables; all of it can be read again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _forget: list[Callable[[], None]] = []
 
 
 def register(forget: Callable[[], None]) -> None:
-    """Have `forget` called whenever everything remembered is dropped."""
+    """Have `forget` called whenever all caches are dropped."""
     _forget.append(forget)
 
 
 def clear() -> None:
-    """Forget everything: the memory of all modules and the rows of every index table."""
+    """Drop all caches: the memory of all modules and the rows of every index table."""
     from review.models import CommitRow, FileRow, PatchRow, RepoRow
 
     for forget in _forget:
@@ -32,11 +32,11 @@ def clear() -> None:
 
 
 class Memory(Generic[K, V]):
-    """The last values by key, the least used going first. Safe between threads.
+    """The latest values by key; the least recently used is dropped first. Safe between threads.
 
-    They weigh `limit` together, and one each unless `weigh` says what one takes. What was read
-    behind a wall is known behind that wall alone (config/git/walled.py), unless it is `shared`: no
-    repository has a part in it.
+    The values weigh at most `limit` together; each weighs 1 unless `weigh` says otherwise. What was
+    read inside a wall is returned inside that wall only (config/git/walled.py), unless the memory
+    is `shared`: then no value depends on a repository.
     """
 
     def __init__(

@@ -29,5 +29,5 @@ class ReviewEndpoint(McpConsumer):
         return Agent()
 
     def failure(self, error: SvcError) -> Result:
-        """In-band, with the sentence, word and status that REST answers."""
+        """The error as a tool result, with the text, code word and status of the REST answer."""
         return in_band({"error": error.text, "code": error.code, "status": error.status})

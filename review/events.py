@@ -29,12 +29,12 @@ def pr(project: str, repo: str, sha: str) -> None:
 
 
 def project(slug: str, reason: str) -> None:
-    """`reason`: config, git, description, stack, assets, reviews or worktree."""
+    """`reason` of a change: config, git, description, stack, assets, reviews or worktree."""
     EVENTS.publish("", {"type": "project", "project": slug, "reason": reason})
 
 
 def projects(reason: str) -> None:
-    """`reason`: added, removed, changed, examples or resync."""
+    """`reason` of a change of the list: added, removed, changed, examples or resync."""
     EVENTS.publish("", {"type": "projects", "reason": reason})
 
 

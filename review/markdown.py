@@ -1,8 +1,8 @@
 """Markdown of comments and notes as HTML that is safe to put into a page.
 
-CommonMark with tables, strikethrough and task lists. Raw HTML stays text, nothing is fetched from
-elsewhere: an image of another place becomes a link to it. What comes out passes a sanitiser all
-the same.
+CommonMark with tables, strikethrough and task lists. Raw HTML stays text, and nothing is fetched
+from elsewhere: an image from another site becomes a link to it. The result is also passed through a
+sanitiser.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ ASSET = re.compile(
 WEB = re.compile(r"https?://", re.IGNORECASE)
 LINKED = re.compile(rf"(?:https?://|mailto:).|{ASSET.pattern}$", re.IGNORECASE)
 BARE = re.compile(r"""(?<!\w)https?://[^\s<>"`.,;:!?'*_~()\]][^\s<>"`]{0,2000}""")
-AFTER = ".,;:!?'\"*_~)]"  # behind an address these belong to the sentence
+AFTER = ".,;:!?'\"*_~)]"  # after an address, these belong to the sentence
 TASK = re.compile(r"\[([ xX])\][ \t]+(?=\S)")
-LONGEST = 128 * 1024  # characters; more is shown as it was written
-SUGGESTION = "suggestion"  # a block of lines to stand instead of those that are talked about
-COLOURED = 4_000  # characters of code in one text; lexers can take the square of it
+LONGEST = 128 * 1024  # characters; a longer text is shown unrendered
+SUGGESTION = "suggestion"  # a block of lines to replace those that the thread is about
+COLOURED = 4_000  # characters of code in one text; a lexer's time can grow with the square
 LANGUAGES = frozenset({
     "bash", "c", "c++", "console", "cpp", "css", "diff", "docker", "dockerfile",
     "go", "golang", "html", "ini", "java", "javascript", "js", "json", "jsx", "kotlin", "make",
@@ -50,7 +50,7 @@ TAGS = {
     "input", "li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead",
     "tr", "ul",
 }  # fmt: skip
-MOST_KEPT, EACH = 4 << 20, 256  # characters that are kept: each event has all threads told again
+MOST_KEPT, EACH = 4 << 20, 256  # characters kept; every event makes pages ask for all threads again
 _made: caches.Memory[bytes, str] = caches.Memory(
     MOST_KEPT, weigh=lambda made: len(made) + EACH, shared=True
 )
@@ -74,7 +74,7 @@ CLEANER = nh3.Cleaner(
 
 
 def html(text: str | None, *, mount: str = "") -> str:
-    """The text as HTML. `mount` is put before the addresses of images kept here ("/review")."""
+    """The text as HTML. `mount` ("/review") is put before the addresses of images kept here."""
     plain = visible((text or "").encode(errors="replace").decode())
     if len(plain) > LONGEST:
         return f"<pre>{escape(plain)}</pre>"
@@ -87,7 +87,7 @@ def html(text: str | None, *, mount: str = "") -> str:
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """What stands in the fenced blocks of this language, those inside of lists and quotes aside."""
+    """The contents of the fenced blocks of this language, except those inside lists and quotes."""
     if len(text) > LONGEST:
         return []
     return [
@@ -112,7 +112,7 @@ def _parser() -> MarkdownIt:
 
 
 def _addresses(state: StateCore) -> None:
-    """Links to images kept here lead to this mount."""
+    """Put the mount before links to images kept here."""
     for token in state.tokens:
         for child in token.children or ():
             href = str(child.attrs.get("href", ""))
@@ -121,7 +121,7 @@ def _addresses(state: StateCore) -> None:
 
 
 def _bare(state: StateCore) -> None:
-    """An address that stands in a text by itself is a link."""
+    """Turn addresses in plain text into links."""
     for token in state.tokens:
         if token.type == "inline" and "://" in token.content:
             children: list[Token] = []
@@ -146,7 +146,7 @@ def _linked(text: str) -> Iterator[Token]:
 
 
 def _trimmed(address: str) -> str:
-    """A bracket that was opened in the address ends it."""
+    """The address without punctuation at its end; a bracket that was opened in it belongs to it."""
     while address[-1] in AFTER:
         if address[-1] == ")" and address.count("(") >= address.count(")"):
             break
@@ -155,7 +155,7 @@ def _trimmed(address: str) -> str:
 
 
 def _tasks(state: StateCore) -> None:
-    """`- [x] done` is a ticked box that cannot be changed here."""
+    """Turn `- [x] done` into a ticked box that cannot be changed."""
     for item, paragraph, inline in zip(
         state.tokens, state.tokens[1:], state.tokens[2:], strict=False
     ):
@@ -176,7 +176,7 @@ def _tasks(state: StateCore) -> None:
 
 
 def _alignment(state: StateCore) -> None:
-    """Columns are aligned by class: pages allow no style in an element."""
+    """Align columns by class, because pages allow no inline styles."""
     for token in state.tokens:
         if token.type in {"th_open", "td_open"}:
             style = str(token.attrs.pop("style", ""))
@@ -185,7 +185,7 @@ def _alignment(state: StateCore) -> None:
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    """An image kept here; one of another place as a link to it, any other as its words."""
+    """An image kept here; a link to one from elsewhere; the alternative text of any other."""
     token = tokens[place]
     src = str(token.attrs.get("src", ""))
     words = escape(self.renderInlineAsText(token.children or [], options, env))
@@ -201,7 +201,7 @@ def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any
 def _fence(
     _self: RendererHTML, tokens: Sequence[Token], place: int, _options: Any, env: Any
 ) -> str:
-    """A block of code, coloured while there is something left of what one text may colour."""
+    """A block of code, coloured while the text has not used up its limit of coloured characters."""
     code = tokens[place].content
     language = _language(tokens[place].info)
     if language in LANGUAGES and len(code) <= env["left"]:
@@ -231,7 +231,7 @@ def _lexer(name: str) -> Lexer:
 
 @cache
 def _css(kind: Any) -> str:
-    """Pygments' short name of the kind, such as `k`, behind `hl-`; "" for plain text."""
+    """Pygments' short name of the kind, such as `k`, after `hl-`; "" for plain text."""
     while kind not in STANDARD_TYPES:
         kind = kind.parent
     short = STANDARD_TYPES[kind]

@@ -10,13 +10,13 @@ from config.storage import homes
 class FileRow(models.Model):
     """One YAML file as last read: project.yaml, a review file or a PR file.
 
-    `key` is its path below the projects directory, `data` its last good value with every scalar
-    as text.
+    `key` is its path below the projects directory, `data` its last good value with every scalar as
+    text.
     """
 
     key = models.CharField(max_length=700, primary_key=True)
     path = models.TextField()
-    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode": whether the row still holds
+    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode", compared with the file
     etag = models.CharField(max_length=64)
     data = models.JSONField(default=dict)
     error = models.TextField(blank=True)
@@ -33,12 +33,11 @@ class FileRow(models.Model):
 
 class CommitRow(models.Model):
     """One commit against one parent: metadata, counts and its raw list of files. `key` is the
-    commit as that of its repository (`Repository.key`), a colon, and the parent's sha or nothing.
-    """
+    repository's key for the commit (`Repository.key`), a colon, and the parent's sha or nothing."""
 
     key = models.CharField(max_length=130, primary_key=True)
     data = models.JSONField()
-    used = models.DateField(null=True, db_index=True)  # to a week (review/git/used.py)
+    used = models.DateField(null=True, db_index=True)  # accurate to a week (review/git/used.py)
 
     class Meta:
         ordering = ("key",)
@@ -48,9 +47,8 @@ class CommitRow(models.Model):
 
 
 class PatchRow(models.Model):
-    """What recognises a commit after a rebase: patch ids, change id, hashes of changed lines.
-    `sha` is the commit as that of its repository (`Repository.key`).
-    """
+    """What identifies a commit after a rebase: patch ids, change id, hashes of changed lines. `sha`
+    is the repository's key for the commit (`Repository.key`)."""
 
     sha = models.CharField(max_length=64, primary_key=True)
     patch_id = models.CharField(max_length=64, blank=True, db_index=True)
@@ -67,7 +65,7 @@ class PatchRow(models.Model):
 
 
 class RepoRow(models.Model):
-    """One repo of one project as last assembled: what the project list shows of it."""
+    """One repo of one project as last assembled, as the project list shows it."""
 
     key = models.CharField(max_length=240, primary_key=True)  # "[<home>:]<slug>/<repo name>"
     stamp = models.CharField(max_length=64)  # hash of everything the summary was made from

@@ -1,6 +1,6 @@
 """The pages of the review part. Their scripts are clients of its JSON API.
 
-No page waits for git: whether a commit is in the range of its repo is for the API to say.
+No page waits for git: the API says whether a commit is in the range of its repo.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from review import files, projects
 SHA = re.compile(r"[0-9a-fA-F]{4,64}")
 POSITION = re.compile(r"[1-9][0-9]{0,3}")
 CHANGES = "Not committed"
-SHOWN = 7  # characters of a sha that say where you are
+SHOWN = 7  # characters of a sha in titles and breadcrumbs
 FIRST = "rendered=40&contents=8"  # of a commit, as its script asks for it: see commit.js
 
 
@@ -56,7 +56,7 @@ def project(request: HttpRequest, *, project: str) -> HttpResponse:
 
 @or_missing(_missing)
 def commit(request: HttpRequest, *, project: str, repo: str, sha: str) -> HttpResponse:
-    """One commit: its diff and its review. The others of the project are shown in the same page."""
+    """One commit: its diff and its review. The same page also shows the project's other commits."""
     found = projects.get(project)
     projects.repo(found, repo)
     if not SHA.fullmatch(sha):
@@ -108,7 +108,7 @@ def missing(request: HttpRequest, **_where: str) -> HttpResponse:
 
 
 def base(request: HttpRequest) -> str:
-    """What stands before every address of this part: "/review" on the main port, else ""."""
+    """The prefix of every address of this part: "/review" on the main port, else ""."""
     found: str = request.META.get("SCRIPT_NAME", "")
     return found
 
@@ -123,7 +123,7 @@ def _work_tree(path: Path) -> str:
 
 
 def _api(request: HttpRequest, *parts: str) -> str:
-    """The address of a route of the API as the scripts write it (js/review/route.js)."""
+    """The address of an API route, spelled as the scripts do (js/review/route.js)."""
     return "/".join([f"{base(request)}/api", *(quote(part, safe="!'()*~") for part in parts)])
 
 

@@ -1,6 +1,5 @@
-"""What the palette finds of the review part, what is unresolved there, and which repositories it
-knows.
-"""
+"""What the palette finds of the review part, its count of unresolved threads, and the repositories
+it knows."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ SHORT = 7  # digits of a sha
 
 
 def destinations() -> Iterator[Destination]:
-    """The list, projects under review, and their commits as they were last read."""
+    """The list of projects, the projects under review, and their commits as last read."""
     yield Destination("Review", "part", "/")
     found = projects.all()
     for project in found:
@@ -29,22 +28,22 @@ def destinations() -> Iterator[Destination]:
 
 
 def waiting() -> Badge:
-    """Threads of projects that are not archived."""
+    """The number of unresolved threads, in projects that are not archived."""
     shown = [one for one in listing.project_list()["projects"] if not one["archived"]]
     count = sum(one["unresolved"] for one in shown)
     return Badge(count, "unresolved thread" if count == 1 else "unresolved threads")
 
 
 def folders() -> Iterator[Folder]:
-    """Repositories under review, but for the examples."""
+    """Repositories under review, except the examples."""
     for project in projects.all():
         if not project.example:
             yield from (Folder(str(one.path), "review") for one in project.repos if not one.errors)
 
 
 def around(folder: Path) -> Iterator[Destination]:
-    """The stacks of repositories in a directory, as they were last read; of the directory itself
-    what is not committed, too."""
+    """The stacks of repositories inside a directory, as last read; for a repository at the
+    directory itself also its uncommitted changes."""
     for project in projects.all():
         for entry in project.repos:
             if not entry.errors and entry.path.resolve().is_relative_to(folder):

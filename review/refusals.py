@@ -1,4 +1,4 @@
-"""What the repository or the disk refuses, as an answer with its own sentence."""
+"""Errors of the repository or the disk, as answers with their own text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from config.storage.files import CannotWrite
 
 
 def sentence(error: Exception) -> Exception:
-    """A git that cannot answer, or a disk that refuses, as a 500; any other error as it is."""
+    """An error of git or of a disk write as a SvcError (500); any other error as it is."""
     return SvcError(error.text) if isinstance(error, GitError | CannotWrite) else error
 
 
 @contextmanager
 def failures_as_500() -> Iterator[None]:
-    """The same around what no viewset answers. A decorator, too."""
+    """Do as `sentence` for errors raised outside of viewsets. Works as a decorator, too."""
     try:
         yield
     except (GitError, CannotWrite) as error:

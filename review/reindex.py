@@ -1,8 +1,8 @@
-"""The index as a whole: every row again, one of settings.SVC_INDEXES for `manage.py reindex`, and
-what other homes have, one of settings.SVC_ELSEWHERE for `manage.py forget`.
+"""The index as a whole: rebuilding all rows, one of settings.SVC_INDEXES for `manage.py reindex`,
+and the rows of other homes, one of settings.SVC_ELSEWHERE for `manage.py forget`.
 
-The rows of files stay, only unbelieved: one whose file is broken holds its last good value. What
-belongs to another home is left alone; rows of commits belong to none and are made when needed.
+Rows of files stay but are checked again: the row of an invalid file has its last good value. Rows
+of other homes are left alone; rows of commits belong to no home and are made when needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from review.stacks import listing
 
 
 def reindex() -> str:
-    """Rebuild, and say in one line what the index holds now."""
+    """Rebuild the index, and return one line about what it holds now."""
     ours = models.FileRow.objects.filter(homes.adoptable())
     ours.update(stat="")
     models.RepoRow.objects.filter(
@@ -30,15 +30,15 @@ def reindex() -> str:
 
 
 class Rows:
-    """What the review part knows of homes that are not this one's."""
+    """The rows of homes other than this one."""
 
     def found(self) -> dict[str, str]:
-        """By home: its files, in words."""
+        """By home: how many files it has, as text."""
         counts = _others().order_by().values_list("home").annotate(count=Count("*"))
         return {home: f"{count} file{pluralize(count)} of reviews" for home, count in counts}
 
     def forget(self, home: str) -> int:
-        """Everything of that home; how many rows. Its files, wherever they are, stay."""
+        """Delete the rows of that home; return how many. Its files, wherever they are, stay."""
         count = ranges.delete(_others().filter(home=home))
         return count + ranges.delete(models.RepoRow.objects.filter(key__startswith=f"{home}:"))
 

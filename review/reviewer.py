@@ -1,4 +1,4 @@
-"""Who reviews on this machine: decided once, at the first question."""
+"""Who reviews on this machine: decided once, when first asked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.conf import settings
 
 NOBODY = "reviewer"
 LONGEST = 128
-AGENT = "agent"  # signs what an agent says without a name; with one it is agent:<name>
+AGENT = "agent"  # the author of an agent without a name; with one it is agent:<name>
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """Comments are the reviewer's own when their author is `id`; `name` is for people to read."""
+    """A comment is the reviewer's own if its author is `id`; `name` is for people to read."""
 
     id: str
     name: str
@@ -25,7 +25,7 @@ class Reviewer:
 
 @functools.cache
 def me() -> Reviewer:
-    """SVC_REVIEWER, else the user of this machine under git's global `user.name`."""
+    """SVC_REVIEWER, else the user of this machine with git's global `user.name`."""
     if settings.SVC.reviewer is not None:
         return Reviewer(*settings.SVC.reviewer)
     mine = _os_user()
@@ -33,20 +33,20 @@ def me() -> Reviewer:
 
 
 def is_agent(author: str | None) -> bool:
-    """Whether an agent signed it: `agent`, `agent:claude` and the like."""
+    """Whether the author is an agent, as `agent` or `agent:claude`."""
     return re.match(rf"{AGENT}\b", author or "", re.IGNORECASE) is not None
 
 
 def _os_user() -> str:
     try:
         found = getpass.getuser()
-    except (KeyError, OSError, ImportError):  # a user without a name, as containers have them
+    except (KeyError, OSError, ImportError):  # a user without a name, as in containers
         return NOBODY
     return found if found.isprintable() and 0 < len(found) <= LONGEST else NOBODY
 
 
 def _git_name() -> str:
-    """Blank where there is no git, or it knows no name."""
+    """The name in git's global configuration; blank without git or a name."""
     command = ["git", "config", "--global", "--get", "user.name"]
     try:
         done = subprocess.run(

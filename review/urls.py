@@ -104,5 +104,5 @@ urlpatterns = [
     path(f"{THREAD}/comments/<str:comment>", thread({"patch": "edit", "delete": "remove"})),
     path("api/schema", DescriptionView.as_view(urlconf="review.urls"), name="review-schema"),
     path("api/docs", shown(url_name="review-schema", http_method_names=("get", "head"))),
-    re_path(r"^p(?:/|$)", pages.missing),  # a page, as asked for where pages are
+    re_path(r"^p(?:/|$)", pages.missing),  # a page of the kind that browsers ask for
 ]  # fmt: skip

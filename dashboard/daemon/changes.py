@@ -1,4 +1,4 @@
-"""The events that clients get when files or listeners differ from those before."""
+"""The events sent to clients when files or listeners have changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dashboard.registry.census import Census
 
 
 def tell_files(events: EventDebouncer, before: Files, now: Files) -> None:
-    """The events that a change of files causes."""
+    """Send the events for a change of the files."""
     for slug in before.apps.keys() - now.apps.keys():
         events.app(slug, "removed")
         events.apps("removed")
@@ -25,15 +25,15 @@ def tell_files(events: EventDebouncer, before: Files, now: Files) -> None:
     if before.config is not now.config:
         events.config()
     if before.ignore is not now.ignore:
-        events.observed("ignored")  # also when it hides what it hid before: its tag has changed
+        events.observed("ignored")  # even if the rules hide the same listeners: the tag changed
     if _elsewhere(before) != _elsewhere(now):
         events.apps("resync")
 
 
 def tell_census(events: EventDebouncer, before: Census, now: Census, reason: str) -> bool:
-    """Discovered apps that came and went, and the listeners that no file declares.
+    """Send the events for discovered apps that came and went, and for undeclared listeners.
 
-    Whether that is any news.
+    Return whether either of them changed.
     """
     if now.apps is before.apps and _listed(before) == _listed(now):
         return False
@@ -57,7 +57,7 @@ def _listed(census: Census) -> tuple[object, ...]:
 
 
 def _elsewhere(files: Files) -> set[tuple[str, str]]:
-    """The mistakes of files that are not loaded at all."""
+    """The errors of files that are not loaded at all, as (file, message)."""
     loaded = {*(e.file for e in files.apps.values()), *(e.file for e in files.groups.values())}
     loaded |= {files.config.file, files.ignore.file}
     return {(one.file, one.message) for one in files.problems if one.file not in loaded}

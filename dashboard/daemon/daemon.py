@@ -1,7 +1,7 @@
-"""The daemon: what is true of this machine now, on one thread, and the way to it for all others.
+"""The daemon: holds what is true of this machine now, on one thread, and gives others access.
 
-`state` holds what is known and the components that find it out, `views` is what clients read of it;
-here are the thread, its tasks, its start and its end.
+`state` holds the known values and the components that find them out, `views` is what clients read.
+This module has the thread, its tasks, its start and its end.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 STOP_S = 2.5
-END_S, CLOSE_S = 2.0, 1.5  # for the whole end, and what of that is the components' at least
+END_S, CLOSE_S = 2.0, 1.5  # of the whole shutdown; the part of it reserved for the components
 LONGEST_S = 30.0  # between two tries to start
 
 
 class Daemon:
-    """One run. `start` returns at once; `loaded` is set when it can be asked. Everything below
-    `state` and `views` belongs to its thread: other threads `ask` and `wait`.
+    """One run of the daemon. `start` returns at once; `loaded` is set when the daemon can be asked.
+    What is below `state` and `views` belongs to its thread: other threads use `ask` and `wait`.
 
-    `own_ports` are never listed; `port` says how the own port was come by; `open_files` is the
-    soft limit that services get back.
+    `own_ports` are never listed; `port` says how the dashboard got its own port; `open_files` is
+    the soft limit that is restored for services.
     """
 
     def __init__(
@@ -59,42 +59,42 @@ class Daemon:
         self.state.faults = self._tasks.errors
         self._unfollow: Callable[[], None] = lambda: None
 
-    # From any thread but the daemon's own.
+    # To be called from any thread but the daemon's own.
 
     def ask(self, call: Callable[..., T], *args: Any) -> T:
-        """What `call(*args)` returns or raises on the daemon's thread."""
+        """Return or raise what `call(*args)` does on the daemon's thread."""
         return self._loop.ask(call, *args)
 
     def wait(self, make: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """What the coroutine `make(*args)` comes to on the daemon's loop."""
+        """Return or raise what the coroutine `make(*args)` does on the daemon's loop."""
         return self._loop.wait(make, *args)
 
     def sync(self) -> None:
-        """When it returns the daemon knows the files as they are now."""
+        """Return once the daemon knows the files as they are now."""
         with self._looking:
             files = store.look()
             if not _same(files, self.state.files):
                 self._loop.ask(self.state.take_files, files)
 
     def start(self) -> None:
-        """Begin to load; returns at once."""
+        """Begin to load the files; returns at once."""
         self._loop.start(self._main)
         self._meter.start()
 
     def stop(self) -> bool:
-        """Flush, write the journal, leave the services running; whether it ended in time."""
+        """Flush, write the journal and leave the services running. Whether it ended in time."""
         self._meter.stop()
         self._loop.soon(self._ending.set)
         return self._loop.join(STOP_S)
 
-    # The run.
+    # The run itself.
 
     async def _main(self) -> None:
         loading = asyncio.create_task(self._load())
         try:
             await self._ending.wait()
         finally:
-            loading.cancel()  # an end in the midst of it does not wait for a slow disk or browser
+            loading.cancel()  # a stop during the load does not wait for a slow disk or browser
             await asyncio.wait((loading,))
             await self._end()
 
@@ -110,7 +110,7 @@ class Daemon:
                 delay = min(2 * delay, LONGEST_S)
 
     async def _begin(self) -> None:
-        """Load the files, take up the apps and the services that run, start the tasks."""
+        """Load the files and the history, make the first census, start the tasks."""
         state = self.state
         state.files = await asyncio.to_thread(store.look)
         await state.history.begin()
@@ -120,7 +120,7 @@ class Daemon:
         self.loaded.set()
         self._unfollow = nodes.follow(lambda: self._loop.soon(state.events.nodes))
         if watched():
-            state.events.apps("resync")  # a client that came before was refused everything
+            state.events.apps("resync")  # a client that came earlier had every request refused
         self._tasks.start(
             {
                 "services": self._services,
@@ -134,7 +134,7 @@ class Daemon:
         )
 
     async def _services(self) -> None:
-        """Adopt what runs, start what should; the supervisor's own tasks do the rest."""
+        """Adopt running services, start those that should run. The supervisor does the rest."""
         apps = self.state.census.apps.values()
         await self.state.services.begin({app.slug: app.service for app in apps if app.service})
         self.state.turn("scan")
@@ -142,13 +142,13 @@ class Daemon:
         await asyncio.Event().wait()
 
     async def _remember(self) -> None:
-        """The journal, once it is known which services live."""
+        """Keep the journal, once it is known which services are alive."""
         await self._adopted.wait()
         await self.state.lost.begin()
         await self.state.lost.run()
 
     async def _files(self) -> None:
-        """Know every change of a file a moment after it was made."""
+        """Take in every change of a file shortly after it was made."""
         changed = asyncio.Event()
         watcher = Watcher(_folders, lambda _paths: self._loop.soon(changed.set))
         await asyncio.to_thread(watcher.start)
@@ -161,7 +161,7 @@ class Daemon:
             await asyncio.to_thread(watcher.stop)
 
     async def _end(self) -> None:
-        """Within 2.5 s; what does not end by itself ends with the process."""
+        """End within 2.5 s; a component that does not end by itself ends with the process."""
         state, by = self.state, asyncio.get_running_loop().time() + END_S
         self.loaded.clear()
         self._unfollow()
@@ -189,7 +189,7 @@ def _folders() -> list[Any]:
 
 
 def _same(files: Files, known: Files | None) -> bool:
-    """Whether no file differs: entries are the same objects until their file changes."""
+    """Whether all files are unchanged: entries are the same objects until their file changes."""
     return known is not None and (
         files.config is known.config
         and files.ignore is known.ignore

@@ -1,4 +1,4 @@
-"""The history task: what the loop tells of apps, written by one thread once a second."""
+"""The history task: one thread writes once a second what the loop records of apps."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from dashboard.history.recorder import Recorder
 log = logging.getLogger(__name__)
 
 FLUSH_S, PRUNE_S = 1.0, 3600.0
-WRITTEN_S = 0.5  # a reader waits at most so long for the disk
+WRITTEN_S = 0.5  # the longest time a reader waits for the disk
 PATIENCE_S = 3.0
-MOST = 100_000  # writes that wait while the history cannot be read
+MOST = 100_000  # writes kept in memory while the history cannot be read
 P = ParamSpec("P")
 _REASONS = {reason.value for reason in Reason}
 
 
 @dataclass(slots=True)
 class HistoryWriter:
-    """On the daemon's thread. A database that refuses at the start is asked again; until it
-    answers, what the loop writes waits here, in order."""
+    """Runs on the daemon's thread. A database that fails at the start is tried again; until it
+    answers, the writes of the loop wait here, in order."""
 
     config: Callable[[], Config]
-    changed: Callable[[], None]  # `error` says something new
+    changed: Callable[[], None]  # called when `error` changes
     recorder: Recorder = field(default_factory=Recorder)
     error: FileError | None = None
     _loaded: bool = False
@@ -50,36 +50,37 @@ class HistoryWriter:
     )
 
     async def begin(self) -> None:
-        """Read what is stored; when that takes long, the apps go on without it."""
+        """Read what is stored; if that takes too long, return and let the apps start without it."""
         self._loading = asyncio.create_task(self._load(), name="history")
         await asyncio.wait({self._loading}, timeout=PATIENCE_S)
 
     def record(
         self, write: Callable[Concatenate[Recorder, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """One of the recorder's calls that only touch memory: add, edge, pace, bind, remove."""
+        """Make a call of the recorder that only touches memory: add, edge, pace, bind, remove."""
         if self._loaded:
             write(self.recorder, *args, **kwargs)
         else:
             self._waiting.append(lambda recorder: write(recorder, *args, **kwargs))
 
     def last_known(self, slug: str) -> LastKnown | None:
-        """What the app was when the last run of the daemon ended; None when that is not stored."""
+        """The app's state when the last run of the daemon ended; None when none is stored."""
         standing = self.recorder.known(slug)
         if standing is None or not standing.state or standing.since is None:
             return None
         said = standing.reason if standing.reason in _REASONS else Reason.NEW
-        since = (standing.since + 0.5) / 1000  # within its millisecond, also as a float
+        since = (standing.since + 0.5) / 1000  # stays within its millisecond as a float
         return LastKnown(State(standing.state), since, Reason(said))
 
     async def written(self, slug: str) -> None:
-        """Have its changes of state on disk; not for long, and not while that does not work."""
+        """Wait until the app's changes of state are on disk, for at most half a second; return at
+        once while writing fails."""
         if not self._loaded or self.recorder.trouble:
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(WRITTEN_S):
                 if self._flush is not None and not self._flush.done():
-                    await asyncio.wait({self._flush})  # it may have the change
+                    await asyncio.wait({self._flush})  # the flush under way may include the change
                 if self.recorder.waits(slug):
                     if self._flush is None or self._flush.done():
                         self._flush = self._in_thread(self.recorder.flush, time.time())
@@ -100,7 +101,8 @@ class HistoryWriter:
                 await self._prune()
 
     async def close(self) -> None:
-        """The last flush; the thread and its connection end, also when no caller waits any more."""
+        """Flush a last time; end the thread and its connection, even if the caller stops
+        waiting."""
         last = self._in_thread(self._end, time.time())
         self._thread.shutdown(wait=False)
         await last
@@ -145,7 +147,7 @@ class HistoryWriter:
         self._say(f"History waits in memory: {trouble.message}." if trouble else None)
 
     def _say(self, message: str | None) -> None:
-        """One entry as long as it lasts, whatever the database says of it."""
+        """Keep one entry while the trouble lasts, even if the database's message changes."""
         if (self.error is None) == (message is None):
             return
         now = datetime.now(UTC)

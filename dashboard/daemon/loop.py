@@ -1,4 +1,4 @@
-"""A thread with an event loop of its own, and how other threads reach what lives on it.
+"""A thread with its own event loop, and how other threads call into it.
 
 `sync_to_async` would share one thread with all Django requests; nothing here does.
 """
@@ -23,18 +23,18 @@ from config.errors import Unavailable
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-THREADS = 16  # for what blocks: services, pictures, the journal; made as they are needed
-EVERY_S, LONG_S = 1.0, 0.1  # between two looks at the loop; what is too long for an answer
+THREADS = 16  # for blocking work: services, pictures, the journal; threads start on demand
+EVERY_S, LONG_S = 1.0, 0.1  # between two checks of the loop; an answer slower than this is logged
 
 
 class Loop:
-    """One run of one coroutine on a thread of its own. It may be started once."""
+    """One run of one coroutine on its own thread. It can be started once."""
 
     def __init__(self, name: str) -> None:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._main: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: list[Callable[[], object]] = []  # calls that came before the loop was there
+        self._early: list[Callable[[], object]] = []  # calls made before the loop existed
         self._asked: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self.ended = threading.Event()
@@ -45,7 +45,7 @@ class Loop:
         self._thread.start()
 
     def join(self, seconds: float) -> bool:
-        """Whether it has ended in time."""
+        """Whether the thread has ended in time."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -58,8 +58,8 @@ class Loop:
         return self._loop
 
     def soon(self, call: Callable[..., object], *args: Any) -> None:
-        """Have the call made on the loop, as its first if that is yet to come: an end may be asked
-        for right after the start. Nothing happens once it has ended."""
+        """Schedule the call on the loop. Calls made before the loop exists run first on it, so that
+        a stop may be requested right after the start. Does nothing once the loop has ended."""
         with self._lock, suppress(RuntimeError):
             if self._loop is None:
                 self._early.append(partial(call, *args))
@@ -67,7 +67,7 @@ class Loop:
                 self._loop.call_soon_threadsafe(call, *args)
 
     def ask(self, call: Callable[..., T], *args: Any) -> T:
-        """What `call(*args)` returns or raises on the loop. From any other thread."""
+        """Return or raise what `call(*args)` does on the loop. Not from the loop's own thread."""
         answer: Future[T] = Future()
 
         def run() -> None:
@@ -79,7 +79,7 @@ class Loop:
         return self._answered(answer, run)
 
     def wait(self, make: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """What the coroutine `make(*args)` comes to on the loop. From any other thread."""
+        """As `ask`, with what the coroutine `make(*args)` returns or raises."""
         answer: Future[T] = Future()
 
         def run() -> None:
@@ -123,7 +123,7 @@ class Loop:
             self._end()
 
     def _end(self) -> None:
-        """No caller is left waiting for an answer that no longer comes."""
+        """Cancel all pending answers, so that no caller waits for one that will not come."""
         with self._lock:
             self.ended.set()
             left = [*self._asked]
@@ -147,7 +147,7 @@ def _hand_over(done: asyncio.Future[T], answer: Future[T]) -> None:
 
 
 def _maker() -> Callable[[], asyncio.AbstractEventLoop]:
-    """uvloop's where it is installed: half the cost per probe."""
+    """uvloop's loop factory where it is installed: it halves the cost per probe."""
     try:
         made: Callable[[], asyncio.AbstractEventLoop] = importlib.import_module(
             "uvloop"
@@ -158,7 +158,7 @@ def _maker() -> Callable[[], asyncio.AbstractEventLoop]:
 
 
 class Meter(threading.Thread):
-    """Asks the loop to answer; one that takes over 100 ms is logged with what ran meanwhile."""
+    """Checks that the loop answers; logs a delay over 100 ms with the task that was running."""
 
     def __init__(self, loop: Loop) -> None:
         super().__init__(name="svc-dashboard-lag", daemon=True)
@@ -170,7 +170,7 @@ class Meter(threading.Thread):
             self.look()
 
     def look(self) -> float:
-        """Seconds the loop took to answer; at most until it has ended."""
+        """Seconds the loop took to answer. Waits no longer than until the loop has ended."""
         answered, began = threading.Event(), time.monotonic()
         self._loop.soon(answered.set)
         if not answered.wait(LONG_S):
@@ -187,7 +187,7 @@ class Meter(threading.Thread):
         self._stopping.set()
 
     def _running(self) -> str:
-        """The task, or where there is none the function, that has the loop now."""
+        """The task that is running on the loop, or the function when there is no task."""
         loop = self._loop.running
         task = asyncio.current_task(loop) if loop is not None else None
         frame = sys._current_frames().get(self._loop.ident or 0)
@@ -196,7 +196,7 @@ class Meter(threading.Thread):
 
 
 def _innermost(frame: FrameType | None) -> str:
-    """The function of ours that was entered last."""
+    """The innermost function of this service on the stack."""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))
         if module.startswith(("dashboard.", "config.")):

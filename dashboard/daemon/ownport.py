@@ -1,4 +1,4 @@
-"""The dashboard's own address: the port that is wanted, what became of it, further names."""
+"""The dashboard's own address: the port it wants, whether it got it, and its further host names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NAME = "SVC_DASHBOARD_PORT"
 
 @dataclass(frozen=True, slots=True)
 class OwnPort:
-    """`wanted`: the one that was to be opened; `decided`: not by config.yaml; `trouble`: why it
-    could not be had."""
+    """The dashboard's port. `wanted`: the port that was to be opened; `decided`: it was set
+    elsewhere than in config.yaml; `trouble`: why it could not be opened."""
 
     wanted: int | None = None
     decided: bool = True
@@ -30,13 +30,13 @@ class OwnPort:
 
 
 def wanted(options: Any) -> int | None:
-    """The port to open: as the service's own settings say, else as config.yaml does."""
+    """The port to open: from the service's own settings, else from config.yaml."""
     said: int | None = options.dashboard_port
     return said if _decided(options) else int(store.config().parsed.port)
 
 
 def look(options: Any, ports: Mapping[str, int]) -> OwnPort:
-    """What the server made of it; `ports` are those that are open."""
+    """What became of the wanted port; `ports` are the ports that the server opened."""
     port, decided = wanted(options), _decided(options)
     if port is None or "dashboard" in ports:
         return OwnPort(ports.get("dashboard"), decided)
@@ -46,12 +46,12 @@ def look(options: Any, ports: Mapping[str, int]) -> OwnPort:
 
 
 def names(options: Any, host: str | None) -> tuple[str, ...]:
-    """The further host names it is reached by: as the service's own settings say, else `host`, the
+    """The further host names of the dashboard: from the service's own settings, else `host`, the
     fronted.host of config.yaml."""
     said: tuple[str, ...] = options.fronted_host
     return said or ((host,) if host else ())
 
 
 def _decided(options: Any) -> bool:
-    """The environment wins, then svc.config.yaml where it names another port than the default."""
+    """Whether the environment or svc.config.yaml (by a port other than the default) decides."""
     return NAME in options.environ or options.dashboard_port != DEFAULTS["port"]

@@ -1,4 +1,4 @@
-"""The scan task: when the listeners are looked at, and which of them is asked."""
+"""The scan task: when to scan the listeners, and which of them to ask for a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dashboard.listeners.observed import Sighting
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-RARELY_S = 10.0  # between two scans on battery, or when no client was connected for a while
+RARELY_S = 10.0  # between two scans on battery, or after a while without a connected client
 UNWATCHED_S = 300.0
 BATTERY_S = 30.0
 ASKING = 16  # listeners asked at once
@@ -48,7 +48,7 @@ class World:
 
 @dataclass(slots=True)
 class Scanning:
-    """On the daemon's thread; what it sees is kept in `sight`, in a thread of its own."""
+    """Runs on the daemon's thread; `sightings` is used in a thread of its own."""
 
     world: World
     sightings: Sightings
@@ -66,7 +66,7 @@ class Scanning:
     _looked_at_battery: float = float("-inf")
 
     async def run(self) -> None:
-        """Scan until cancelled; while scanning is off only wait for it to be on."""
+        """Scan until cancelled; while scanning is off, wait for it to be switched on."""
         self._watched = asyncio.get_running_loop().time()
         while True:
             if self.world.request().settings.enabled:
@@ -76,7 +76,7 @@ class Scanning:
                 await self._woken(None)
 
     async def now(self) -> Scan:
-        """One scan for a caller; callers that ask meanwhile share it. Conflict `scan_off`."""
+        """Scan for a caller; concurrent callers share one scan. Raises Conflict `scan_off`."""
         if not self.world.request().settings.enabled:
             raise Conflict("Scanning is off (scan.enabled in config.yaml).", code="scan_off")
         result = await self.once()
@@ -91,21 +91,21 @@ class Scanning:
         }
 
     async def once(self) -> ScanResult:
-        """One whole scan; callers that ask meanwhile share it."""
+        """Make one whole scan; concurrent callers share it."""
         if self._scan is None or self._scan.done():
             self._scan = asyncio.create_task(self._whole(), name="scan")
             self._scan.add_done_callback(_seen_to)
         return await asyncio.shield(self._scan)
 
     async def afresh(self) -> None:
-        """A scan that begins after this was asked for, where scanning is on."""
+        """Make a scan that begins after this call, if scanning is on."""
         if self._scan is not None and not self._scan.done():
             await self.once()
         if self.world.request().settings.enabled:
             await self.once()
 
     async def recognise(self, is_app: Callable[[], bool]) -> None:
-        """ScanResult and ask until it is; not for long, as what speaks no HTTP never is one."""
+        """Scan and ask until `is_app()`, for 2 s at most: one without HTTP never becomes an app."""
         if not self.world.request().settings.enabled:
             return
         with suppress(TimeoutError):
@@ -115,7 +115,7 @@ class Scanning:
                     await self._some_answer()
 
     def again(self) -> None:
-        """What is declared, configured or running has changed: name and match it again, soon."""
+        """Name and match listeners again soon: what is declared, configured or running changed."""
         self._fresh = True
         self._wake.set()
 
@@ -126,7 +126,7 @@ class Scanning:
             self._wake.set()
 
     def interval(self) -> float:
-        """Seconds from one scan to the next, as things are."""
+        """Seconds from one scan to the next under the current conditions."""
         wanted = self.world.request().settings.interval
         now = asyncio.get_running_loop().time()
         if self.world.watched():
@@ -140,7 +140,7 @@ class Scanning:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _rest(self) -> None:
-        """Until the next scan is due; what comes in meanwhile is taken over at once."""
+        """Wait until the next scan is due; take over what arrives in the meantime at once."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         await self._look_at_battery()
@@ -153,13 +153,13 @@ class Scanning:
                 return
 
     async def _take_over(self) -> None:
-        """What was heard since the last scan, under the names that count now."""
+        """Take over the answers received since the last scan, with the names that apply now."""
         heard, self._heard, self._fresh = self._heard, {}, False
         result = await self._in_thread(self.sightings.hear, self.world.request(), heard)
         self.world.take(result, False)
 
     async def _some_answer(self) -> None:
-        """What a listener that is being asked says, when it says so soon."""
+        """Wait briefly for a listener that is being asked, and take over its answer."""
         gap = asyncio.create_task(asyncio.sleep(GAP_S))
         await asyncio.wait({gap, *self._asks}, return_when=asyncio.FIRST_COMPLETED)
         gap.cancel()
@@ -185,7 +185,7 @@ class Scanning:
         self._wake.set()
 
     async def _woken(self, seconds: float | None) -> bool:
-        """Whether something came before the time was over."""
+        """Whether the wake event came before the time was over."""
         came = await happened(self._wake, seconds)
         if came:
             self._wake.clear()
@@ -202,13 +202,13 @@ class Scanning:
 
 
 def _seen_to(task: asyncio.Task[ScanResult]) -> None:
-    """The caller gets what the scan raised; there may be no caller any more."""
+    """Retrieve the error of a scan whose caller may be gone, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
 
 
 def _unplugged() -> bool:
-    """Whether the machine runs on its battery; one without a battery does not."""
+    """Whether the machine runs on battery; False without one."""
     try:
         found = psutil.sensors_battery()
     except (AttributeError, OSError, psutil.Error):

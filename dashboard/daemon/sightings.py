@@ -1,4 +1,4 @@
-"""What a scan sees, for the loop: in the scan's own thread; only copies of it leave."""
+"""What a scan sees. Used in the scan's own thread; the loop gets copies only."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from dashboard.services.system import processes
 from dashboard.services.system.processes import Family, Snapshot
 
 FAMILIES_S = 30.0
-MARKUP = 8 << 10  # bytes kept of a page: frameworks show near its beginning
-REFUSED = 400  # from this status on a title tells what went wrong, not what it is
+MARKUP = 8 << 10  # bytes of a page that are kept: frameworks show near its beginning
+REFUSED = 400  # from this status on, a title describes the error and not the app
 Pids = Mapping[str, set[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
     """What the loop knows and a scan needs: settings, declared slugs, slugs kept for an observed
-    id, and the process families of the services that live."""
+    id, and the process families of the running services."""
 
     settings: Settings
     taken: frozenset[str]
@@ -38,7 +38,7 @@ class ScanRequest:
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What the loop takes over. `due`: to be asked now; `pids`: of each living service."""
+    """What the loop takes over. `due`: listeners to ask now; `pids`: of each running service."""
 
     seen: CompletedScan
     pids: Pids
@@ -48,7 +48,7 @@ class ScanResult:
 
 @dataclass(slots=True)
 class Sightings:
-    """The listeners over time. Everything in one thread: it reads /proc and small files."""
+    """The listeners over time. Used in one thread only, as it reads /proc and small files."""
 
     own_ports: frozenset[int]
     _observed: Observed = field(init=False)
@@ -72,7 +72,7 @@ class Sightings:
         return ScanResult(self._seen(request), pids, changes, due)
 
     def hear(self, request: ScanRequest, heard: Mapping[str, Result]) -> ScanResult:
-        """What listeners answered, or other words of the loop, without another scan."""
+        """Take in answers of listeners, or a changed request, without another scan."""
         changed = [id_ for id_, result in heard.items() if self._heard(id_, result)]
         settings = request.settings
         self._observed.configure(ports=settings.ports, hide_system=settings.hide_system)
@@ -84,8 +84,8 @@ class Sightings:
         return said is not None and self._observed.answered(id_, said)
 
     def _seen(self, request: ScanRequest) -> CompletedScan:
-        """The copies; the same object as long as nothing of a listener but its times changes, and
-        the same tuple of them as long as none changes."""
+        """The copies of the listeners. A copy stays the same object until something other than its
+        times changes, and the whole result stays the same while no copy changes."""
         made_of = (self._observed.version, request.taken, request.bound)
         if made_of == self._made_of:
             return self._last
@@ -104,7 +104,7 @@ class Sightings:
         return known if known is not None and same(known, one) else replace(one)
 
     def _pids(self, families: Mapping[str, Family], now: float, *, fresh: bool) -> Pids:
-        """Every process of every living service; looked up when one of them may be another."""
+        """The processes of each running service, read again after a change and every 30 s."""
         before, at, pids = self._families
         if fresh or families != before or (families and now - at >= FAMILIES_S):
             machine = processes.look() if families else None
@@ -119,13 +119,13 @@ def _members(family: Family, machine: Snapshot | None) -> set[int]:
 
 
 async def ask(one: Sighting) -> Result:
-    """What it says to a plain GET, or by TLS when that is what it speaks."""
+    """What the listener answers to a plain GET, or to one over TLS when it speaks that."""
     host, port = one.listener.reach[0]
     return await probe(Target(scheme="auto", host=host, port=port), page=True)
 
 
 def answer(result: Result, port: int) -> Answer | None:
-    """What is learnt from that; None when it did not answer, which is no news of what it is."""
+    """What the result says of the listener; None if it failed, which is no news of what it is."""
     if result.failed:
         return None
     if result.status is None:

@@ -1,9 +1,9 @@
-"""What each app was last judged to be, and the word to the other parts when that changes.
+"""The last judgement of each app, and the signal to the other parts when it changes.
 
-Up, down, given up as a crash loop, or stopped: states in between are passed over, and so is an app
-that answers badly. What is merely found (by a new daemon, of a new app, after a pause) is not told,
-nor what a user stopped; what falls as it starts is, and a found app that left the list. Follows the
-stream's own patience with apps that flap: docs/design/dashboard.md#flapping
+The judgements are up, down, crash loop and stopped: states in between are passed over, and so is an
+app that answers badly. A first judgement (by a new daemon, of a new app, after a pause) is not
+signalled, nor is a stop by a user; a failed start is, and so is a discovered app that left the
+list. Flapping apps are signalled as the event stream does: docs/design/dashboard.md#flapping
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ Announced = Literal["down", "up", "crash_loop"]
 Standing = Literal["down", "up", "crash_loop", "stopped", ""]
 STATES: dict[State, Standing] = {State.UP: "up", State.DOWN: "down", State.STOPPED: "stopped"}
 ENDED = (Reason.EXITED, Reason.CRASH_LOOP)  # of a service that was started and is not stopped
-FORGOTTEN = (Reason.PAUSED, Reason.INVALID_FILE, Reason.NO_PROBE)  # what was known is no measure
+FORGOTTEN = (Reason.PAUSED, Reason.INVALID_FILE, Reason.NO_PROBE)  # the last judgement is void
 
 
 class Standings:
-    """On the daemon's thread; what is told is told in order by a thread of its own, which may use
-    the database."""
+    """Used on the daemon's thread; a thread of its own sends the signals in order, and may use the
+    database."""
 
     def __init__(self) -> None:
         self._known: dict[str, Standing] = {}
-        self._where: dict[str, str] = {}  # a fallen app has no process that would tell
+        self._where: dict[str, str] = {}  # by slug; a fallen app has no process to read it from
         self._missed: set[str] = set()  # those that fell and were expected to be up
         self._thread = ThreadPoolExecutor(1, "svc-dashboard-signals")
 
     def know(self, app: App) -> None:
-        """The app as it is by now."""
+        """Remember the app's directory."""
         if cwd := _cwd(app):
             self._where[app.slug] = cwd
 
     def take(self, app: App, report: Report) -> None:
-        """What a piece of evidence came to."""
+        """Take in the report on a piece of evidence."""
         for event in report.events:
             match event:
                 case Edge(before=before, after=after, reason=reason):
@@ -54,8 +54,8 @@ class Standings:
                     self._told(app, state, report.record.reason)
 
     def leave(self, app: App, record: Record | None) -> None:
-        """It is no app any more. A found one has no other end than that its listener is gone; what
-        it was is kept, since it may come back."""
+        """The app has left the list. For a discovered app that means that its listener is gone; its
+        judgement is kept, since it may come back."""
         before = self._known.pop(app.slug, None)
         gone = app.source == "discovered" and app.evidence is Port.EMPTY
         if gone and before and record is not None and record.reason is not Reason.USER:
@@ -66,13 +66,13 @@ class Standings:
         self._missed.discard(app.slug)
 
     async def close(self) -> None:
-        """When what was said is told."""
+        """Return once all signals are sent."""
         last = self._thread.submit(connections.close_all)
         self._thread.shutdown(wait=False)
         await asyncio.wrap_future(last)
 
     def _passed(self, slug: str, before: State, after: State, reason: Reason) -> None:
-        """A first judgement is what was found; a start that is seen to fail is none."""
+        """Keep a first judgement without a signal. A start seen to fail is not a first one."""
         if after is State.UNKNOWN and reason in FORGOTTEN:
             self._known.pop(slug, None)
         elif slug not in self._known and (standing := STATES.get(after)):
@@ -111,7 +111,7 @@ class Standings:
 
 
 def _cwd(app: App) -> str:
-    """Where it runs, else where its file says it does; "" when neither is known."""
+    """The directory the app runs in, else the one its file names; "" when neither is known."""
     match = app.file.match if app.file else None
     said = records.cwd(app) or (match.cwd if match else None) or ""
     return said if said.startswith("/") and not set("*?[") & set(said) else ""

@@ -1,6 +1,6 @@
-"""What is true now: files, listeners, services and probes put together, on the daemon's thread.
+"""What is true now: combines files, listeners, services and probes, on the daemon's thread.
 
-Each kind of news comes in by one method; a census decides what it means, the components follow.
+Each kind of news comes in through one method; a census decides what it means for the components.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from dashboard.services.system.clock import Clock
 
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """One record as it was made; not to be shown after `until` (monotonic seconds)."""
+    """The record of one app as bytes; not to be shown after `until` (monotonic seconds)."""
 
     app: App
     data: bytes
@@ -52,10 +52,11 @@ class Cached:
 class DaemonState:
     """The components of one run of the daemon, and what they found out.
 
-    `files` is None until they are loaded; `faults` tells what is wrong with the daemon's tasks;
-    `results`: the last of each app's probes; `members`: the processes a scan found of services.
-    `rev` counts every visible change, `cached` are the records of apps that nothing has touched.
-    `own_ports` are never listed; `open_files` is the soft limit that services get back.
+    `files` is None until they are loaded; `faults` returns what is wrong with the daemon's tasks;
+    `results`: the last probe result of each app; `members`: the processes of services in the last
+    scan. `rev` counts every visible change; `cached` has the records of apps that have not changed
+    since. `own_ports` are never listed; `open_files` is the soft limit that is restored for
+    services.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class DaemonState:
 
     @property
     def loaded(self) -> Files:
-        """The files, once there are any."""
+        """The files; asserts that they are loaded."""
         assert self.files is not None
         return self.files
 
@@ -127,7 +128,7 @@ class DaemonState:
         )
 
     def take_files(self, files: Files) -> None:
-        """The files as they are now."""
+        """Take in the files as they are now."""
         before, self.files = self.loaded, files
         tell_files(self.events, before, files)
         if before.config is not files.config:
@@ -136,13 +137,13 @@ class DaemonState:
             self.bump()
         self.turn(_reason(before, files))
         if not self.config.scan.enabled:
-            self.runner.scanned({})  # what the last scan showed is no evidence any more
+            self.runner.scanned({})  # scanning is off, so the last scan is no longer evidence
         self.bump()
         if before.apps.keys() != files.apps.keys() or before.config is not files.config:
             self.scanning.again()
 
     def take_scan(self, found: ScanResult, complete: bool) -> None:
-        """What a scan saw; `complete`: it was a whole one, which is evidence for the apps."""
+        """Take in the result of a scan; a `complete` one is evidence for the apps."""
         self.seen, self.members = found.seen, found.pids
         self.turn("scan")
         if complete:
@@ -152,7 +153,7 @@ class DaemonState:
         self.lost.seen(self._remembered.of(self.census, self.seen, self.members))
 
     def report(self, report: Report) -> None:
-        """What a probe, a scan or a service came to for one app."""
+        """Take in what a probe, a scan or a service changed for one app."""
         slug, record, result = report.slug, report.record, report.result
         if result is not None:
             self.results[slug] = result
@@ -176,14 +177,14 @@ class DaemonState:
         """A service has changed."""
         state = self.services.state(change.slug)
         said = translation.evidence(change, state) if state is not None else None
-        if said is not None:  # first: to the census an app that should run and does not is down
+        if said is not None:  # first: for the census, an app that should run and does not is down
             self.runner.evidence(change.slug, said)
         self.turn("scan")
         self.touch(change.slug)
         self.scanning.again()
 
     def turn(self, reason: str) -> None:
-        """The next census; `reason`: that of the event when the listeners differ."""
+        """Make the next census; `reason` goes into the event when the listeners differ."""
         before, scanning = self.census, self.config.scan.enabled
         self.census = census(
             self.loaded,
@@ -237,7 +238,7 @@ class DaemonState:
         self.gallery.know(slug, None)
 
     def _show(self, app: App) -> None:
-        """What the picture of an app depends on may have changed."""
+        """Give the gallery what the picture of the app depends on."""
         record = self.runner.record(app.slug)
         state = record.state if record is not None else health.State.UNKNOWN
         self.gallery.know(app.slug, translation.shown(app, state))
@@ -264,7 +265,7 @@ def watched() -> bool:
 
 
 def _reason(before: Files, now: Files) -> str:
-    """What a change of files is to the list of listeners."""
+    """The reason, for the list of listeners, of a change of files."""
     if before.ignore is not now.ignore:
         return "ignored"
     if before.config.parsed.scan != now.config.parsed.scan:

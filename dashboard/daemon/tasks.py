@@ -1,4 +1,4 @@
-"""The daemon's tasks: one that raises is named and started again, and never ends another."""
+"""The daemon's tasks: one that raises is reported and restarted, and does not end the others."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dashboard.files.entries import FileError
 log = logging.getLogger(__name__)
 
 FIRST_S, LONGEST_S = 1.0, 30.0
-STEADY_S = 30.0  # a task that ran this long is well again
+STEADY_S = 30.0  # a task that ran this long counts as well again
 
 Work = Callable[[], Awaitable[None]]
 
 
 class Tasks:
-    """`changed` is called when `errors` says something new."""
+    """Keeps the tasks running. `changed` is called when `errors` changes."""
 
     def __init__(self, changed: Callable[[], None], *, first: float = FIRST_S) -> None:
         self._changed, self._first = changed, first
@@ -27,12 +27,12 @@ class Tasks:
         self._errors: dict[str, FileError] = {}
 
     def start(self, works: Mapping[str, Work]) -> None:
-        """Keep each running until `close`, restarted after 1, 2, 4 .. 30 s."""
+        """Keep each running until `close`; one that ends starts again after 1, 2, 4 .. 30 s."""
         for name, work in works.items():
             self._tasks.append(asyncio.create_task(self._keep(name, work), name=name))
 
     def errors(self) -> list[FileError]:
-        """`daemon/<task>` for each that has failed and is not yet well again."""
+        """`daemon/<task>` for each task that has failed and is not yet well again."""
         return [*self._errors.values()]
 
     async def close(self) -> None:
@@ -73,7 +73,7 @@ class Tasks:
 async def close_all(
     components: Mapping[str, Callable[[], Coroutine[Any, Any, None]]], by: float
 ) -> None:
-    """Close all of them by this moment of the loop's clock; a late one is named and left."""
+    """Close all of them by `by`, a time of the loop's clock; a late one is logged and cancelled."""
     loop = asyncio.get_running_loop()
     closing = [asyncio.create_task(close(), name=name) for name, close in components.items()]
     done, late = await asyncio.wait(closing, timeout=max(0.0, by - loop.time()))

@@ -1,7 +1,7 @@
-"""What one component knows, in the words of another.
+"""Translates the values of one component for another.
 
 Services for the registry and the state machine, apps for their pictures, listeners for what is
-remembered over a reboot. docs/design/dashboard.md#transitions has the rows that follow.
+remembered over a reboot. The rows of the state machine: docs/design/dashboard.md#transitions
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dashboard.services.system.processes import Family
 
 
 def evidence(change: Change, state: ServiceState) -> Evidence | None:
-    """None when the change says nothing of the app: adopting a running service is no start."""
+    """The evidence in the change, or None: adopting a running service is not a start."""
     match change.status:
         case "starting":
             return Started(restart=change.reason == "restarting", by_user=change.asked)
@@ -60,8 +60,8 @@ def evidence(change: Change, state: ServiceState) -> Evidence | None:
 def pids(
     families: Mapping[str, Family], members: Pids, declared: Container[str]
 ) -> dict[str, set[int]]:
-    """The processes of each living service: its wrapper at least, all that a scan has found. One
-    that no file declares is told by them alone: it stays until a scan has seen it gone."""
+    """The processes of each running service: its wrapper, and all that a scan has found. A service
+    that no file declares is known from the scan alone: it stays until a scan finds it gone."""
     living = {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
     return {slug: found for slug, found in members.items() if slug not in declared} | living
 
@@ -90,7 +90,7 @@ def shown(app: App, state: health.State) -> PicturedApp:
 
 
 def _html(app: App) -> bool | None:
-    """Whether its page is one; None while it is not known: a redirect mostly says nothing."""
+    """Whether the app answers with HTML; None while unknown: a redirect mostly names no type."""
     answer = app.sighting.answer if app.sighting is not None else None
     kind = answer.headers.get("content-type") if answer is not None else None
     return "html" in kind.lower() if kind else None
@@ -98,8 +98,8 @@ def _html(app: App) -> bool | None:
 
 @dataclass(slots=True)
 class Remembered:
-    """Apps that listen here, and dev servers that are neither declared nor ignored. Made once for
-    each state of a listener, as masking its identity costs more than a scan."""
+    """Apps that listen here, and dev servers that are neither declared nor ignored. Each is made
+    once per state of its listener, as masking an identity costs more than a scan."""
 
     _made: dict[str, tuple[Sighting, App | None, bool, Listening]] = field(default_factory=dict)
     _of: tuple[object, ...] = ()
@@ -107,8 +107,8 @@ class Remembered:
     _last: tuple[Listening, ...] = ()
 
     def of(self, census: Census, seen: CompletedScan, members: Pids) -> tuple[Listening, ...]:
-        """The very tuple of the time before while nothing has changed. `members`: of the services
-        that lived at that scan; one that was stopped since is still what listened then."""
+        """The listeners to remember; the same tuple while nothing has changed. `members`: of the
+        services that ran at that scan; one that was stopped since is still what listened then."""
         served = frozenset(members)
         of = (census.apps, census.ignored, seen.sightings, seen.hidden)
         if served != self._served or not self._of or any(map(is_not, of, self._of)):

@@ -1,7 +1,7 @@
 """What clients read: records of apps as cached bytes, and the State made of them.
 
-On the daemon's thread. A record is made again when it was touched, and at the latest when what it
-says of time is no longer so.
+Used on the daemon's thread. A record is made again after a change of its app, and at the latest
+when the times it shows are out of date.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Views:
         return [records.named(app) for app in self.now.census.apps.values()]
 
     def folders(self) -> list[tuple[str, str, str, str]]:
-        """Slug, name and directory of every app that has one, with its port and state in words."""
+        """Slug, name and directory of every app that has one, with its port and state as text."""
         found = []
         for app in self.now.census.apps.values():
             if (cwd := records.cwd(app)).startswith("/"):
@@ -87,7 +87,7 @@ class Views:
         return found
 
     def attention(self) -> int:
-        """How many apps are down, degraded, or run unexpectedly."""
+        """How many apps need attention: they are down, degraded, or run unexpectedly."""
         apps = self.now.census.apps.values()
         return sum(records.needs_attention(app, self._health(app)) for app in apps)
 
@@ -124,14 +124,14 @@ class Views:
         return {"lost": self.now.lost.wire()}
 
     def file_errors(self) -> list[FileError]:
-        """What is wrong with files, tasks, the database and the own port."""
+        """What is wrong with files, tasks, the database and the dashboard's own port."""
         now = self.now
         others = (now.history.error, now.port.trouble)
         found = [*now.loaded.problems, *now.faults(), *(one for one in others if one)]
         return [*map(file_error, found)]
 
     def state(self) -> tuple[bytes, str]:
-        """The State as JSON and its weak tag, from the records that have not changed."""
+        """The State as JSON and its weak tag; unchanged records come from the cache."""
         found = self._records()
         seen = self.now.seen
         body: State = {
@@ -152,7 +152,7 @@ class Views:
         return orjson.dumps(body), f'W/"{GREETING.boot}-{self.now.rev}"'
 
     def _records(self) -> list[Cached]:
-        """Of every app; one made again because of time alone is a visible change too."""
+        """The record of every app. A difference due to time alone is a visible change too."""
         now, found = time.monotonic(), []
         for slug, app in self.now.census.apps.items():
             known = self.now.cached.get(slug)
@@ -188,14 +188,14 @@ class Views:
 
     def _health(self, app: App) -> Record:
         record = self.now.runner.record(app.slug)
-        assert record is not None  # the census and the runner know the same apps
+        assert record is not None  # the census and the runner have the same apps
         return record
 
     def _restart_needed(self) -> list[str]:
         return self.now.port.restart_needed(self.now.config)
 
     def _settings(self) -> dict[str, Any]:
-        """What the page needs to know of config.yaml."""
+        """The part of config.yaml that the page needs."""
         shown = self.config()["config"]
         keys = ("title", "fronted", "scan", "screenshots", "services")
         screenshots = {**shown["screenshots"], "on": self.now.gallery.screenshots}
@@ -206,7 +206,7 @@ class Views:
         }
 
     def _listener(self, one: Sighting, before: dict[str, ListenerRecord]) -> Observed:
-        """Its record, whose costly part is made once; a present one was last seen just now."""
+        """The record of the listener; only `lastSeen` of a present one is made for each call."""
         census, at = self.now.census, self.now.seen.at
         slug, hidden = census.slugs.get(one.id, ""), one.id in census.hidden
         known = before.get(one.id)

@@ -1,4 +1,4 @@
-"""Processes the user has us run: started, stopped, kept alive, outliving the daemon.
+"""Processes that the user has us run: started, stopped and restarted; they outlive the daemon.
 
 The rules: docs/design/dashboard.md#services
 """

@@ -1,4 +1,4 @@
-"""What an action came to, and the order of actions on one service."""
+"""The outcome of an action, and the queue of actions of one service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_WAITING = 8
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to an action; `reason` is a word of the states, `message` for people."""
+    """The answer to an action; `reason` is a reason of the states, `message` is for people."""
 
     ok: bool
     action: Action
@@ -42,23 +42,23 @@ class _QueuedAction:
 
 
 class Queue:
-    """One action at a time; an identical one that waits last is joined."""
+    """Runs one action at a time; a request joins the last waiting action if it is the same one."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
-        self.crowded = asyncio.Event()  # a caller waits for the action that is being done
+        self.crowded = asyncio.Event()  # another action waits while one is running
         self._waiting: deque[_QueuedAction] = deque()
         self._worker: asyncio.Task[None] | None = None
 
     async def do(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        """`busy` when too many wait. The caller may go away; the action is done all the same."""
+        """Run the action, even if the caller is cancelled. Conflict `busy` when too many wait."""
         joins = self._waiting and self._waiting[-1].action == action
         if not joins and len(self._waiting) >= MOST_WAITING:
             raise errors.busy(self.slug)
         return await asyncio.shield(self.put(action, do))
 
     def put(self, action: str, do: Callable[[], Awaitable[Outcome]]) -> asyncio.Future[Outcome]:
-        """What the daemon itself wants done is never too much."""
+        """Queue an action of the daemon itself, without a limit."""
         if self._waiting and self._waiting[-1].action == action:
             return self._waiting[-1].done
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
@@ -71,7 +71,7 @@ class Queue:
         return done
 
     async def close(self) -> None:
-        """Gives up what is being done and what waits."""
+        """Cancel the running action and the waiting ones."""
         if self._worker is not None:
             self._worker.cancel()
             await asyncio.wait({self._worker})
@@ -89,7 +89,7 @@ class Queue:
                 one.done.cancel()
                 raise
             except Exception as error:
-                if not isinstance(error, SvcError):  # ours; perhaps no caller waits for it
+                if not isinstance(error, SvcError):  # a refusal; perhaps no caller waits for it
                     log.exception("%s of %s failed", one.action, self.slug)
                 if not one.done.done():
                     one.done.set_exception(error)
@@ -99,6 +99,6 @@ class Queue:
 
 
 def _seen(done: asyncio.Future[Outcome]) -> None:
-    """The caller may have gone: do not complain that the error was never looked at."""
+    """Retrieve the error, so that asyncio does not complain if the caller is gone."""
     if not done.cancelled():
         done.exception()

@@ -1,4 +1,4 @@
-"""Finds a run that a former daemon started, or one that left its wrapper."""
+"""Finds a run that an earlier daemon started, or one that left its wrapper."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from dashboard.services.system import boot, ports, processes
 
 
 def left() -> set[str]:
-    """The slugs of every run of this boot that was alive when it was last heard of. Blocks."""
+    """The slugs of all runs of this boot that were alive according to their records. Blocks."""
     now = boot.boot_id()
     known = ((slug, record.load(slug)) for slug in layout.recorded() if files.SLUG.fullmatch(slug))
     return {slug for slug, one in known if one and one.boot == now and one.status in ALIVE}
 
 
 def find(slug: str) -> Record | None:
-    """The last run, if it lives: same boot, same pid with the same start time, or the same mark."""
+    """The last run if alive: same boot, same pid with the same start time, or the same mark."""
     known = record.load(slug)
     return alive(known) if known is not None else None
 
 
 def alive(known: Record) -> Record | None:
-    """The record of a living run, with what was missing from it; None when it is over."""
+    """The record of a living run, with missing values filled in; None when the run is over."""
     if known.boot != boot.boot_id():
         return None
     if known.pid:
@@ -47,8 +47,9 @@ def alive(known: Record) -> Record | None:
 
 
 def remains(known: Record, port: int | None) -> list[Process]:
-    """What is left of a run, and of what may be: only a listener among that surely is. In this
-    order: what writes a title over its mark between the two looks is met by one of them."""
+    """The processes left of a run, and those that may belong to it: of these only a listener is
+    certain. The order matters: a process that overwrites its mark with a title between the two
+    scans is found by one of them."""
     marked = processes.members(known.family)
     return [*marked, *(processes.strays(known.family) if port is not None else [])]
 
@@ -56,10 +57,10 @@ def remains(known: Record, port: int | None) -> list[Process]:
 def survivor(
     known: Record, ended: Exit | None, port: int | None, address: str | None = None
 ) -> Process | None:
-    """What goes on as the service after its first process has ended.
+    """The process that goes on as the service after the first one has ended; None if there is none.
 
-    A command that put itself into the background left with 0, and its descendant listens on the
-    port. Where nothing was told (the wrapper was killed), whatever is left is the service.
+    A command that put itself into the background exited with 0, and its descendant listens on the
+    port. Without a recorded exit (the wrapper was killed), any marked process left is the service.
     """
     if ended is not None and not ended.clean:
         return None

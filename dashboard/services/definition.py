@@ -22,7 +22,7 @@ class Ready:
     """When a started command counts as ready: a port accepts, a line matches, a page is fine."""
 
     port: int | None = None
-    log: str | None = None  # a regular expression searched in what the command wrote since
+    log: str | None = None  # a regular expression, searched in the output since the start
     http: str | None = None  # a path on the service's port, or an http:// URL of this machine
     timeout: float = GRACE_S
 
@@ -31,7 +31,7 @@ class Ready:
 class Service:
     """One service; durations in seconds, None where the file says nothing.
 
-    `address`: the one that its port is on, None for those `localhost` leads to.
+    `address`: the address that its port is on, None for those `localhost` leads to.
     """
 
     command: str | tuple[str, ...]
@@ -67,7 +67,7 @@ class Service:
 
     @property
     def argv(self) -> list[str]:
-        """A text goes to `sh -c`, a list is the arguments themselves."""
+        """The arguments to run: a text goes to `sh -c`, a list is taken as it is."""
         if isinstance(self.command, str):
             return ["/bin/sh", "-c", self.command]
         return list(self.command)
@@ -82,20 +82,20 @@ class Service:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with what a running process would have to be restarted for."""
+        """Changes with everything that requires a restart of a running process."""
         shown = [self.command, str(self.cwd), dict(self.env), str(self.env_file)]
         options = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
         digest = hashlib.sha256(orjson.dumps(shown, option=options)).hexdigest()[:16]
-        return f"{digest}:{self.port or ''}"  # PORT is made of it
+        return f"{digest}:{self.port or ''}"  # PORT depends on it
 
     def started_as(self, fingerprint: str) -> bool:
-        """Whether that is of this; up to 0.49 none told the port."""
+        """Whether the fingerprint is of this definition; those made up to 0.49 have no port."""
         return fingerprint in {self.fingerprint, self.fingerprint.partition(":")[0]}
 
 
 def address_of(host: str | None) -> str | None:
-    """The address that a host is, where another program may have the same port; None for a name
-    and for where `localhost` leads."""
+    """The specific IP address that `host` names, on which another program may have the same port.
+    None for a host name, and for the addresses that `localhost` leads to."""
     try:
         found = ipaddress.ip_address((host or "").strip("[]"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reads an environment file: `NAME=value` lines as dotenv and docker write them. Runs nothing."""
+"""Read an environment file: `NAME=value` lines as dotenv and docker write them. Runs nothing."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", '"': '"', "$": "$"}
 
 
 class Unreadable(ValueError):
-    """The file cannot be used; the text names the line and the reason."""
+    """The file cannot be used; the text says where and why."""
 
 
 def read(path: Path) -> dict[str, str]:
-    """The variables of the file, the last of a name wins. Unreadable with a sentence."""
+    """The variables of the file; of equal names the last one counts. Raises Unreadable."""
     try:
         data = opening.contents(path, limit=LIMIT)
     except OSError as error:
@@ -44,7 +44,8 @@ def read(path: Path) -> dict[str, str]:
 
 
 def parse(text: str) -> dict[str, str]:
-    """Quoted values may not span lines; `\\n \\t \\" \\\\ \\$` count in double quotes only."""
+    """Quoted values may not span lines; `\\n \\t \\" \\\\ \\$` are escapes in double quotes
+    only."""
     found = {}
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()

@@ -1,4 +1,4 @@
-"""The environment of a service: the user's login shell's, never the server's."""
+"""The environment of a service: that of the user's login shell, never the server's."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class Unusable(ValueError):
 
 
 class _Silent(Exception):
-    """The shell runs, but tells no environment; the text says why."""
+    """The shell runs, but does not print its environment; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a login shell exports. `problem`: why it could not be asked, and the basics are used."""
+    """What a login shell exports; the basics alone if it could not be asked, with the `problem`."""
 
     variables: Mapping[str, str]
     problem: str | None = None
 
 
 def login(*, limit: float = LIMIT_S) -> Login:
-    """Asks the user's login shell, which may take `limit` seconds. Blocks; never raises.
+    """Ask the user's login shell, which may take `limit` seconds. Blocks; never raises.
 
-    Keep the answer: it is asked once, and again when the configuration changes.
+    Keep the answer: the shell is asked once, and again when the configuration changes.
     """
     basics = _basics()
     mark = uuid.uuid4().hex
@@ -67,8 +67,8 @@ def login(*, limit: float = LIMIT_S) -> Login:
 
 
 class LoginOnce:
-    """Asks the login shell at the first call and after `forget` (a changed configuration); again
-    after a minute where it could not be asked, as while a machine starts."""
+    """Asks the login shell at the first call and after `forget` (a changed configuration). A failed
+    attempt is repeated after a minute, since the machine may still be starting."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -91,7 +91,7 @@ class LoginOnce:
 
 
 def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) -> dict[str, str]:
-    """login, then the file, then `env`, then what we add. Unusable with a sentence."""
+    """The login variables, updated with the file's, those of `env`, and ours. Raises Unusable."""
     env = {name: value for name, value in login.items() if _meant_for_services(name)}
     if service.env_file is not None:
         try:
@@ -105,8 +105,8 @@ def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) 
 
 
 def _value(name: str, value: str, known: Mapping[str, str]) -> str:
-    """`$NAME` stands for that variable, so that a secret need not be in the file, and so it does
-    before a path."""
+    """The value with a leading `$NAME` replaced by that variable, alone or before a path, so that a
+    secret need not be in the file."""
     if not dotenv.NAME.fullmatch(name):
         raise Unusable(
             f'service.env: "{name}" is no name for a variable; use letters, digits and _'
@@ -126,12 +126,12 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> str:
 
 
 def _meant_for_services(name: str) -> bool:
-    """A profile may set our own options for us; they are not meant for services."""
+    """Whether it is for services: a profile may set our own options, which are not."""
     return name not in SHELL_OWN and not name.startswith("SVC_")
 
 
 def _basics() -> dict[str, str]:
-    """What a login program gives a shell; of ours only what is the user's."""
+    """What a login program gives a shell; of our own variables only those of the user."""
     user = pwd.getpwuid(os.getuid())
     ours = {"HOME": user.pw_dir, "SHELL": user.pw_shell or "/bin/sh", "LANG": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ours if os.environ.get(name)}
@@ -139,7 +139,7 @@ def _basics() -> dict[str, str]:
 
 
 def _path() -> str:
-    """Our PATH without the folders of the Python we run in."""
+    """Our PATH without the folders of the Python environment we run in."""
     own = {str(Path(prefix) / "bin") for prefix in (sys.prefix, os.environ.get("VIRTUAL_ENV"))
            if prefix and prefix != sys.base_prefix}  # fmt: skip
     entries = os.environ.get("PATH", PATH).split(os.pathsep)
@@ -147,7 +147,7 @@ def _path() -> str:
 
 
 def _output_of(argv: list[str], env: Mapping[str, str], mark: bytes, limit: float) -> str:
-    """What is written between two marks: a profile may print before, and leave a process behind."""
+    """The output between two marks: a profile may print before it, and leave a process behind."""
     shell = subprocess.Popen(
         argv,
         env=dict(env),
@@ -169,7 +169,7 @@ def _output_of(argv: list[str], env: Mapping[str, str], mark: bytes, limit: floa
         shell.wait()
         if isinstance(error, _Silent):
             raise
-    return os.fsdecode(data)  # a shell that told all and then hangs is answered for
+    return os.fsdecode(data)  # a shell that printed everything and then hangs has answered
 
 
 def _between(fd: int, mark: bytes, deadline: float) -> bytes:

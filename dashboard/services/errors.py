@@ -7,7 +7,7 @@ from dashboard.services.system.ports import Holder
 
 
 def not_managed(slug: str, *, log: bool = False) -> Conflict | NotFound:
-    """404 where a log is asked for, 409 for an action."""
+    """NotFound where a log is asked for, Conflict for an action."""
     text = f'App "{slug}" has no service; add service.command to apps/{slug}.yaml.'
     if log:
         return NotFound(text, code="not_managed")
@@ -27,7 +27,7 @@ def services_off() -> Conflict:
 
 
 class PortInUse(Conflict):
-    """409: another process listens where the service would."""
+    """Conflict: another process listens on the port of the service."""
 
     code = "port_in_use"
 

@@ -1,4 +1,4 @@
-"""Where a service's logs and its state lie."""
+"""The paths of a service's logs and state."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def record(slug: str) -> Path:
 
 
 def recorded() -> list[str]:
-    """What there is a record of."""
+    """The slugs that have a record."""
     return [path.stem for path in _state().glob("*.json")]
 
 
 def exit_file(slug: str) -> Path:
-    """The wrapper writes it; the folder was made before the wrapper started."""
+    """Written by the wrapper; its folder is made before the wrapper starts."""
     return _state() / f"{slug}.exit"
 
 

@@ -1,7 +1,7 @@
-"""What a service does by itself: comes up, gets ready, ends, is started again.
+"""What a service does by itself: it starts, becomes ready, ends and is restarted.
 
-Runs in the daemon's event loop; whatever blocks goes to a thread. The process is the truth, the
-record beside it says what a later daemon could not know.
+Runs in the daemon's event loop; blocking work goes to a thread. The process decides what is true;
+the record has what a later daemon could not find out from it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dashboard.services.system import boot, ports, processes, waiting
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S = 10.0  # for a command without a readiness that puts itself into the background
+PATIENCE_S = 10.0  # for a command without a readiness check that puts itself into the background
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +43,7 @@ class Life:
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     async def launch(self, reason: str, *, asked: bool = False, once: bool = False) -> None:
-        """Start the command. PortInUse; any other refusal is an end like any other."""
+        """Start the command. Raises PortInUse; any other refusal counts as an end of the run."""
         state = self.state
         again = state.status == "backoff"
         service = state.service
@@ -69,14 +69,14 @@ class Life:
             return await asyncio.to_thread(self._spawn, service, reason, once, again)
 
     async def refused(self, message: str, *, asked: bool = False) -> None:
-        """A start that could not be; it counts as a run that ended at once."""
+        """A start that failed; it counts as a run that ended at once."""
         self.state.message = message
         await self._decide(None, asked=asked)
 
     async def end_all(self, service: Service | None) -> bool:
-        """Stop every process of the last run, whether it is still the service or not.
+        """Stop every process of the last run, still the service or not; whether all have ended.
 
-        `service` None: no file says how, so it is done as is usual.
+        With `service` None no file says how, so the usual signal and timeout are used.
         """
         state = self.state
         self.forget("end", "ready")
@@ -98,7 +98,7 @@ class Life:
         self._task("end", self._until_end(run))
 
     async def over(self, run: Record) -> None:
-        """The process has ended unasked."""
+        """Handle the end of a process that was not asked to end."""
         heir = await self._heir(run)
         if heir is not None:
             self.state.record = after = replace(run, pid=heir.pid, started=heir.started)
@@ -120,21 +120,21 @@ class Life:
         self._task("retry", retry())
 
     def forget(self, *names: str) -> None:
-        """Give up waiting for an end, for readiness or for a restart."""
+        """Cancel these tasks: waiting for an end, for readiness or for a restart."""
         for name in names:
             task = self._tasks.pop(name, None)
             if task is not None and task is not asyncio.current_task():
                 task.cancel()
 
     async def save(self) -> None:
-        """Write the record as it is now; a disk that refuses stops no service."""
+        """Write the record as it is now; a failed write is logged and stops no service."""
         await asyncio.shield(asyncio.create_task(self._save()))
 
     async def close(self) -> None:
         tasks = list(self._tasks.values())
         self.forget(*list(self._tasks))
         await asyncio.gather(*tasks, return_exceptions=True)
-        async with self._saving:  # a start or a record that is under way is done whole
+        async with self._saving:  # wait for a start or a write of the record that is under way
             pass
 
     async def _save(self) -> None:
@@ -176,7 +176,8 @@ class Life:
         await self.over(run)
 
     async def _heir(self, run: Record) -> Process | None:
-        """Who goes on as the service. What puts itself into the background may take a while."""
+        """The process that goes on as the service, or None. A command may need a while to put
+        itself into the background."""
         state, ended = self.state, self._exit_of(run)
         if ended is not None and not ended.clean:
             return None
@@ -194,7 +195,7 @@ class Life:
             await state.world.clock.sleep(ready.LOOK_S)
 
     def _exit_of(self, run: Record) -> Exit | None:
-        """How the command ended; of one that left its wrapper that is not known."""
+        """How the command ended; None when unknown, as for one that left its wrapper."""
         return records.exit_of(self.state.slug, run.run) if run.pid == run.leader else None
 
     async def _until_ready(self, service: Service, run: Record) -> None:
@@ -214,7 +215,7 @@ class Life:
         await self.save()
 
     async def _decide(self, ended: Exit | None, *, asked: bool = False) -> None:
-        """What comes after an end; `ended` None: it did not even start."""
+        """Decide what follows an end; with `ended` None the command did not even start."""
         state = self.state
         if ended is not None:
             state.message = None
@@ -252,6 +253,6 @@ def _patience(service: Service | None) -> float:
 
 
 def _complain(task: asyncio.Task[None]) -> None:
-    """A defect in here must not pass in silence: the service would look alive and never end."""
+    """Log an error of our own tasks: otherwise the service would seem to be alive and never end."""
     if not task.cancelled() and task.exception() is not None:
         log.error("%s failed", task.get_name(), exc_info=task.exception())

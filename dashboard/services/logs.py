@@ -1,7 +1,7 @@
-"""What a service wrote: the end of it, or what is new since a position.
+"""What a service wrote: the end of it, or what follows a position.
 
-A position counts every byte ever written; it stays the same over rotations. The kept bytes are
-the archives `@<stamp>-<start>.log` in order, then `current`.
+A position is a number of bytes since the first one ever written; rotations do not change it. The
+kept bytes are the archives `@<stamp>-<start>.log` in order, then `current`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _From = TypedDict("_From", {"from": int})
 
 
 class Log(_From):
-    """Whole lines of a log; `partial` is what of a further one has come so far."""
+    """Whole lines of a log; `partial` is the beginning of an unfinished line after them."""
 
     slug: str
     lines: list[str]
@@ -56,17 +56,17 @@ class Log(_From):
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Whole lines between two positions, and what of a line has come so far after them."""
+    """Whole lines between two positions, and the beginning of an unfinished line after them."""
 
     slug: str
     start: int
     data: bytes
     partial: bytes
-    truncated: bool  # lines before `start` were left out, or are not kept any more
+    truncated: bool  # lines before `start` were left out or are no longer kept
 
     @property
     def end(self) -> int:
-        """Where to go on with `after`; the unfinished line comes again when it is whole."""
+        """The `after` to continue with; an unfinished line is sent again when it is whole."""
         return self.start + len(self.data)
 
     @property
@@ -90,8 +90,8 @@ def tail(
     after: int | str | None = None,
     before: int | str | None = None,
 ) -> Tail:
-    """The last `lines`; with `after` the first so many that are newer, with `before` the last so
-    many that are older than a position. `bad_query` otherwise.
+    """Return at most `lines` lines: the last ones, with `after` the first ones after that position,
+    with `before` the last ones before it. Raises Invalid `bad_query`.
 
     A line of more than 8 MiB without an end comes in pieces.
     """
@@ -105,13 +105,13 @@ def tail(
         first, end = parts[0].start, parts[-1].end
         if until is not None:
             return _last(slug, parts, count, max(first, min(until, end)))
-        if since is None or since > end:  # a position of a log that was removed meanwhile
+        if since is None or since > end:  # a position in a log that has been removed since
             return _last(slug, parts, count, end)
         return _newer(slug, parts, count, max(since, first), gap=since < first)
 
 
 def last(slug: str, count: int, *, since: int = 0) -> list[str]:
-    """At most `count` lines at the end and after `since`, the unfinished one among them."""
+    """At most `count` lines at the end and after `since`, including an unfinished one."""
     with holding(slug):
         parts = kept(slug)
         found = _last(slug, parts, count, parts[-1].end, since=since)
@@ -120,7 +120,7 @@ def last(slug: str, count: int, *, since: int = 0) -> list[str]:
 
 
 def read(slug: str, start: int) -> tuple[bytes, int]:
-    """What is kept from a position on, at most 8 MiB, and the position behind it."""
+    """At most 8 MiB of the kept bytes from a position on, and the position after them."""
     with holding(slug):
         parts = kept(slug)
         begin = min(max(start, parts[0].start), parts[-1].end)
@@ -129,13 +129,13 @@ def read(slug: str, start: int) -> tuple[bytes, int]:
 
 
 def end(slug: str) -> int:
-    """The position behind the last byte written."""
+    """The position after the last byte written."""
     with holding(slug):
         return kept(slug)[-1].end
 
 
 def append_to(slug: str) -> tuple[int, int]:
-    """The log as a command writes it, and the position where it begins; a new line is begun."""
+    """The open log to append to, and where its next line begins; an unfinished one is ended."""
     with holding(slug):
         path = layout.current(slug)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -150,7 +150,7 @@ def append_to(slug: str) -> tuple[int, int]:
 
 @contextmanager
 def holding(slug: str) -> Iterator[None]:
-    """No rotation between finding the files of a log and reading them."""
+    """Prevent a rotation between finding the files of a log and reading them."""
     with _locks.setdefault(slug, threading.RLock()):
         yield
 
@@ -188,7 +188,7 @@ def _last(slug: str, parts: list[Part], count: int, end: int, *, since: int = 0)
     whole, partial = _split(data)
     pieces = whole.split(b"\n")
     if whole and begin > first:
-        begin += len(pieces.pop(0)) + 1  # of a line that may begin further back
+        begin += len(pieces.pop(0)) + 1  # a line that may begin further back
     extra = b"".join(piece + b"\n" for piece in pieces[: max(0, len(pieces) - 1 - count)])
     kept_bytes = b"\n".join(pieces)[len(extra) :]
     start = begin + len(extra)

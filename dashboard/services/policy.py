@@ -1,4 +1,4 @@
-"""Whether and when an ended service is started again. Knows numbers, no clock."""
+"""Whether and when an ended service is started again. Works on numbers, without a clock."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections import deque
 from dataclasses import dataclass, field
 
 FIRST_S, LONGEST_S, JITTER = 1.0, 30.0, 0.1
-STEADY_S = 60.0  # after so long a life the count starts again
+STEADY_S = 60.0  # after a run of this length the count starts again
 SHORT_S, WINDOW_S, MOST_STARTS = 10.0, 60.0, 5
 
 
 def wants_restart(policy: str, *, clean: bool) -> bool:
-    """`clean`: the command ended with 0."""
+    """Whether to restart. `clean`: the command exited with 0."""
     return policy == "always" or (policy == "on-failure" and not clean)
 
 
 @dataclass(slots=True)
 class Restarts:
-    """The starts of one service since the user last acted or it last was steady."""
+    """The starts of one service since the user last acted or a run was last steady."""
 
     attempts: int = 0
     _short: deque[float] = field(default_factory=deque)
 
     def ended(self, *, started: float, now: float) -> None:
-        """One run is over; both times in seconds of one clock."""
+        """Count a run that ended; both times in seconds of one clock."""
         if now - started >= STEADY_S:
             self.reset()
         if now - started < SHORT_S:
@@ -37,7 +37,7 @@ class Restarts:
         return len(self._short) > MOST_STARTS
 
     def delay(self) -> float:
-        """Seconds to wait before the next start; each is longer than the one before."""
+        """Seconds to wait before the next start; doubles each time, up to 30 s and some jitter."""
         base = min(LONGEST_S, FIRST_S * float(1 << min(self.attempts, 10)))
         self.attempts += 1
         return base * (1 + random.uniform(0, JITTER))  # noqa: S311 - spreads load, hides nothing

@@ -1,4 +1,4 @@
-"""Whether a started service answers for what it was started for."""
+"""Whether a started service is ready."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from dashboard.services.system.clock import Clock
 
 log = logging.getLogger(__name__)
 LOOK_S = 0.1
-ALIVE_S = 1.0  # what a command has to live when nothing else can be asked
+ALIVE_S = 1.0  # how long a command must live when nothing else can be checked
 ANSWER_S = 5.0
 SEARCHER = Path(__file__).with_name("searcher.py")
 
 
 class CannotSearch(Exception):
-    """What comes of a pattern is not known; the text says why."""
+    """The pattern cannot be searched for; the text says why."""
 
 
 def wanted(service: Service) -> Ready | None:
-    """What is waited for: as the file says, else the port, else nothing."""
+    """What to wait for: as the file says, else the port; None without either."""
     if service.ready is not None:
         asked = service.ready
         nothing = asked.port is None and asked.log is None and asked.http is None
@@ -41,7 +41,7 @@ def wanted(service: Service) -> Ready | None:
 
 
 async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None:
-    """Returns when the service is ready; `since` is where this run's log begins. No time limit."""
+    """Return when the service is ready; `since` is where this run's log begins. No time limit."""
     ready = wanted(service)
     if ready is None or (ready.port is None and ready.log is None and ready.http is None):
         await clock.sleep(ALIVE_S)
@@ -71,7 +71,7 @@ async def _line(slug: str, pattern: str, since: int, clock: Clock) -> None:
 
 @asynccontextmanager
 async def _searching(pattern: str) -> AsyncIterator[Callable[[bytes], Awaitable[bool]]]:
-    """Whether the pattern is in what comes next. By a process of its own, see searcher.py."""
+    """Yield a function that says whether the pattern is in the next output; see searcher.py."""
     try:
         child = await asyncio.create_subprocess_exec(
             sys.executable, "-I", "-S", SEARCHER, env={}, cwd="/", start_new_session=True,
@@ -111,8 +111,8 @@ async def _accepts(port: int, host: str) -> bool:
 
 
 async def _answers(target: str, host: str, port: int | None) -> bool:
-    """Fine as for a probe: a status of 200 to 499. `host` and `port` are those of a path, which is
-    asked over TLS where they speak no plain HTTP."""
+    """Whether the target answers with a status of 200 to 499, as for a probe. `host` and `port`
+    apply to a target that is a path, which is asked over TLS if it speaks no plain HTTP."""
     place = f"[{host}]" if ":" in host else host
     url = urlsplit(target if "://" in target else f"http://{place}:{port or 80}{target}")
     path = (url.path or "/") + (f"?{url.query}" if url.query else "")
@@ -130,8 +130,8 @@ async def _answers(target: str, host: str, port: int | None) -> bool:
 
 
 async def _asked(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:
-    """The first line of the answer, b"" when nothing was asked; None when nothing answers. What
-    just started shows whatever certificate it has."""
+    """The first line of the answer; b"" if it only had to accept; None when nothing answers.
+    Certificates are not verified: a service that has just started has whatever it has."""
     context = connect.unverified() if tls else None
     for address in await _addresses(host, port):
         with contextlib.suppress(OSError, TimeoutError, ValueError):
@@ -150,11 +150,11 @@ async def _asked(host: str, port: int, request: bytes | None, *, tls: bool = Fal
 
 
 async def _addresses(host: str, port: int) -> list[str]:
-    """Where to ask; Itself where that is this service."""
+    """The addresses to ask, none if they cannot be found. Raises Itself if that is this service."""
     try:
         async with asyncio.timeout(ANSWER_S):
             return await addresses(Target(host=host, port=port))
     except Itself:
         raise
-    except (OSError, ValueError):  # a timeout too
+    except (OSError, ValueError):  # includes a timeout
         return []

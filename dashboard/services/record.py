@@ -1,6 +1,6 @@
-"""What is remembered of a service's last run: enough to find it again, or how it ended.
+"""What is kept of a service's last run: enough to find it again, or how it ended.
 
-Written before the command is started, so that no kill of the daemon makes a run unknown.
+Written before the command is started, so that a run is known even if the daemon is killed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EXIT = re.compile(rb"([0-9a-f]{32}) ([0-9]{1,3})\n")
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a command ended. A shell tells 128 + n for signal n, and so does `code`.
+    """How a command ended. As in a shell, `code` is 128 + n for signal n.
 
     Both None: the end was not seen.
     """
@@ -42,12 +42,12 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """`state/dashboard/services/<slug>.json`. `pid` 0: the run was about to start."""
+    """The content of `state/dashboard/services/<slug>.json`. `pid` 0: about to start."""
 
     run: str
     boot: str
     pid: int = 0
-    started: int = 0  # of the process, see processes.Process
+    started: int = 0  # start time of the process, see processes.Process
     leader: int = 0  # the wrapper; `pid` differs after a command put itself into the background
     leader_started: int = 0
     at: datetime | None = None
@@ -67,7 +67,7 @@ class Record:
 
 
 def load(slug: str) -> Record | None:
-    """The record, None when there is none that can be read."""
+    """The record; None without a readable one."""
     try:
         found = files.read(layout.record(slug), limit=65536)
         return _record(orjson.loads(found.data)) if found else None
@@ -76,7 +76,7 @@ def load(slug: str) -> Record | None:
 
 
 def save(slug: str, record: Record) -> None:
-    """CannotWrite when the disk refuses."""
+    """Write the record. Raises CannotWrite."""
     path = layout.record(slug)
     with files.writing(path.name):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -84,7 +84,7 @@ def save(slug: str, record: Record) -> None:
 
 
 def exit_of(slug: str, run: str) -> Exit | None:
-    """What the wrapper of this run wrote when its command ended; None when it wrote nothing."""
+    """What the wrapper of this run recorded when its command ended; None without a record."""
     path = layout.exit_file(slug)
     try:
         match = EXIT.fullmatch(opening.contents(path))
@@ -98,7 +98,7 @@ def exit_of(slug: str, run: str) -> Exit | None:
 
 
 def signal_name(number: int) -> str | None:
-    """`SIGTERM` of 15; None for what is no signal."""
+    """The name of a signal, as `SIGTERM` for 15; None if there is no such signal."""
     try:
         return signal.Signals(number).name
     except ValueError:

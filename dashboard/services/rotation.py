@@ -1,11 +1,11 @@
-"""Keeps a log from growing without end, and loses no byte while its command writes.
+"""Keeps a log from growing without limit, and loses no byte while its command writes.
 
-The head is copied to an archive, then cut out of the file under the writer: COLLAPSE_RANGE moves
-the rest to the front, and O_APPEND writes on at the new end. Where the file system cannot do that
+The head of the file is copied to an archive, then cut out under the writer: COLLAPSE_RANGE moves
+the rest to the front, and O_APPEND continues at the new end. Where the file system cannot do that,
 the file is truncated, which can lose what is written between the last look and the cut.
 
-What is written faster than it can be kept, or onto a full disk, is left out instead, with a line
-in its place: docs/design/dashboard.md#logs
+What is written faster than it can be kept, or onto a full disk, is left out, with a line in its
+place: docs/design/dashboard.md#logs
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dashboard.services import layout, logs
 COLLAPSE_RANGE = 0x08
 CHUNK = 1 << 20
 DRAFT = ".draft"
-TAIL = 8 << 20  # what is kept of a log that has to be emptied
+TAIL = 8 << 20  # kept of a log that has to be emptied
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
@@ -32,10 +32,10 @@ COLLAPSES = hasattr(_libc, "fallocate64")
 
 
 def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
-    """Whether the log was large enough to be cut. Blocks while bytes are copied.
+    """Cut the log if it is large enough; whether it was. Blocks while bytes are copied.
 
-    Archives and what is not archived yet are together `keep` + 1 times `max_bytes`, and what comes
-    between two looks."""
+    All kept bytes are at most `keep` + 1 times `max_bytes`, and what is written between two calls.
+    """
     path, keep = layout.current(slug), max(1, keep)
     with logs.holding(slug):
         try:
@@ -61,7 +61,7 @@ def rotate(slug: str, *, max_bytes: int, keep: int, now: datetime) -> bool:
 
 
 def recover(slug: str) -> None:
-    """After a kill between the copy and its name: the bytes are cut already, or still there."""
+    """Name the draft of a killed rotation, or delete it if its bytes are still in the log."""
     with logs.holding(slug):
         for draft in layout.logs(slug).glob(f"@*{DRAFT}"):
             size = draft.stat().st_size
@@ -72,7 +72,8 @@ def recover(slug: str) -> None:
 
 
 def _keep(slug: str, most: int, room: int) -> None:
-    """The newest archives: so many, of so many bytes; the last tells where `current` begins."""
+    """Delete archives beyond `most` files or `room` bytes, oldest first. The newest one always
+    stays: its end is where `current` begins."""
     *older, newest = logs.archives(slug)
     room -= newest.size
     for nth, part in enumerate(reversed(older), 2):
@@ -82,8 +83,8 @@ def _keep(slug: str, most: int, room: int) -> None:
 
 
 def _cut(slug: str, fd: int, most: int, now: datetime) -> bool:
-    """About `most` bytes, in whole blocks, and never all of the file: less than two blocks are left
-    alone."""
+    """Archive about `most` bytes in whole blocks, never the whole file. False for a file of less
+    than two blocks."""
     size, block = os.fstat(fd).st_size, os.fstatvfs(fd).f_bsize
     head = min((size - 1) // block, max(1, most // block)) * block
     if head <= 0:
@@ -108,7 +109,7 @@ def _cut(slug: str, fd: int, most: int, now: datetime) -> bool:
 
 
 def _shorten(slug: str, fd: int, most: int, now: datetime) -> bool:
-    """Leave out all but the last `most` bytes. A full disk is no hindrance: nothing is copied, but
+    """Leave out all but the last `most` bytes. Works on a full disk: nothing is copied, except for
     a tail where the file has to be emptied."""
     *archives, current = logs.kept(slug)
     size, block = os.fstat(fd).st_size, os.fstatvfs(fd).f_bsize
@@ -129,7 +130,7 @@ def _shorten(slug: str, fd: int, most: int, now: datetime) -> bool:
 
 
 def _place(slug: str, data: bytes, end: int, now: datetime) -> None:
-    """An archive of the bytes before a position, which is where `current` begins from then on."""
+    """Write an archive of the bytes that end at `end`, which is where `current` then begins."""
     draft = _draft(slug, end - len(data), now)
     try:
         with open(_new(draft), "wb") as file:
@@ -141,7 +142,7 @@ def _place(slug: str, data: bytes, end: int, now: datetime) -> None:
 
 
 def _draft(slug: str, start: int, now: datetime) -> Path:
-    """Where an archive is written until it is whole."""
+    """The path where an archive is written until it is complete."""
     name = f"@{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{start}.log"
     return layout.logs(slug) / f"{name}{DRAFT}"
 
@@ -151,7 +152,7 @@ def _new(draft: Path) -> int:
 
 
 def _copy(source: int, target: int, start: int, end: int) -> int:
-    """Copies up to a position; returns it."""
+    """Copy the bytes from `start` to `end`; return `end`."""
     while start < end:
         part = os.pread(source, min(CHUNK, end - start), start)
         if not part:
@@ -164,7 +165,7 @@ def _copy(source: int, target: int, start: int, end: int) -> int:
 
 
 def _collapse(fd: int, size: int) -> bool:
-    """Cut the first `size` bytes out; False where the file system cannot."""
+    """Cut out the first `size` bytes; False where the file system cannot."""
     if not COLLAPSES:
         return False
     if _libc.fallocate64(fd, COLLAPSE_RANGE, ctypes.c_int64(0), ctypes.c_int64(size)) == 0:

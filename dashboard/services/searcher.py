@@ -1,8 +1,8 @@
-"""Run as a script: looks for a pattern in what a service writes, away from everything else.
+"""Run as a script: search for a pattern in a service's output, in a process of its own.
 
-A pattern can take for ever over one line, and Python lets go of nothing while it searches. What
-comes on standard input are pieces, each behind its length: the pattern, then the output. Each of
-the output is answered by 1 or 0. The system ends this when one piece takes too long.
+A pattern can take very long over one line, and Python cannot interrupt the search. Standard input
+has pieces, each preceded by its length: first the pattern, then the output. Each piece of output is
+answered by 1 or 0. A timer signal ends the process when one piece takes too long.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterator
 
 CPU_S = 3.0  # for one piece
-# What many a pattern costs grows with the square of what it looks through, so that is never much: a
-# line can be of any length, and one that grows is searched anew with each piece.
+# The time of many patterns grows with the square of the searched text, so each search is limited: a
+# line can be of any length, and a growing one is searched again with each piece.
 WINDOW = 8 * 1024  # bytes
-KEPT = WINDOW // 2  # of one window that are searched again in the next
+KEPT = WINDOW // 2  # bytes of a window that are searched again in the next one
 LENGTH = 4  # bytes
 
 
@@ -34,8 +34,9 @@ def main() -> None:
 
 
 def compiled(text: bytes) -> re.Pattern[bytes]:
-    """The text itself where it is no pattern. `.*` at its beginning finds no more and no less, but
-    from each sign of a line looks through the rest of it: minutes, where that is long."""
+    """The compiled pattern, or the text itself if it is not a pattern. A leading `.*` is removed:
+    it changes no result, but makes each start search the rest of the line, which takes minutes on
+    long ones."""
     try:
         re.compile(text)
         return re.compile(re.sub(rb"\A(?:\.\*\??)+(?![+*?{])", b"", text), re.MULTILINE)
@@ -44,13 +45,13 @@ def compiled(text: bytes) -> re.Pattern[bytes]:
 
 
 def _windows(length: int) -> Iterator[tuple[int, int]]:
-    """Where each begins and ends; what is no longer than KEPT is whole in one of them."""
+    """Begin and end of each window; a text of up to KEPT bytes is always whole in one of them."""
     for begin in range(0, max(length - KEPT, 1), KEPT):
         yield begin, begin + WINDOW
 
 
 def _piece() -> bytes | None:
-    """None at the end."""
+    """The next piece of standard input; None at its end."""
     length = sys.stdin.buffer.read(LENGTH)
     return sys.stdin.buffer.read(int.from_bytes(length)) if length else None
 

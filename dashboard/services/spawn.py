@@ -1,4 +1,4 @@
-"""Starts a command under the wrapper, in a session and process group of its own."""
+"""Start a command under the wrapper, in its own session and process group."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ def start(
     once: bool = False,
     open_files: int | None = None,
 ) -> Record:
-    """The new run, recorded before and after; `open_files` is its limit, None for ours.
+    """Start a run and return its record, saved before and after. `open_files`: its limit, None for
+    ours.
 
-    Blocks; CannotStart with a sentence.
+    Blocks. Raises CannotStart.
     """
     run = uuid.uuid4().hex
     try:
@@ -93,12 +94,12 @@ def _launched(
         raise CannotStart(error.text) from None
     except OSError as error:
         raise CannotStart(f"service.command: {os.strerror(error.errno or 0)}") from None
-    process = table.find(pid)  # also when it has ended already: nobody has collected it
+    process = table.find(pid)  # works even if it has ended already: it has not been reaped
     started = process.started if process else 0
     done = replace(intent, pid=pid, started=started, leader=pid, leader_started=started)
     try:
         record.save(slug, done)
-    except files.CannotWrite as error:  # it runs, and its mark on the disk is enough to find it
+    except files.CannotWrite as error:  # it runs, and the record on disk has the mark to find it by
         log.warning("a service's record", extra={"slug": slug, "why": error.text})
     return done
 
@@ -112,9 +113,9 @@ def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int)
         stdout=output,
         stderr=output,
         start_new_session=True,
-        close_fds=True,  # the instance's lock among them, which would outlive us in the service
+        close_fds=True,  # also the instance's lock, which would outlive us in the service
     )
-    child.returncode = 0  # it is no child of this object's any more: its end comes by a pidfd
+    child.returncode = 0  # Popen must not wait for it: its end is seen through a pidfd
     return child.pid
 
 

@@ -1,4 +1,4 @@
-"""What a service is right now, as the daemon holds it and as the API shows it."""
+"""The current state of a service, as the daemon holds it and as the API shows it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Service(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A service has changed; `reason` is a word of the states. `asked`: by a user."""
+    """A change of a service; `reason` is a reason of the states. `asked`: by a user."""
 
     slug: str
     before: Status
@@ -67,13 +67,13 @@ class World:
     clock: Clock
     changed: Callable[[Change], None]
     login: Callable[[], Mapping[str, str]]  # the variables of the user's login shell; may block
-    limits: Callable[[], Limits] = Limits  # asked each time, as the file may change
+    limits: Callable[[], Limits] = Limits  # called each time, as the file may change
     open_files: int | None = None
 
 
 @dataclass(slots=True, eq=False)
 class ServiceState:
-    """One service by its slug. `service` stays while it runs, though its file may be gone."""
+    """One service by its slug. While it runs, `service` stays even if its file is deleted."""
 
     slug: str
     world: World
@@ -97,13 +97,13 @@ class ServiceState:
 
     @property
     def stale(self) -> bool:
-        """The file says another command, cwd, environment or port than what runs."""
+        """Whether the command, cwd, environment or port in the file differ from what is running."""
         if not (self.alive and self.record and self.service):
             return False
         return not self.service.started_as(self.record.definition)
 
     def become(self, status: Status, reason: str, *, asked: bool = False) -> None:
-        """Tells the daemon when that is something new, or a user's doing: its words may be."""
+        """Set the state and notify the daemon if it changed, or if a user asked for it."""
         before = self.status, self.reason
         self.status, self.reason = status, reason
         if status != "backoff":

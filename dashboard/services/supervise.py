@@ -1,6 +1,6 @@
-"""All services of the daemon: the face of this room.
+"""All services of the daemon: the interface of this package.
 
-Lives in one event loop. Closing it ends no service; the next one adopts them.
+Lives in one event loop. Closing it stops no service; the next supervisor adopts them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Supervisor:
         self._rotating: asyncio.Task[None] | None = None
 
     async def begin(self, declared: Mapping[str, Service]) -> None:
-        """Adopt what runs and start what should; returns when every living run is found.
+        """Adopt what runs and start what should run; returns when every living run is found.
 
-        A run outlives its file too: one that was started once, or whose file is away, is adopted
-        and can be stopped; a file that returns finds it. While services are off nothing is
-        started, but what runs is known and shown.
+        A run also outlives its file: one that was started once, or whose file is missing, is
+        adopted and can be stopped; when the file returns, it applies to the run. While services are
+        off nothing is started, but what runs is known and shown.
         """
         for slug, service in declared.items():
             self._unit(slug).declare(service)
@@ -44,12 +44,12 @@ class Supervisor:
         self._rotating = asyncio.create_task(self._rotate(), name="log rotation")
 
     def declare(self, slug: str, service: Service | None) -> None:
-        """The file of an app changed; None: it has no service block, or is gone."""
+        """Take in a changed file of an app; None: it has no service block or is deleted."""
         if service is not None or slug in self._units:
             self._unit(slug).declare(service)
 
     async def act(self, slug: str, action: str) -> Outcome:
-        """The answer to an action, without `app`. 404 for another word; 409 as in errors.py."""
+        """The outcome of an action. NotFound for an unknown one, Conflict as in errors.py."""
         if action not in ACTIONS:
             raise errors.no_action(slug, action)
         unit = self._units.get(slug)
@@ -66,19 +66,19 @@ class Supervisor:
         return await self._unit(slug).once(service)
 
     async def settled(self, slug: str, seconds: float) -> Outcome:
-        """What a start came to, waited for longer than its answer was."""
+        """The outcome of a start, after a longer wait than its first answer had."""
         unit = self._units.get(slug)
         if unit is None:
             raise errors.not_managed(slug)
         return await unit.settled(seconds)
 
     def declared(self, slug: str) -> Service | None:
-        """The definition its file has now."""
+        """The definition in its file now; None without one."""
         unit = self._units.get(slug)
         return unit.state.service if unit and unit.state.declared else None
 
     def slugs(self) -> set[str]:
-        """Every slug that is a service, or was started once."""
+        """Every slug that has a service, or was started once."""
         return set(self._units)
 
     def wire(self, slug: str) -> states.Service | None:
@@ -91,17 +91,17 @@ class Supervisor:
         return unit.state.status if unit else None
 
     def state(self, slug: str) -> ServiceState | None:
-        """To be read, never changed."""
+        """The state of a service, to be read only; None without one."""
         unit = self._units.get(slug)
         return unit.state if unit else None
 
     def families(self) -> dict[str, Family]:
-        """What tells the processes of each service that lives."""
+        """What identifies the processes of each running service."""
         living = ((slug, unit.state) for slug, unit in self._units.items() if unit.state.alive)
         return {slug: state.record.family for slug, state in living if state.record}
 
     def running(self) -> dict[str, tuple[int, int]]:
-        """The process of each living service: pid, and its start as the system tells it."""
+        """The process of each running service: its pid, and its start time as the system has it."""
         living = ((slug, unit.state) for slug, unit in self._units.items() if unit.state.alive)
         return {
             slug: (state.record.pid, state.record.started)
@@ -110,17 +110,17 @@ class Supervisor:
         }
 
     def pids(self) -> set[int]:
-        """The processes that services are, which observation leaves out."""
+        """The pids of running services, which the observation leaves out."""
         return {unit.state.pid for unit in self._units.values() if unit.state.pid is not None}
 
     def tail(self, slug: str, lines: int | str, after: int | str | None = None) -> logs.Tail:
-        """See logs.tail; 404 `not_managed`. Blocks."""
+        """See logs.tail. Raises NotFound `not_managed`. Blocks."""
         if self.wire(slug) is None:
             raise errors.not_managed(slug, log=True)
         return logs.tail(slug, lines, after)
 
     async def close(self) -> None:
-        """Within a second; every service runs on."""
+        """End within a second; every service keeps running."""
         if self._rotating is not None:
             self._rotating.cancel()
             await asyncio.wait({self._rotating})
@@ -155,7 +155,7 @@ class Supervisor:
         await unit.measure()
 
     async def _kept(self, slug: str, work: Awaitable[None]) -> None:
-        """A full disk or a log that was made unreadable stops neither service nor daemon."""
+        """Log a full disk or an unreadable log, which must stop neither service nor daemon."""
         try:
             await work
         except OSError as error:

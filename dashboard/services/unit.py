@@ -1,4 +1,4 @@
-"""One service: the actions a user asks for, and what the daemon's start makes of it."""
+"""One service: the actions a user asks for, and what happens when the daemon starts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dashboard.services.record import Record
 from dashboard.services.state import ALIVE, Change, ServiceState, World
 from dashboard.services.system import boot, ports
 
-ANSWER_S = 10.0  # how long a start waits before it is answered, and a restart for its port
+ANSWER_S = 10.0  # how long a start waits before it answers, and a restart for its port
 LOOK_S = 0.1
 LOG_LINES = 20
 
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A service by its slug; everything that changes it goes through its queue."""
+    """A service by its slug; every change to it goes through its queue."""
 
     slug: str
     world: World
@@ -36,7 +36,7 @@ class Unit:
         self.life = Life(self.state, self._retry)
 
     async def act(self, action: str) -> Outcome:
-        """start, stop or restart. `not_managed`, `port_in_use`, `busy`; else its outcome."""
+        """The outcome of start, stop or restart. Raises `not_managed`, `port_in_use`, `busy`."""
         if not self.state.declared and not (action == "stop" and self.state.alive):
             raise errors.not_managed(self.slug)
         return await self.queue.do(action, getattr(self, f"_{action}"))
@@ -48,12 +48,13 @@ class Unit:
         return await self.queue.do("once", self._once)
 
     async def settled(self, seconds: float) -> Outcome:
-        """Wait so long until a start is ready or over."""
+        """The outcome of a start, once it is ready or over, or after `seconds`."""
         await self._first(self.life.settled, seconds=seconds)
         return self._outcome("start", ok=self._came_up, log=await self._lines_of(self.state.record))
 
     def declare(self, service: Service | None) -> None:
-        """The file says this now. A crash loop is tried again; what runs runs on."""
+        """Take in what the file says now. A changed service is tried again after a crash loop; a
+        running one keeps running."""
         state = self.state
         before, state.service = state.service, service or state.service
         state.declared = service is not None
@@ -82,7 +83,7 @@ class Unit:
             self._say(known)
 
     async def close(self) -> None:
-        """The daemon goes, the service stays."""
+        """The daemon ends, the service keeps running."""
         await self.queue.close()
         await self.life.close()
 
@@ -122,7 +123,7 @@ class Unit:
         return self._outcome("stop", ok=True, already=already)
 
     async def _restart(self) -> Outcome:
-        """Stopped, then started once its port is free."""
+        """Stop it, then start it once its port is free."""
         if not await self._end("restarting"):
             return self._outcome("restart", ok=False)
         clock = self.world.clock
@@ -136,7 +137,8 @@ class Unit:
             raise
 
     async def _end(self, reason: str) -> bool:
-        """Whether every process is gone. Recorded first: a daemon killed now goes on with it."""
+        """Stop all processes; whether all have ended. The intent is recorded first, so that the
+        next daemon continues if this one is killed."""
         state, service = self.state, self.state.service
         self.life.forget("retry")
         if state.alive:
@@ -156,7 +158,7 @@ class Unit:
         await self.life.save()
 
     def _retry(self) -> None:
-        """Start it as its policy wants, when nothing else is being done."""
+        """Queue a start as the restart policy wants it."""
         self.queue.put("retry", self._again)
 
     async def _again(self) -> Outcome:
@@ -171,7 +173,8 @@ class Unit:
         return self._outcome("start", ok=self.state.alive)
 
     def _begin_boot(self, known: Record | None) -> None:
-        """No run of this boot: a user's stop is over too."""
+        """There is no run of this boot: an autostart service starts, even if a user had stopped
+        it."""
         state = self.state
         if known is not None:
             ended = records.exit_of(self.slug, known.run) or known.last_exit
@@ -180,7 +183,7 @@ class Unit:
             self._retry()
 
     def _say(self, known: Record) -> None:
-        """How it ended is more than that it does not answer: a user's stop is no alarm."""
+        """Report how the last run ended: a service that a user stopped is not down."""
         self.world.changed(Change(self.slug, known.status, known.status, known.reason))
 
     async def _find(self, known: Record) -> None:
@@ -199,13 +202,13 @@ class Unit:
             self.life.watch(found)
             await self.life.save()
         elif self.state.declared and await self._never_ran(known):
-            self.state.status = "stopped"  # nothing ended that could be told
+            self.state.status = "stopped"  # there was no run whose end could be reported
             self._retry()
         else:
             await self.life.over(known)
 
     async def _never_ran(self, known: Record) -> bool:
-        """A daemon was killed when it had said what it would start, and before it did."""
+        """Whether a daemon was killed after it recorded a start and before it made it."""
         if known.pid:
             return False
         return await asyncio.to_thread(records.exit_of, self.slug, known.run) is None
@@ -217,7 +220,7 @@ class Unit:
         return await asyncio.to_thread(ports.holder, service.port, service.address) is not None
 
     async def _first(self, *events: asyncio.Event, seconds: float = ANSWER_S) -> None:
-        """Until one of them is set, at most the time an answer may take."""
+        """Wait until one of the events is set, at most as long as an answer may take."""
         limit = asyncio.create_task(self.world.clock.sleep(seconds))
         waits = {limit, *(asyncio.ensure_future(event.wait()) for event in events)}
         try:
@@ -232,7 +235,7 @@ class Unit:
         return state.status in ("starting", "running") and state.reason != "start-timeout"
 
     async def _lines_of(self, run: Record | None, before: Record | None = None) -> list[str]:
-        """What a new run wrote last; nothing when there is none."""
+        """The last log lines of a new run; none without one."""
         if run is None or (before is not None and before.run == run.run):
             return []
         return await asyncio.to_thread(logs.last, self.slug, LOG_LINES, since=run.log_start)
@@ -254,5 +257,5 @@ class Unit:
 
 
 def _changed(known: Record, service: Service | None) -> bool:
-    """Whether a service that starts by itself has another definition than the run that failed."""
+    """Whether an autostart service has a definition other than that of the failed run."""
     return bool(service and service.autostart and not service.started_as(known.definition))

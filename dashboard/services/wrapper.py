@@ -1,8 +1,8 @@
-"""The shell that stands over each service's command and writes down how it ended.
+"""The shell around each service's command, which records how the command ended.
 
-It runs the command in its own foreground: a shell sets INT and QUIT to "ignored" in what it puts
+It runs the command in its own foreground: a shell sets INT and QUIT to "ignored" for what it puts
 into the background. `trap :` (not `trap ''`, which a child inherits) lets it outlive the signals
-that end the command. The script is an argument, no file: an upgrade cannot change it under a run.
+that end the command. The script is an argument, not a file: an upgrade cannot change it in a run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ command_of_the_service "$@"
 set -- "$1" "$2" $?
 printf '%s %s\\n' "$1" "$3" >"$2"
 exit "$3"
-"""  # no variables: a name that the service's environment has would change under it
+"""  # no variables: the service's environment may have one of that name, and it would be changed
 
 HEARD = """\
 import os, signal, sys
@@ -33,14 +33,14 @@ os.execv(sys.argv[2], sys.argv[2:])
 
 
 def argv(command: Iterable[str], *, run: str, exit_file: Path, files: int | None) -> list[str]:
-    """`files`: the number of open files the command may have, None for what we have."""
+    """The arguments to run. `files`: the limit of open files for the command, None for ours."""
     limit = "-" if files is None else str(files)
     shell = ["/bin/sh", "-c", SCRIPT, "svc-service", run, str(exit_file), limit, *command]
     return [*_heard(), *shell]
 
 
 def _heard() -> list[str]:
-    """What we were started to ignore (by nohup, or behind `&`), no shell can make heard again."""
+    """A program that resets signals we were started to ignore (by nohup or `&`); no shell can."""
     numbers = [signal.Signals[f"SIG{name}"] for name in STOP_SIGNALS if name != "KILL"]
     deaf = [int(number) for number in numbers if signal.getsignal(number) == signal.SIG_IGN]
     heard = [*deaf, int(signal.SIGPIPE), int(signal.SIGXFSZ)]  # Python ignores these two itself

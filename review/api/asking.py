@@ -1,4 +1,4 @@
-"""Asking an agent about threads, over REST, and what changed since."""
+"""Asking an agent about threads, over REST, and what changed since then."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AskViewSet(ViewSet):
 
     @documented(asking.Offer, query=queries.Ask, errors=(400, 404))
     def offer(self, request: Request, project: str) -> Response:
-        """The message about these threads, and where it could be sent; nothing is sent."""
+        """The message about these threads, and the places it could be sent to. Nothing is sent."""
         asked = request.query_params
         given: dict[str, Any] = {name: asked.get(name) or None for name in ("repo", "sha", "stack")}
         if given["stack"] is not None and given["stack"].isdecimal():
@@ -37,7 +37,7 @@ class AskViewSet(ViewSet):
     @documented(asking.Answer, status=201, body=bodies.AskBody, errors=(404, 409))
     def ask(self, request: Request, project: str) -> Response:
         """Ask an agent: in the chat or project that is named, else where the stack was asked about
-        before; each thread then says so."""
+        before. Each thread then shows that it was asked about."""
         given = rest.body(request)
         found = asking.ask(
             _choice(project, given),
@@ -54,7 +54,7 @@ class AskViewSet(ViewSet):
 
 
 def _choice(project: str, given: dict[str, Any]) -> Choice:
-    """Invalid names the field."""
+    """The threads that are meant. Raises Invalid, which names the field."""
     for name in ("repo", "sha"):
         if not isinstance(given.get(name), str | None):
             raise Invalid(f'"{name}" must be text')

@@ -1,4 +1,4 @@
-"""What the routes of the review part share: the caller, bodies, tagged answers, its words."""
+"""What the routes of the review part share: bodies, tagged answers, the words of its errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Answer = Mapping[str, Any] | Iterator[bytes]
 
 
 class Error(TypedDict):
-    """Every refusal, on every route."""
+    """The body of every refusal, on every route."""
 
     error: str
     code: str
@@ -32,7 +32,7 @@ documented = Described(Error, always=(403, 500), asked=())
 binary = documented.binary
 
 DEPTH = 64
-KEPT, MOST_KEPT = 1 << 20, 32 << 20  # bytes of an answer that is kept, of all of them
+KEPT, MOST_KEPT = 1 << 20, 32 << 20  # bytes: of one answer that is kept, of all of them together
 _sent: caches.Memory[tuple[str, str], bytes] = caches.Memory(MOST_KEPT, weigh=len)
 MARKDOWN = "text/markdown; charset=utf-8"
 NO_JSON = "Body is not valid JSON"
@@ -44,7 +44,7 @@ WORDS = {
 
 
 class Parser(wire.JSONParser):
-    """One JSON object, refused in the words of this part. An empty body is no object."""
+    """Accepts one JSON object, with the error sentences of this part. An empty body is refused."""
 
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Any = None
@@ -67,11 +67,11 @@ class ViewSet(rest.ViewSet):
     parser_classes = (Parser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The body is looked at before the resource: a bad one is 400, whatever it was sent to."""
+        """Check the body before the resource: a bad body gives 400 whatever it was sent to."""
         super().initial(request, *args, **kwargs)
         method = request.method or ""
         if method in {"POST", "PUT", "PATCH"} and hasattr(self, method.lower()):
-            if not request._request.body:  # which no parser is asked about
+            if not request._request.body:  # no parser is called for an empty body
                 raise Invalid(NO_JSON, code="bad_json")
             _ = request.data
 
@@ -96,12 +96,12 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def flag(request: Request, name: str) -> bool:
-    """Whether a query parameter is there with any value but 0."""
+    """Whether the query parameter is given with any value but 0."""
     return request.query_params.get(name, "0") != "0"
 
 
 def at_most(request: Request, name: str = "limit") -> int | None:
-    """This query parameter, None without one. Invalid for anything but 1 and more."""
+    """The query parameter as a number, None without one. Raises Invalid unless it is 1 or more."""
     given = request.query_params.get(name)
     if given is None:
         return None
@@ -113,10 +113,10 @@ def at_most(request: Request, name: str = "limit") -> int | None:
 def tagged(
     request: Request, slug: str, make: Callable[[], Answer], *parts: str
 ) -> HttpResponseBase:
-    """The answer with a tag of all it shows; 304, and nothing is made, when the caller has it.
+    """The answer with a tag of all it shows; 304 without making it if the caller has that version.
 
     `parts` tell the answers below one project apart. An answer in pieces is streamed; others are
-    kept as they were sent, until their tag changes.
+    kept in memory as they were sent, until their tag changes.
     """
     etag = tag(request, slug, *parts)
     headers = {"ETag": etag}
@@ -136,17 +136,17 @@ def tagged(
 
 
 def kept(slug: str, etag: str) -> bytes | None:
-    """The body that was made for this tag, if it is still here."""
+    """The body that was made for this tag, None if it is no longer kept."""
     return _sent.get((slug, etag))
 
 
 def keep(request: Request, slug: str, etag: str, body: bytes, *parts: str) -> None:
-    """Remember what was made, unless something changed meanwhile or it is big."""
+    """Keep the body, unless it is big or something changed while it was made."""
     if len(body) <= KEPT and tag(request, slug, *parts) == etag:
         _sent.put((slug, etag), body)
 
 
 def tag(request: Request, slug: str, *parts: str) -> str:
-    """Changes with anything that is shown below the project."""
+    """A tag that changes with anything that is shown below the project."""
     kind = request.accepted_renderer.format
     return f'"{details.etag(slug, __version__, kind, rest.mount(request), *parts)}"'

@@ -1,4 +1,4 @@
-"""Bodies of the JSON writes, as the OpenAPI description shows them; the nouns check them."""
+"""Bodies of the JSON writes, as the OpenAPI description shows them. The nouns check the values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WERE = "of the fields above as they were read: 409 `changed` when one that is se
 
 
 class Nothing(Shape):
-    """`{}`."""
+    """The empty object, `{}`."""
 
 
 class ThreadBody(Shape):
@@ -90,7 +90,7 @@ class PrBody(Shape):
 
 class TakeBody(Shape):
     def get_fields(self) -> dict[str, Any]:
-        """`from` is no name in Python."""
+        """Add `from`, which cannot be a name in Python."""
         return {"from": s.CharField(), **super().get_fields()}
 
 
@@ -147,13 +147,13 @@ class PreviewBody(Shape):
 
 
 def sent(request: Request, *names: str) -> dict[str, Any]:
-    """Those of the named values that were sent; others are ignored."""
+    """The named values that were sent; others are ignored."""
     found = rest.body(request)
     return {name: found[name] for name in names if name in found}
 
 
 def truth(request: Request, name: str) -> bool:
-    """A yes or no, no for what was not sent. Invalid for anything else."""
+    """A boolean, False if it was not sent. Raises Invalid for anything else."""
     found = rest.body(request).get(name)
     if found is not None and not isinstance(found, bool):
         raise Invalid(f'"{name}" must be true or false')
@@ -161,5 +161,5 @@ def truth(request: Request, name: str) -> bool:
 
 
 def all_of(request: Request, *names: str) -> dict[str, Any]:
-    """The named values, null for what was not sent."""
+    """The named values, None for those that were not sent."""
     return {name: rest.body(request).get(name) for name in names}

@@ -23,11 +23,11 @@ from review.threads import export, records
 
 @extend_schema(tags=["review commits"])
 class CommitViewSet(ViewSet):
-    """`{c}` = `/api/projects/:p/repos/:r/commits/:sha` and what it holds, threads aside."""
+    """`{c}` = `/api/projects/:p/repos/:r/commits/:sha` and all below it except threads."""
 
     @documented(details.Commit, query=queries.Commit, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
-        """One commit; `contents`: all, none, or for how many files."""
+        """One commit; `contents` says whether all files have their contents, none, or how many."""
         contents = request.query_params.get("contents", "all")
         rendered = at_most(request, "rendered") or 0
         mount = rest.mount(request)
@@ -37,12 +37,12 @@ class CommitViewSet(ViewSet):
 
     @documented(details.File, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
-        """One file of the commit with its contents."""
+        """One file of the commit, with its contents."""
         return Response(details.file(path=request.query_params.get("path") or None, **place))
 
     @binary(*assets.TYPES.values(), query=queries.Image, errors=(400, 404))
     def image(self, request: Request, **place: Any) -> HttpResponse:
-        """An image that the commit changes, before (LEFT) or after it (RIGHT)."""
+        """An image that the commit changes, as it is before (LEFT) or after the commit (RIGHT)."""
         path, side = request.query_params.get("path"), request.query_params.get("side")
         data, kind = details.image(path=path, side=side, **place)
         return HttpResponse(data, content_type=kind, headers=assets.HEADERS)
@@ -80,32 +80,32 @@ class CommitViewSet(ViewSet):
 
     @documented(taking.TakenOver, body=bodies.TakeBody, errors=(404, 409))
     def take(self, request: Request, **place: Any) -> Response:
-        """Say that a gone commit became this one: its review and PR record are taken over."""
+        """Declare that a gone commit became this one, which takes over its review and PR record."""
         old = rest.body(request).get("from")
         return Response(taking.take(old=old, **place))
 
     @documented(changes.Viewed, body=bodies.ViewedBody, errors=(404, 409))
     def viewed(self, request: Request, **place: Any) -> Response:
-        """Mark a file as viewed, or several, or take the marks off."""
+        """Mark a file or several files as viewed, or remove the marks."""
         mark = bodies.all_of(request, "path", "paths", "viewed", "look")
         return Response(changes.mark_viewed(**mark, **place))
 
     @documented(interdiff.Interdiff, query=queries.Interdiff, errors=(400, 404))
     def interdiff(self, request: Request, **place: Any) -> Response:
-        """What changed between the commit this one was carried from, or `from`, and this one."""
+        """What changed since the commit this one was carried over from, or since `from`."""
         asked = request.query_params
         found = interdiff.interdiff(old=asked.get("from"), path=asked.get("path"), **place)
         return Response(found)
 
     @documented(versions.Versions, errors=(400, 404))
     def versions(self, request: Request, **place: Any) -> HttpResponseBase:
-        """Every sha that the commit had while it was reviewed, and that of your last look."""
+        """Every sha that the commit had while it was reviewed, and the one of your last look."""
         make = partial(versions.versions, **place)
         return tagged(request, place["project"], make, "versions", *place.values())
 
     @documented(comparison.Comparison, query=queries.Since, errors=(400, 404))
     def since(self, request: Request, old: str, **place: Any) -> HttpResponseBase:
-        """What became of that version: the files that differ, in the current one or in `to`."""
+        """The files that differ between that version and the current one, or `to`."""
         asked = request.query_params
         contents, to = asked.get("contents", "all"), asked.get("to")
         whole = flag(request, "base")
@@ -117,7 +117,7 @@ class CommitViewSet(ViewSet):
 
     @documented(comparison.ComparedFile, query=queries.SinceFile, errors=(400, 404))
     def since_file(self, request: Request, old: str, **place: Any) -> Response:
-        """One of these files with its contents."""
+        """One of the files that differ, with its contents."""
         asked = request.query_params
         found = comparison.file(
             old=old,
@@ -130,14 +130,14 @@ class CommitViewSet(ViewSet):
 
     @documented(finding.Search, query=queries.SinceSearch, errors=(400, 404))
     def since_search(self, request: Request, old: str, **place: Any) -> Response:
-        """The lines that hold a text in what differs between the two."""
+        """The lines that contain a text in what differs between the two versions."""
         asked = request.query_params
         q, to = asked.get("q"), asked.get("to")
         return Response(finding.since(old=old, q=q, to=to, whole=flag(request, "base"), **place))
 
     @binary(*assets.TYPES.values(), query=queries.SinceImage, errors=(400, 404))
     def since_image(self, request: Request, old: str, **place: Any) -> HttpResponse:
-        """An image that differs, as the older (LEFT) or the newer one (RIGHT) has it."""
+        """An image that differs, from the older version (LEFT) or the newer one (RIGHT)."""
         asked = request.query_params
         path, side = asked.get("path"), asked.get("side")
         data, kind = comparison.image(old=old, path=path, side=side, to=asked.get("to"), **place)
@@ -145,12 +145,12 @@ class CommitViewSet(ViewSet):
 
     @documented(finding.Search, query=queries.Search, errors=(400, 404))
     def search(self, request: Request, **place: Any) -> Response:
-        """The lines of the whole diff that hold a text."""
+        """The lines of the whole diff that contain a text."""
         return Response(finding.in_commit(q=request.query_params.get("q"), **place))
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(400, 404))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:
-        """The threads as Markdown, with path, line and code; of one file or thread if asked."""
+        """The threads as Markdown with path, line and code; only of one file or thread if asked."""
         asked = request.query_params
         text = export.markdown(
             reviewed.at(**place),
@@ -162,5 +162,5 @@ class CommitViewSet(ViewSet):
 
     @binary(*pictures.TYPES.values(), query=queries.CommitPicture, errors=(400, 404))
     def picture(self, request: Request, kind: str, **place: Any) -> HttpResponse:
-        """The stacks as a picture, this commit's row highlighted."""
+        """The stacks as a picture, with the row of this commit highlighted."""
         return pictures.answer(request, kind, **place)

@@ -23,7 +23,7 @@ class FoldingViewSet(ViewSet):
 
     @documented(apply.Applied, status=201, body=bodies.ApplyBody, errors=(404, 409))
     def apply(self, request: Request, **place: Any) -> Response:
-        """Make one fixup commit of suggestions, and resolve their threads."""
+        """Make one fixup commit of suggestions and resolve their threads."""
         wanted = bodies.all_of(request, "suggestions")
         made = changes.apply_suggestions(me=reviewer.me().id, **wanted, **place)
         return Response(made, status=201)
@@ -37,5 +37,5 @@ class FoldingViewSet(ViewSet):
 
     @documented(folding.Folded, body=bodies.UndoBody, errors=(404, 409))
     def undo(self, request: Request, project: str, repo: str) -> Response:
-        """Put the branches of a fold back to where they were."""
+        """Set the branches of a fold back to where they were before it."""
         return Response(folding.undo(project, repo, bodies.all_of(request, "id")["id"]))

@@ -37,18 +37,18 @@ class InstanceViewSet(ViewSet):
 
     @documented(Reviewer)
     def me(self, request: Request) -> Response:
-        """Who signs what is written here."""
+        """The name that signs what is written here."""
         me = reviewer.me()
         return Response({"id": me.id, "name": me.name})
 
     @documented(DestinationList, query=DestinationQuery, errors=(400,))
     def places(self, request: Request) -> Response:
-        """Where one can go in all parts, by name; best first."""
+        """The places in all parts that one can go to, by name; the best match first."""
         return Response(found(request))
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:
-        """How much waits for somebody in each part."""
+        """How many things need attention in each part."""
         return Response(badges(request))
 
     @extend_schema(operation_id="projects_list")
@@ -65,5 +65,5 @@ class InstanceViewSet(ViewSet):
 
     @documented(Examples, body=bodies.Nothing, errors=(409,))
     def remove(self, request: Request) -> Response:
-        """Put the example projects away; nothing is deleted."""
+        """Put the example projects away. Nothing is deleted."""
         return Response(installing.remove())

@@ -20,7 +20,7 @@ TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 def answer(
     request: Request, kind: str, project: str, repo: str | None = None, sha: str | None = None
 ) -> HttpResponse:
-    """`stack.svg` or `stack.png`; of one commit with its row highlighted."""
+    """`stack.svg` or `stack.png`; with a `sha`, the row of that commit is highlighted."""
     asked = request.query_params
     parts = (kind, asked.urlencode(), repo or "", sha or "")
     etag = tag(request, project, *parts)
@@ -45,7 +45,7 @@ def answer(
 def _drawn(
     asked: Mapping[str, str], kind: str, project: str, repo: str | None, sha: str | None
 ) -> tuple[bytes, str]:
-    """The picture, and the characters that it shows as boxes."""
+    """The picture, and the characters that it can only show as boxes."""
     text = render.svg(
         details.project(project),
         scope=asked.get("scope", "project") if sha else "project",
@@ -56,6 +56,6 @@ def _drawn(
         narrow=asked.get("narrow", "0") != "0",
     )
     if kind == "svg":
-        return text.encode(), ""  # the program that shows it draws it
+        return text.encode(), ""  # drawn by the program that shows it
     drawn = render.png(text)
     return drawn.data, drawn.missing

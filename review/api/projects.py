@@ -30,11 +30,11 @@ class Html(TypedDict):
 
 @extend_schema(tags=["review projects"])
 class ProjectViewSet(ViewSet):
-    """`/api/projects/:p` and what hangs below it, commits aside."""
+    """`/api/projects/:p` and all below it except commits."""
 
     @documented(details.Project, query=queries.Html, errors=(404,))
     def retrieve(self, request: Request, project: str) -> HttpResponseBase:
-        """One project: repos, stacks, commits; `html` adds the intro and the notes rendered."""
+        """One project: repos, stacks, commits; `html` adds the rendered intro and notes."""
         html = flag(request, "html")
 
         def make() -> details.Project:
@@ -45,7 +45,7 @@ class ProjectViewSet(ViewSet):
 
     @documented(conversations.Conversations, query=queries.Conversations, errors=(400, 404))
     def threads(self, request: Request, project: str) -> HttpResponseBase:
-        """The threads of all commits, reviews without a commit, files that cannot be read."""
+        """The threads of all commits, reviews without a commit, and files that cannot be read."""
         asked: dict[str, Any] = {
             "unresolved_only": flag(request, "unresolved"),
             "limit": at_most(request),
@@ -70,7 +70,7 @@ class ProjectViewSet(ViewSet):
 
     @documented(looks.Counts, errors=(404,))
     def changes(self, request: Request, project: str) -> Response:
-        """How much is not committed in each repo that has a work tree."""
+        """How much is uncommitted in each repo that has a work tree."""
         return Response(looks.counts(project))
 
     @documented(Description, body=bodies.DescriptionBody, errors=(404, 409))
@@ -81,7 +81,7 @@ class ProjectViewSet(ViewSet):
 
     @documented(notes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
     def note(self, request: Request, **place: Any) -> Response:
-        """Set the note of a stack; `title` guards against a stack that moved."""
+        """Set the note of a stack; `title` guards against a stack that has moved."""
         wanted = bodies.sent(request, "description", "title", "was")
         return Response(notes.set_note(**place, **wanted))
 
@@ -93,13 +93,14 @@ class ProjectViewSet(ViewSet):
 
     @documented(wire.Repo, body=bodies.PathBody, errors=(400, 404, 409))
     def move_repo(self, request: Request, **place: Any) -> Response:
-        """Say where a repository is now; `confirm` takes one that holds none of its commits."""
+        """Set the path of a repository that has moved; `confirm` accepts a repository that has none
+        of its commits."""
         wanted = bodies.all_of(request, "path", "confirm")
         return Response(moving.move_repo(**place, **wanted))
 
     @documented(Html, body=bodies.PreviewBody, errors=(404,))
     def preview(self, request: Request, project: str) -> Response:
-        """Markdown as it will look."""
+        """The HTML that a Markdown text is rendered to."""
         projects.get(project)
         text = rest.body(request).get("text")
         if not isinstance(text, str):
@@ -120,7 +121,7 @@ class ProjectViewSet(ViewSet):
 
 
 def _with_chats(request: Request, found: details.Project) -> details.Project:
-    """With the address of the chat whose branch a stack is, where there is one."""
+    """Add to each stack the address of the chat whose branch it is, if there is one."""
     if not any("branch" in stack for repo in found["repos"] for stack in repo["stacks"]):
         return found
     chats = palette.branches(request, found["slug"])

@@ -59,7 +59,7 @@ class Interdiff(Shape):
     path = s.CharField(required=False, help_text="only this file, since it was marked as viewed")
 
     def get_fields(self) -> dict[str, Any]:
-        """`from` is no name in Python."""
+        """Add `from`, which cannot be a name in Python."""
         return {"from": s.CharField(required=False), **super().get_fields()}
 
 

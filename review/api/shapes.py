@@ -1,4 +1,4 @@
-"""The choices that have a name of their own in /api/schema; config/settings.py gives it."""
+"""The choices that have a name of their own in /api/schema, given by config/settings.py."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from review.stacks.contents import files as texts
 
 @extend_schema(tags=["review projects"])
 class StackViewSet(ViewSet):
-    """`P/repos/:repo/stacks/:n`, its note aside."""
+    """`P/repos/:repo/stacks/:n`, except its note."""
 
     @documented(stack.StackDiff, query=queries.Contents, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> HttpResponseBase:
@@ -29,10 +29,10 @@ class StackViewSet(ViewSet):
 
     @documented(texts.Record, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
-        """One file of it with its contents."""
+        """One file of the stack's diff, with its contents."""
         return Response(stack.file(path=request.query_params.get("path") or None, **place))
 
     @documented(finding.Search, query=queries.Search, errors=(400, 404))
     def search(self, request: Request, **place: Any) -> Response:
-        """The lines of that diff that hold a text."""
+        """The lines of the stack's diff that contain a text."""
         return Response(finding.in_stack(q=request.query_params.get("q"), **place))

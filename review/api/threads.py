@@ -45,29 +45,29 @@ class ThreadViewSet(ViewSet):
 
     @documented(Thread, body=bodies.ResolvedBody, errors=(404, 409))
     def resolve(self, request: Request, **place: Any) -> Response:
-        """Resolve the thread, or open it again."""
+        """Resolve the thread, or reopen it."""
         wanted = bodies.all_of(request, "resolved")
         return Response(changes.resolve_thread(me=reviewer.me().id, **wanted, **place))
 
     @documented(Comment, body=bodies.EditBody, errors=(404, 409))
     def edit(self, request: Request, **place: Any) -> Response:
-        """Edit a comment of one's own."""
+        """Edit a comment of your own."""
         wanted = bodies.all_of(request, "body", "was")
         return Response(changes.edit_comment(me=reviewer.me().id, **wanted, **place))
 
     @documented(changes.Deleted, errors=(400, 404, 409))
     def remove(self, request: Request, **place: Any) -> Response:
-        """Delete a comment of one's own; the last one takes its thread along."""
+        """Delete a comment of your own; deleting the last one deletes the thread."""
         return Response(changes.delete_comment(me=reviewer.me().id, **place))
 
 
 @extend_schema(tags=["review threads"])
 class DraftViewSet(ViewSet):
-    """`{c}/drafts` and `{c}/verdict`: what is written and not sent, and sending it."""
+    """`{c}/drafts` and `{c}/verdict`: comments that are not sent yet, and sending them."""
 
     @documented(records.Drafts, query=queries.Html, errors=(400, 404))
     def list(self, request: Request, **place: Any) -> Response:
-        """Your drafts, placed on this commit; nobody else is shown them."""
+        """Your drafts, placed on this commit. No one else can see them."""
         target = repos.target_at(**place)
         mine, error = drafts.readable(target, reviewer.me().id)
         html, mount = flag(request, "html"), rest.mount(request)
@@ -93,5 +93,5 @@ class DraftViewSet(ViewSet):
 
     @documented(changes.Judged, errors=(400, 404, 409))
     def withdraw(self, request: Request, **place: Any) -> Response:
-        """Take your verdict back."""
+        """Withdraw your verdict."""
         return Response(changes.withdraw(me=reviewer.me().id, **place))

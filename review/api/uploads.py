@@ -1,7 +1,7 @@
 """Images over HTTP: refused before their body is read, or as soon as it is too long.
 
-The guard in front has checked Host, Origin, type and Content-Length, and counts while the body
-streams; only then is the image looked at.
+The guard has already checked Host, Origin, type and Content-Length, and counts bytes while the body
+streams; the image itself is checked after that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is not committed, over REST: beside the routes of a commit, and what may become of it."""
+"""What is not committed, over REST: the routes that commits have, and commit, discard, undo."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class WorktreeViewSet(ViewSet):
 
     @documented(looks.Changes, query=queries.Contents, errors=(400, 404))
     def retrieve(self, request: Request, **place: Any) -> Response:
-        """The files that differ from HEAD, staged or not, new ones too."""
+        """The files that differ from HEAD, staged or not, including new ones."""
         contents = request.query_params.get("contents", "all")
         return Response(looks.changes(contents=contents, **place))
 
     @documented(texts.Record, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
-        """One of them with its contents."""
+        """One of the files that differ, with its contents."""
         return Response(looks.file(path=request.query_params.get("path") or None, **place))
 
     @binary(*assets.TYPES.values(), query=queries.Image, errors=(400, 404))
     def image(self, request: Request, **place: Any) -> HttpResponse:
-        """An image among them, as HEAD has it (LEFT) or as it is (RIGHT)."""
+        """An image that differs, as HEAD has it (LEFT) or as it is now (RIGHT)."""
         path, side = request.query_params.get("path"), request.query_params.get("side")
         data, kind = looks.image(path=path, side=side, **place)
         return HttpResponse(data, content_type=kind, headers=IMAGE)
@@ -49,7 +49,8 @@ class WorktreeViewSet(ViewSet):
 
     @binary(MARKDOWN, query=queries.ThreadsText, errors=(404,))
     def threads_text(self, request: Request, **place: Any) -> HttpResponse:
-        """These threads as Markdown, with path, line and code; of one file or thread if asked."""
+        """The threads on what is not committed, as Markdown with path, line and code; of one file
+        or one thread if asked."""
         asked = request.query_params
         text = export.markdown(
             reviewed.at(sha=files.WORKTREE, **place),
@@ -61,25 +62,26 @@ class WorktreeViewSet(ViewSet):
 
     @documented(committing.Committed, status=201, body=bodies.CommitBody, errors=(404, 409))
     def commit(self, request: Request, **place: Any) -> Response:
-        """Commit these files, all without `files`; with `look`, only as they were seen then."""
+        """Commit these files, or all without `files`; with `look`, only if unchanged since that
+        look."""
         wanted = bodies.all_of(request, "files", "message", "look")
         return Response(committing.commit(**wanted, **place), status=201)
 
     @documented(discarding.Listed, errors=(404,))
     def discarded(self, request: Request, **place: Any) -> Response:
-        """What was discarded here and can be given back, the last first."""
+        """What was discarded here and can be restored, the latest first."""
         return Response(discarding.listed(**place))
 
     @documented(discarding.Discarded, body=bodies.DiscardBody, errors=(404, 409))
     def discard(self, request: Request, **place: Any) -> Response:
-        """Let a file be as HEAD has it; what it was is kept for an undo."""
+        """Reset a file to what HEAD has. Its content is kept for an undo."""
         wanted = bodies.all_of(request, "path", "look")
         return Response(discarding.discard(**wanted, **place))
 
     @documented(discarding.Discarded, body=bodies.UndoBody, errors=(404, 409))
     def undo(self, request: Request, **place: Any) -> Response:
-        """Give back what a discard took, and what of it was staged."""
+        """Restore what a discard took, and stage again what was staged."""
         return Response(discarding.undo(name=rest.body(request).get("id"), **place))
 
 
-IMAGE = assets.HEADERS | {"Cache-Control": "no-store"}  # the next look may find another one
+IMAGE = assets.HEADERS | {"Cache-Control": "no-store"}  # the file may change with every look

@@ -1,8 +1,8 @@
-"""What a hand, or an agent's file tool, wrote into a review file: new threads, replies, marks.
+"""What a person or an agent's file tool wrote into a review file: new threads, replies, marks.
 
-It is told by comparing with what was last read of the file. Where somebody else read the change
-first, or a comment bears a time long past (a file that was put back), nothing is told: requests
-look at the file itself, and who acts on what is told can wait for the next word.
+Found by comparing the file with what was last read of it. Nothing is reported if a request has read
+the change first, or if a comment has an old time (a file that was put back): requests look at the
+file itself, and those who act on reports can wait for the next one.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from review.files import times
 from review.threads import reading
 from review.threads.schema import ReviewFile, Thread
 
-PAST = timedelta(minutes=10)  # what is older was written elsewhere, and only came here now
+PAST = timedelta(minutes=10)  # older comments were written elsewhere, and only arrived here now
 
 Parts = tuple[str, str, str, str]  # slug, "reviews", repo, "<sha>.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing that was written: the last comment of `thread`, or what becomes of it."""
+    """One thing that was written: the last comment of `thread`, or a change of its state."""
 
     thread: Thread
     act: signals.Act
@@ -36,17 +36,18 @@ class Said:
 
 
 class Handwritten:
-    """What review files held when they were last looked at. Called from the watcher's thread."""
+    """What review files held when last looked at. Called from the watcher's thread."""
 
     def __init__(self) -> None:
         self._known: caches.Memory[Parts, ReviewFile] = caches.Memory(4096)
 
     def forget(self, parts: Parts) -> None:
-        """The service wrote the file itself: the index knows what it holds."""
+        """Forget a file that the service itself has written: the index has its contents."""
         self._known.put(parts, UNKNOWN)
 
     def look(self, parts: Parts) -> list[Said]:
-        """What was written since, oldest first; nothing while the file cannot be read."""
+        """What was written since the last look, in file order; nothing if the file cannot be
+        read."""
         before, row = self._known.get(parts), files.remembered(*parts)
         found = files.read(*parts)
         if found is None or found.error:
@@ -54,7 +55,7 @@ class Handwritten:
         now = _parsed(found.data, parts)
         if before is None or before is UNKNOWN:
             if row is not None and row[0] == found.etag:
-                before = now  # a request has read it in the meantime
+                before = now  # a request has read it since
             else:
                 before = _parsed(row[1] if row else {}, parts)
         self._known.put(parts, now)
@@ -65,7 +66,7 @@ UNKNOWN = ReviewFile()
 
 
 def differences(before: ReviewFile, now: ReviewFile) -> Iterator[Said]:
-    """What became of threads that were opened, answered, proposed, settled: in the file's order."""
+    """What was done to threads: opened, replied, proposed, resolved or reopened, in file order."""
     known = {thread.id: thread for thread in before.conversations}
     said = {comment.id for thread in before.threads for comment in thread.comments}
     for thread in now.conversations:

@@ -14,7 +14,7 @@ from review.stacks.values import Repo
 
 
 class Move(NamedTuple):
-    """A branch by its full name; `before` is empty where it came, `after` where it went."""
+    """A branch by its full name; `before` is empty for a new one, `after` for a deleted one."""
 
     ref: str
     before: str
@@ -22,7 +22,7 @@ class Move(NamedTuple):
 
 
 def moves(before: Refs, now: Refs) -> Iterator[Move]:
-    """The branches, local and of remotes, that stand elsewhere than before."""
+    """The local and remote branches that point elsewhere than before."""
     for ref in sorted(before.shas.keys() | now.shas.keys()):
         was, is_ = before.shas.get(ref, ""), now.shas.get(ref, "")
         if was != is_ and ref.startswith((HEADS, REMOTES)):
@@ -30,8 +30,8 @@ def moves(before: Refs, now: Refs) -> Iterator[Move]:
 
 
 def tell(slug: str, name: str, moved: list[Move]) -> None:
-    """Send a signal for each that is under review: the branch whose commits are the range, and
-    local ones whose tip is among these. One that went counts as it was last known."""
+    """Send a signal for each one under review: the branch whose commits are the range, and local
+    ones whose tip is among these. A deleted branch counts as it was last known."""
     try:
         project = projects.get(slug)
         entry = projects.repo(project, name)

@@ -1,4 +1,4 @@
-"""Says each thing once, a moment after it was first to be said."""
+"""Makes each call once, a moment after it was first requested."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, ...]
 
 
 class Teller:
-    """Calls what is handed to `later` from one thread of its own, once per key and moment."""
+    """Makes the calls passed to `later` in one thread of its own, once per key and moment."""
 
     def __init__(self) -> None:
         self._waiting: dict[Key, Callable[[], object]] = {}

@@ -1,7 +1,7 @@
-"""What the server does beside answering: follow files and refs, and tell clients.
+"""What the server does besides answering: follow files and refs, and notify clients.
 
-Events carry ids only; correctness never depends on them, every request looks at the files. What
-the API wrote was told by the API; its echo is dropped here by content.
+Events carry ids only; correctness never depends on them, every request looks at the files. The API
+publishes its own writes; their echo is recognised here by content and dropped.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Background:
         self._refs: dict[RepoKey, Look] = {}
         self._handwritten = Handwritten()
         self._seen: caches.Memory[Path, str] = caches.Memory(4096)  # etags of files
-        self._drop_at = 0.0  # of the monotonic clock
-        self._git: dict[Path, set[RepoKey]] = {}  # which repos a folder of refs belongs to
+        self._drop_at = 0.0  # in seconds of the monotonic clock
+        self._git: dict[Path, set[RepoKey]] = {}  # the repos that a folder of refs belongs to
 
     def start(self) -> None:
         sweep(_review_folders())
@@ -68,7 +68,7 @@ class Background:
         staying.close()
 
     def folders(self) -> Iterable[Path]:
-        """Every folder that is watched, each for the files directly in it."""
+        """Every folder to watch, each for the files directly in it."""
         git: dict[Path, set[RepoKey]] = {}
         known: dict[RepoKey, Look] = {}
         for project in projects.all():
@@ -91,7 +91,8 @@ class Background:
                 self._look(path, path.relative_to(root).parts)
 
     def _drop_rows(self) -> None:
-        """Once a day, as far as anything happens: nothing comes to the index where nothing does."""
+        """Drop unused rows, at most once a day and only at a change: without changes the index does
+        not grow."""
         if time.monotonic() >= self._drop_at:
             self._drop_at = time.monotonic() + DAY_S
             self._teller.later(("rows",), used.drop_unused)
@@ -116,21 +117,21 @@ class Background:
                     self._handwritten.forget(parts)
 
     def _keep(self, slug: str, repo: str) -> None:
-        """Files that a hand wrote hold their commits too."""
+        """Keep the commits of review files from git's cleaning, also those of hand-made files."""
         self._teller.later(("keep", slug, repo), partial(_hold, slug, repo))
 
     def _settle(self, slug: str, repo: str) -> None:
-        """What is said of what was not committed goes to the commits that there are now."""
+        """Move the threads on uncommitted changes to the commits that have these changes now."""
         self._teller.later(("settle", slug, repo), partial(taking_over.settle, slug, repo))
 
     def _project(self, slug: str) -> None:
-        """A project came, went, or says something else in the keys that are ours."""
+        """Take in a project that was added or removed, or changed in the keys of this part."""
         before, now = self._projects.pop(slug, None), _project(slug)
         if now is not None:
             self._projects[slug] = now
-        if before != now:  # perhaps in its repositories, whose folders are watched
+        if before != now:  # the watched folders of its repositories may differ
             self._watcher.rebuild()
-        same = before == now  # what comes after this look is told by the next one
+        same = before == now  # a later change is reported by the next look
         if not self._news(files.path(slug, files.PROJECT), keep=not same) or same:
             return
         if before is None:
@@ -141,8 +142,8 @@ class Background:
             self._teller.later(("config", slug), partial(events.project, slug, "config"))
 
     def _news(self, path: Path, *, keep: bool = True) -> bool:
-        """Whether the file holds something new that was not written by this process; `keep`: it is
-        new no longer, nor is what this process wrote."""
+        """Whether the file has new content that this process did not write. With `keep` that
+        content counts as seen from then on, as what this process wrote always does."""
         etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
         before, ours = self._seen.get(path), files.arrived(path, etag)
         if keep or ours:
@@ -150,9 +151,9 @@ class Background:
         return not ours and etag != before
 
     def _look_at_refs(self, place: RepoKey) -> None:
-        """Tell when the refs of a repo say something else than when last looked at.
+        """Notify clients if the refs of a repo have changed since the last look.
 
-        A project that is not there has no refs: that it went or came is told as that.
+        A missing project has no refs: that it was added or removed is reported by itself.
         """
         before, now = self._refs.get(place), _refs(*place)
         self._refs[place] = now
@@ -167,9 +168,9 @@ class Background:
 
 
 def _review_folders() -> Iterator[Path]:
-    """The projects directory, every directory in it, and in those what holds review state.
+    """The projects directory, every directory in it, and the folders of review state in those.
 
-    A directory that is no project yet may become one by the next file put into it.
+    A directory that is not a project yet may become one with the next file.
     """
     root: Path = settings.PROJECTS_DIR
     yield root
@@ -202,7 +203,7 @@ def _project(slug: str) -> Project | None:
 
 
 def _refs(slug: str, name: str) -> Look:
-    """What the refs of a repo say, the error when they cannot be read, None without such a repo."""
+    """The refs of a repo, the error if they cannot be read, None without such a repo."""
     try:
         path = projects.repo(projects.get(slug), name).path
         return refs.read(projects.opened(path))
@@ -228,7 +229,7 @@ def _hold(slug: str, name: str) -> None:
 
 
 def _etag(path: Path, project: Path) -> str:
-    """Of what the file holds, "" when it is not there; what is not read goes by its stat."""
+    """The hash of a file's content, "" without one; its error and stat if it cannot be read."""
     try:
         found = kernel_files.read(path, limit=files.LIMIT, within=project)
     except (OSError, UnsafePath) as error:
@@ -237,7 +238,7 @@ def _etag(path: Path, project: Path) -> str:
 
 
 def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
-    """Name the commits on which the file is shown; a file shown on none is an orphan's."""
+    """Publish an event for each commit that shows the file; for the project if none does."""
     try:
         project = projects.get(slug)
         found = repos.load(project, projects.repo(project, name))
@@ -255,7 +256,7 @@ def _tell_commits(slug: str, kind: str, name: str, stem: str) -> None:
 
 
 def _tell_said(parts: tuple[str, str, str, str], said: list[Said]) -> None:
-    """Tell the other parts, by the commit on which the file is shown, else by the file's own."""
+    """Send a signal for each, with the commit on which the file is shown, else the file's own."""
     slug, _kind, name, file = parts
     stem = file.removesuffix(".yaml")
     try:

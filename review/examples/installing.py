@@ -1,7 +1,7 @@
-"""Two example projects that a person adds, tries out and puts away again.
+"""Two example projects that a person can add, try out and put away again.
 
-Removing renames `project.yaml`, adding again renames it back: what was written into an example
-is kept. Only files of an example that are missing are ever made.
+Removing renames `project.yaml`, adding again renames it back, so that what was written into an
+example is kept. Only missing files of an example are ever created.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from review.files import expect, state_dir
 ReviewState = Literal["present", "removed", "none"]
 
 
-class Examples(TypedDict):  # their slugs, by what was done with them
+class Examples(TypedDict):  # slugs, by what was done with them
     created: list[str]
     restored: list[str]
     existing: list[str]
@@ -38,7 +38,7 @@ SOURCE = Path(__file__).parent / "projects"
 EXAMPLES = {"example-payments": "payments", "example-search": "search"}  # slug -> its `example` key
 FILE = "project.yaml"
 REMOVED = f"{FILE}.removed-"
-PLACE = b"<examples>"  # in their files: where the repository lies
+PLACE = b"<examples>"  # replaced in their files by the path of the repository
 LOCK = "review-examples"
 
 _guard = threading.Lock()
@@ -46,17 +46,17 @@ _adding: Future[Examples] | None = None
 
 
 def state() -> ReviewState:
-    """`present` when an example is there, `removed` when one can be brought back, else `none`."""
+    """`present` if an example is there, `removed` if one can be brought back, else `none`."""
     if any(map(_is_live, EXAMPLES)):
         return "present"
     return "removed" if any(map(_newest_removed, EXAMPLES)) else "none"
 
 
 def add() -> Examples:
-    """Make the examples or bring them back: their slugs by what was done with them.
+    """Create the examples or bring them back; return their slugs by what was done with them.
 
-    While one call runs, others wait for it and get its result. Conflict `exists` when a person's
-    project has the name of an example; then, and after any other failure, nothing new is left.
+    While one call runs, others wait for it and get its result. Conflict `exists` if another project
+    has the name of an example; after that or any other failure, nothing new is left.
     """
     global _adding  # noqa: PLW0603 - what the others wait for
     with _guard:
@@ -77,7 +77,7 @@ def add() -> Examples:
 
 
 def remove() -> Examples:
-    """Put the examples away. Conflict `busy` while they are being added."""
+    """Put the examples away. Raises Conflict `busy` while they are being added."""
     if _adding is not None:
         raise Conflict("Examples are still being added", code="busy")
     result = _result()
@@ -111,7 +111,7 @@ def _result() -> Examples:
 
 
 def _bring(slug: str, home: Path, undo: ExitStack) -> Literal["created", "restored", "existing"]:
-    """Have the project there; which of the lists of the result it belongs to."""
+    """Make sure the project is there; return the name of its list in the result."""
     if _is_live(slug):
         return "existing"
     if removed := _newest_removed(slug):
@@ -123,7 +123,7 @@ def _bring(slug: str, home: Path, undo: ExitStack) -> Literal["created", "restor
 
 
 def _create(slug: str, home: Path, undo: ExitStack) -> None:
-    """Write the files of an example; its project.yaml last, so that no part of it is ever seen."""
+    """Write the files of an example, project.yaml last: an incomplete project is never seen."""
     project = _folder(slug)
     place = os.path.relpath(home, project) if home.is_relative_to(_beside()) else str(home)
     sources = [path for path in (SOURCE / slug).rglob("*.yaml") if path.name != FILE]
@@ -138,7 +138,7 @@ def _create(slug: str, home: Path, undo: ExitStack) -> None:
 
 
 def _beside() -> Path:
-    """The data directory, if it holds the projects: then all can be moved together."""
+    """The data directory, if it has the projects too: then both can be moved together."""
     data = Path(settings.DATA_DIR)
     return data if Path(settings.PROJECTS_DIR).is_relative_to(data) else Path(os.devnull)
 
@@ -157,7 +157,7 @@ def _remove_empty(folder: Path) -> None:
 
 
 def _rename(slug: str, old: str, new: str) -> None:
-    """Give project.yaml its other name, under the lock that its writers take."""
+    """Rename project.yaml, under the lock that its writers take."""
     path = _folder(slug) / FILE
     with (
         files.writing(path.name),

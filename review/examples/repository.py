@@ -1,4 +1,4 @@
-"""The one bare repository both examples read: a short history with fixed names and dates."""
+"""The bare repository that both examples read: a short history with fixed names and dates."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ REFS = {
     "refs/heads/search/titles": "bb4297cecaeb49b27eaf03bc2f3e6acae56285b3",
     "refs/heads/search/typing": "88e772b6e72e0a4a9ae12e7e6dc8cb63e59796c2",
     "refs/heads/search/web": "9cd0ce2ca3e905c0789d699dd10be3fd8e5f67cd",
-    # the commit that was amended: nothing but this keeps it
+    # the commit that was amended: only this ref keeps it
     "refs/rewritten/payments/retry-1": "d528cba070b4c1bd6930d6074b454a9c535790b0",
 }
 
 
 def ensure(path: Path) -> bool:
-    """Have the repository there, with all its branches. Whether it had to be made.
+    """Make sure the repository is there with all its branches. Whether it had to be made.
 
-    Only one may be at work at a time: what a killed one left is removed.
-    One that cannot be used is kept beside the new one as `<name>.damaged-<UTC stamp>`.
+    Only one call may run at a time: what an interrupted one left is removed. A repository that
+    cannot be used is kept beside the new one as `<name>.damaged-<UTC stamp>`.
     """
     if _is_whole(path):
         return False
@@ -59,7 +59,7 @@ def ensure(path: Path) -> bool:
 
 
 def discard(path: Path) -> None:
-    """Remove a repository that was only just made."""
+    """Remove a repository that was just made."""
     shutil.rmtree(path, ignore_errors=True)
 
 

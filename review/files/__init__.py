@@ -1,7 +1,7 @@
 """The YAML files of the review part: project.yaml, review files, PR files.
 
-The one place that knows where they lie, reads them with every scalar as text, and changes them
-through the kernel's writer. What a file means is for projects/, reviews/ and stacks/ to say.
+The one place that knows their paths, reads them with every scalar as text, and changes them through
+the kernel's writer. What a file means is decided in projects/, threads/ and stacks/.
 """
 
 from review.files.backups import keep

@@ -1,4 +1,4 @@
-"""Texts that would be lost, put aside outside the projects; nothing is put back by itself."""
+"""Backups, outside the projects, of texts that would be lost. Nothing is restored automatically."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from config.storage import files
 from review.files.layout import state_dir
 
-KEPT = 20  # of each file
+KEPT = 20  # backups of each file
 
 
 def keep(parts: Sequence[str], data: bytes) -> None:
-    """Keep a text of the file, unless it is the one that was kept last.
+    """Keep a text of the file, unless it equals the latest backup.
 
-    CannotWrite, naming the file, when the disk refuses.
+    Raises CannotWrite, naming the file.
     """
     folder = state_dir().joinpath("backups", *parts)
     with files.writing("/".join(parts[1:])):

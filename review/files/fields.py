@@ -1,4 +1,4 @@
-"""Reading one mapping of a hand-made file: text in, typed fields out, never a crash.
+"""Reads one mapping of a hand-made file: text in, typed fields out; never raises.
 
 A field of the wrong type counts as absent and becomes a warning.
 """
@@ -20,7 +20,7 @@ YES_OR_NO = TRUTH | {"yes": True, "no": False, "on": True, "off": False}
 
 
 class Fields:
-    """The mapping `value`, named `where` in warnings. What no method asked for is `extra`.
+    """The mapping `value`, called `where` in warnings. Keys that no method asked for are `extra`.
 
     `where` is "" for a file that is the only one of its kind.
     """
@@ -38,7 +38,7 @@ class Fields:
         return self.value.get(key)
 
     def extra(self) -> dict[str, Any]:
-        """Every key that no other method was asked for, as it stands in the file."""
+        """Every key that no other method was asked for, with its value from the file."""
         return {key: value for key, value in self.value.items() if key not in self._known}
 
     def warn(self, key: str, wanted: str) -> None:
@@ -46,7 +46,7 @@ class Fields:
         self.warnings.append(f'"{key}"{of} must be {wanted}; it is ignored')
 
     def text(self, key: str) -> str | None:
-        """Any scalar; blank text counts as absent."""
+        """Any scalar as text; blank text counts as absent."""
         return self.read(key, "text", str)
 
     def words(self, key: str) -> str | None:
@@ -70,7 +70,7 @@ class Fields:
         return self.read(key, wanted, lambda text: text if form.fullmatch(text) else None)
 
     def hexes(self, key: str) -> tuple[str, ...]:
-        """A list of shas; what is none is left out."""
+        """A list of shas; entries that are not shas are left out."""
         return tuple(_valid(map(scalar, self.items(key, "a list of shas"))))
 
     def items(self, key: str, wanted: str = "a list") -> list[Any]:
@@ -82,7 +82,7 @@ class Fields:
         return []
 
     def read(self, key: str, wanted: str, convert: Callable[[str], T | None]) -> T | None:
-        """What `convert` makes of a scalar; None, and told, where it makes nothing."""
+        """What `convert` makes of a scalar; None with a warning where it makes None."""
         found = self.raw(key)
         if found is None:
             return None
@@ -96,7 +96,7 @@ class Fields:
 
 
 def beside(extra: Mapping[str, Any], record: Record) -> Record:
-    """The record with the keys of its file that mean nothing here; they never hide its own."""
+    """The record with the unknown keys of its file; these never hide its own keys."""
     return cast("Record", {**extra, **record}) if extra else record
 
 

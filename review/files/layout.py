@@ -1,4 +1,4 @@
-"""Where the files lie. Only names in the form of a listed one ever reach the disk."""
+"""The paths of the files. Only names of the forms listed here ever reach the disk."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KINDS: tuple[Kind, ...] = ("reviews", "prs")
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 REPO = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}")
 SHA_FILE = re.compile(r"([0-9a-f]{7,64})\.yaml")
-WORKTREE = "WORKTREE"  # stands where the sha of a commit stands, for what is not committed
+WORKTREE = "WORKTREE"  # replaces the sha in names and routes, for what is not committed
 
 
 def path(*parts: str) -> Path:
-    """Where a file lies: parts below the projects directory. UnsafePath for any other form."""
+    """The path of a file from its parts below the projects directory. UnsafePath for any other."""
     match parts:
         case (slug, "project.yaml") if SLUG.fullmatch(slug):
             return root() / slug / PROJECT
@@ -34,14 +34,14 @@ def path(*parts: str) -> Path:
 
 
 def state_dir() -> Path:
-    """What the review part keeps outside the projects, for this user alone."""
+    """The folder of the review part outside the projects, for this user alone."""
     folder = Path(settings.DATA_DIR) / "state" / "review"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
 
 def drafts(slug: str, repo: str) -> Path:
-    """Where the unsent drafts of a repo lie: beside the projects, a file for each commit."""
+    """The folder of a repo's unsent drafts: outside the projects, with a file for each commit."""
     return Path(settings.DATA_DIR) / "state/review/drafts" / slug / repo
 
 
@@ -59,20 +59,20 @@ def names(slug: str, kind: Kind, repo: str) -> list[str]:
 
 
 def name_of(slug: str, kind: Kind, repo: str, sha: str) -> str | None:
-    """The name of a commit's file: its full sha before shorter ones, None where it has none."""
+    """The name of a commit's file: its full sha rather than a shorter one; None without a file."""
     found = (name for name in names(slug, kind, repo) if sha.startswith(name))
     return max(found, key=len, default=None)
 
 
 def is_named(kind: str, name: str) -> bool:
-    """Whether a file of this kind may be called so: after its commit, or after the work tree."""
+    """Whether a file of this kind can be named so: after a commit, or after the work tree."""
     if SHA_FILE.fullmatch(name):
         return True
     return kind == "reviews" and name == f"{WORKTREE}.yaml"
 
 
 def has_worktree(slug: str, repo: str) -> bool:
-    """Whether something was said there of what is not committed."""
+    """Whether there is a review of what is not committed in this repo."""
     if not (SLUG.fullmatch(slug) and REPO.fullmatch(repo)):
         return False
     return os.path.isfile(root() / slug / "reviews" / repo / f"{WORKTREE}.yaml")  # noqa: PTH113
@@ -83,7 +83,7 @@ def is_project(slug: str) -> bool:
 
 
 def listed(folder: Path) -> list[str]:
-    """The names in a folder; none where there is no folder, or it cannot be read."""
+    """The names in a folder; empty if there is no folder or it cannot be read."""
     try:
         return os.listdir(folder)  # noqa: PTH208 - names are all that is wanted
     except OSError:
@@ -91,7 +91,7 @@ def listed(folder: Path) -> list[str]:
 
 
 def project(slug: str) -> Path:
-    """The folder that no link leads a file of the project out of; it may be a link itself."""
+    """The project's folder: its files may not lead out of it by a link, but it may be a link."""
     return root() / slug
 
 

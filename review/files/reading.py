@@ -23,13 +23,13 @@ log = logging.getLogger(__name__)
 
 LIMIT = 8 << 20
 VALUES = 400_000  # 5,000 threads, each with a few comments
-YOUNG_S = 2.0  # the stat of a file this young does not tell all its changes apart
+YOUNG_S = 2.0  # in a file this young, changes may not show in its stat
 
 
 def load(key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
-    """The texts of a file and where they stand. YamlError also for a wrong structure.
+    """The texts of a file, and its document. Raises YamlError, also for a wrong structure.
 
-    Only project.yaml may hold aliases: the keys of others in it are not ours to judge.
+    Only project.yaml may have aliases: it also has keys of others, which are not ours to judge.
     """
     ours = not key.endswith(f"/{PROJECT}")
     document = yamlio.parse_recent(data, limit=LIMIT, aliases=not ours, nodes=VALUES)
@@ -83,15 +83,15 @@ MIRROR = Mirror(
 caches.register(MIRROR.clear)
 caches.register(yamlio.forget_recent)
 
-# review files as last read well
+# review files as they were last valid
 _good: caches.Memory[str, Mirrored] = caches.Memory(1024, shared=True)
 
 
 def read(*parts: str) -> Mirrored | None:
-    """The file as it is now, None when there is none.
+    """The file as it is now, None if there is none.
 
-    `data` holds every scalar as its source text (null is None). With an `error` ("line 3, column
-    1: ..."), `data` is what was last read well.
+    `data` holds every scalar as its source text (null is None). With an `error` ("line 3, column 1:
+    ..."), `data` is the last good value.
     """
     return _watched(parts, MIRROR.get("/".join(parts)))
 
@@ -108,14 +108,14 @@ def read_all(slug: str, kind: layout.Kind, repo: str) -> list[Mirrored]:
 
 
 def read_many(wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], Mirrored | None]:
-    """As `read`, of many files: their rows are asked for and written together."""
+    """As `read`, for many files: their rows are read and written together."""
     keys = {parts: "/".join(parts) for parts in wanted}
     found = MIRROR.get_many(keys.values())
     return {parts: _watched(parts, found.get(key)) for parts, key in keys.items()}
 
 
 def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
-    """The file, once what vanished from it is in the backups."""
+    """Return `found`; if threads or comments have vanished from it, back up the last text first."""
     key = "/".join(parts)
     if parts[1:2] == ("reviews",) and (found is None or not found.error):
         _keep_vanished(parts, _good.get(key), found)
@@ -125,7 +125,7 @@ def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
 
 
 def _keep_vanished(parts: tuple[str, ...], before: Mirrored | None, now: Mirrored | None) -> None:
-    """Ids are gone that were there: the text that held them goes to the backups."""
+    """Back up the last text of the file if it had ids that are missing now."""
     if before is None or before is now or before.document is None:
         return
     if before.path != layout.path(*parts):
@@ -134,12 +134,12 @@ def _keep_vanished(parts: tuple[str, ...], before: Mirrored | None, now: Mirrore
         return
     try:
         backups.keep(parts, before.document.text.encode())
-    except files.CannotWrite as error:  # a read goes on
+    except files.CannotWrite as error:  # the read continues
         log.warning("no backup was made", extra={"file": str(before.path), "why": str(error)})
 
 
 def _ids(found: Mirrored) -> set[str]:
-    """The ids of threads and comments that stand in a review file."""
+    """The ids of threads and comments that are written in a review file."""
     threads = [one for one in found.data.get("threads") or [] if isinstance(one, dict)]
     comments = [one for thread in threads for one in thread.get("comments") or []]
     named = [one for one in (*threads, *comments) if isinstance(one, dict)]
@@ -152,9 +152,9 @@ _young: dict[str, tuple[str, str]] = {}  # stat and hash of files that were youn
 
 
 def stamp(slug: str, repo: str) -> str:
-    """Changes when project.yaml, any review or PR file of this repo or a draft does; parses
+    """A hash that changes with project.yaml, any review or PR file of this repo, or a draft. Parses
     nothing."""
-    folder = f"{layout.root()}/{slug}"  # text: the list of projects asks this of all of them
+    folder = f"{layout.root()}/{slug}"  # a string: faster, as it is called for all repos
     marks = [_mark(f"{folder}/{PROJECT}", folder)]
     for kind in KINDS if REPO.fullmatch(repo) else ():
         with contextlib.suppress(OSError), os.scandir(f"{folder}/{kind}/{repo}") as entries:
@@ -172,7 +172,7 @@ def _stat(found: os.stat_result) -> str:
 
 
 def _mark(file: str, folder: str) -> str:
-    """A file's name and stat, and its hash while, and since, a stat could hide a change."""
+    """A file's name and stat; with its hash while it is young, and then until its stat changes."""
     try:
         found = os.stat(file)  # noqa: PTH116 - thousands of them are looked at
     except OSError as error:

@@ -15,17 +15,17 @@ FORM = re.compile(
 
 
 def now() -> str:
-    """RFC 3339 in UTC to the second, for everything that is only shown."""
+    """The time now as RFC 3339 in UTC to the second, for everything that is only shown."""
     return _text(clock.now(), fraction=False)
 
 
 def now_exact() -> str:
-    """With milliseconds: two writes within one second have an order (lineage)."""
+    """As `now`, with milliseconds, so that two writes within one second have an order (lineage)."""
     return of(clock.now())
 
 
 def of(moment: datetime) -> str:
-    """A moment with milliseconds."""
+    """The moment in the same form, with milliseconds."""
     return _text(moment.astimezone(UTC), fraction=True)
 
 
@@ -33,7 +33,7 @@ def of(moment: datetime) -> str:
 def read(text: str) -> str | None:
     """Any RFC 3339 time or `YYYY-MM-DD HH:MM` (UTC) in our form; a fraction becomes milliseconds.
 
-    None when it is no time.
+    None if it is not a time.
     """
     found = FORM.fullmatch(text.strip())
     if found is None:
@@ -52,14 +52,14 @@ def read(text: str) -> str | None:
 
 
 def exact(text: str | None) -> str:
-    """A time of `read` with milliseconds, so that texts compare as moments do; "" for None."""
+    """A time from `read` with milliseconds, so that texts sort as moments do; "" for None."""
     if text is None or "." in text:
         return text or ""
     return text.removesuffix("Z") + ".000Z"
 
 
 def seconds(text: str | None) -> str | None:
-    """A time of `read` to the second, as answers show it."""
+    """A time from `read` to the second, as answers show it."""
     if text is None or "." not in text:
         return text
     return text.partition(".")[0] + "Z"

@@ -1,4 +1,4 @@
-"""Changes of files: one operation on the file as it is now, refused while it is broken."""
+"""Changes of files: one operation on the file as it is now, refused while it is invalid."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from review.files.reading import MIRROR, load
 VERSION = 1
 NUMBER = re.compile(r"[0-9]{1,9}")
 
-ECHO_S = 1.0  # within this time a change that was written is seen
-MOST_EXPECTED = 64  # of one file; more are written only where nothing watches
+ECHO_S = 1.0  # the watcher sees a change within this time
+MOST_EXPECTED = 64  # of one file; more are pending only if nothing watches
 
 _expected: caches.Memory[Path, tuple[tuple[float, str], ...]] = caches.Memory(4096, shared=True)
 _lock = threading.Lock()
@@ -33,9 +33,9 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
     """Apply `edit` to the file as it is now, through the kernel's writer.
 
     `edit` gets None for an absent file and returns None to remove it; it may be called several
-    times, and may raise YamlError for what it cannot make sense of. `backup` keeps the text
-    before. Conflict (invalid_file, newer_file, changed) for a file, or a project.yaml above it,
-    that must not be written; 500 "Cannot write ..." when the disk refuses. Then nothing changed.
+    times, and may raise YamlError for contents it cannot handle. `backup` keeps the previous text.
+    Raises Conflict (invalid_file, newer_file, changed) if the file, or a project.yaml above it,
+    must not be written; SvcError "Cannot write ..." if the disk refuses. Then nothing has changed.
     """
     target, name = layout.path(*parts), "/".join(parts[1:])
     if name != PROJECT:
@@ -44,7 +44,7 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
     try:
         if not os.path.isdir(target.parent):  # noqa: PTH112 - no error is one of ours
             if apply(None) is None:
-                return  # and no folder is made for nothing
+                return  # nothing to write: no folder is made
             if leads_out(layout.project(parts[0]), target.parent):
                 raise UnsafePath(f"{name} leaves its folder")
             with files.writing(name):
@@ -62,9 +62,8 @@ def change(parts: Sequence[str], edit: files.Edit, *, backup: bool = False) -> N
 
 
 def check_whole(name: str, error: str | None, version: int = VERSION) -> None:
-    """Conflict unless all of a file is known: with the `error` of its reading, or of a newer
-    `version`, it is neither written nor taken over.
-    """
+    """Raise Conflict unless all of a file is understood: with an `error` from reading it, or a
+    newer `version`, it is neither written nor taken over."""
     if error and error.startswith("cannot be "):
         raise Conflict(f"{name} {error}; nothing was changed.", code="invalid_file")
     if error:
@@ -75,7 +74,7 @@ def check_whole(name: str, error: str | None, version: int = VERSION) -> None:
 
 
 def expect(file: Path, data: bytes | None) -> None:
-    """This process is about to write these bytes there, or to remove the file."""
+    """Announce that this process is about to write these bytes, or to remove the file."""
     etag = "" if data is None else files.etag_of(data)
     with _lock:
         waiting = _expected.get(file) or ()
@@ -83,10 +82,10 @@ def expect(file: Path, data: bytes | None) -> None:
 
 
 def arrived(file: Path, etag: str) -> bool:
-    """Whether what the file now holds, "" for nothing, is what this process wrote there.
+    """Whether the file's current content ("" for no file) was written by this process.
 
-    It is so once: neither this nor what was written before is expected again. When something else
-    has come, what was written over a second ago is not expected either, for it has been and gone.
+    True once: neither this write nor earlier ones are expected again. If the content is someone
+    else's, writes of more than a second ago are dropped too, as they have been replaced since.
     """
     now = time.monotonic()
     with _lock:
@@ -104,7 +103,7 @@ def arrived(file: Path, etag: str) -> bool:
 def _apply(
     parts: tuple[str, ...], edit: files.Edit, backup: bool, data: bytes | None
 ) -> bytes | None:
-    """The edit, with what holds for every file around it."""
+    """Apply the edit, with the checks and the backup that every file gets."""
     name = "/".join(parts[1:])
     try:
         if data is not None:
@@ -121,7 +120,7 @@ def _apply(
 
 
 def _check_project(slug: str) -> None:
-    """Nothing below a project is written while its project.yaml cannot be read."""
+    """Raise Conflict if project.yaml cannot be read: nothing below it is written then."""
     found = MIRROR.get(f"{slug}/{PROJECT}")
     if found is None:
         raise NotFound(f"No such project: {slug}")

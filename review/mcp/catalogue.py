@@ -29,7 +29,7 @@ PLACE = (
     ),
 )
 THREAD = Argument("thread", "string", "Id of the thread", required=True)
-field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over REST
+field = partial(Argument, as_sent=True)  # refused by the nouns as over REST
 BODY = field("body", "text", "Markdown", required=True)
 tool = partial(Operation, render=lambda record: record)
 AUTHOR = field("author", "name", "Who signs it, as agent:<name>; agent when left out")
@@ -37,7 +37,7 @@ REPO = Argument("repo", "string", "Name of the repo", required=True)
 
 
 def _signed(noun: Callable[..., Any]) -> Callable[..., Any]:
-    """The noun, signed by an agent whatever name is given: a person's word comes by other ways."""
+    """The noun, signed by an agent whatever name is given: people do not write through MCP."""
 
     def run(_caller: object, *, author: Any = None, **arguments: Any) -> Any:
         if isinstance(author, str) and author.strip() and not is_agent(author.strip()):
@@ -55,7 +55,7 @@ def _call(noun: Callable[..., Any], **fixed: Any) -> Callable[..., Any]:
 def _commit(
     *, contents: Any, path: str | None = None, **place: Any
 ) -> details.Commit | details.File:
-    """One commit or one file; TooLarge when it holds more text than fits into one tool result."""
+    """One commit or one file. Raises TooLarge if its text does not fit into one tool result."""
     if path is not None:
         file = details.file(path=path, **place)
         if len(file["old"] or "") + len(file["new"] or "") > MOST_TEXT:

@@ -1,4 +1,4 @@
-"""The registry of the tools of /mcp and of those of turns. Light: workers of turns load it too."""
+"""The registry for the tools of /mcp and of turns. Kept light, as workers of turns load it too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from review.refusals import failures_as_500
 
 
 class Tools(Registry):
-    """The operations of this surface; what git or the disk refuses is worded as over REST."""
+    """The operations of this surface; errors of git and of the disk are worded as over REST."""
 
     @failures_as_500()
     def run(self, name: str, principal: Principal, /, **arguments: Any) -> Any:

@@ -25,14 +25,14 @@ def _noun(name: str) -> Callable[..., Any]:
 
 
 def _at(name: str, *optional: str) -> Callable[..., Any]:
-    """The noun, for what a turn in this directory may reach; what is left out is None."""
+    """The noun, limited to what a turn in this directory may reach; omitted arguments are None."""
     noun = _noun(name)
     empty = dict.fromkeys((*optional, "project"))
     return lambda caller, **given: noun(caller.directory, **{**empty, **given})
 
 
 def _signed(name: str) -> Callable[..., Any]:
-    """The same of one that writes, in the name of the turn's engine."""
+    """As `_at` for a noun that writes, signed with the name of the turn's engine."""
     noun = _noun(name)
 
     def run(caller: TurnCaller, **given: Any) -> Any:

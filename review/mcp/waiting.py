@@ -1,6 +1,6 @@
-"""Waiting for what a person writes next: on the loop, holding no thread.
+"""Waiting for what a person writes next: on the event loop, without holding a thread.
 
-The event of the change wakes the call; a look every so often finds what came without one.
+The event of a change wakes the call; a check every few seconds finds changes that had no event.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _waiting = Bound(WAITS, "calls wait for threads already; ask again in a minute."
 
 
 class Next(TypedDict):
-    """`thread` is null when the time was over; `unanswered` counts those there are in all."""
+    """`thread` is null if the time ran out; `unanswered` counts all unanswered threads."""
 
     thread: ProjectThread | None
     unanswered: int
@@ -35,14 +35,14 @@ class Next(TypedDict):
 def next_thread(
     *, project: str, repo: str = "", skip: Sequence[str] = (), wait_seconds: int = 0
 ) -> Next:
-    """The first unanswered thread that is none of `skip`."""
+    """The first unanswered thread that is not in `skip`."""
     found = conversations.unanswered(project, repo)
     left = [thread for thread in found if thread["id"] not in skip]
     return {"thread": left[0] if left else None, "unanswered": len(found)}
 
 
 async def until_one(_caller: object, *, wait_seconds: int, **which: Any) -> None:
-    """Until there is one, for so many seconds at most."""
+    """Wait until there is such a thread, for at most `wait_seconds`."""
 
     @refusals.failures_as_500()
     def there() -> bool:

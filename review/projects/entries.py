@@ -1,7 +1,7 @@
-"""What project.yaml says to the review part, as values. Never reads or writes.
+"""The values in project.yaml that the review part uses. Never reads or writes.
 
 Text in, typed fields out: a field of the wrong type counts as absent and becomes a warning, a repo
-that cannot be used is listed with its errors. No file is so odd that it stops the others.
+that cannot be used is listed with its errors. No error in one file affects the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class StackEntry:
     """One stack of a repo. `color` is "#rrggbb", None for the default by position.
 
     `commits` are short or full shas, bottom to top; None makes it the rest stack. `index` is its
-    place in the list in the file.
+    position in the list in the file.
     """
 
     title: str | None
@@ -43,10 +43,10 @@ class StackEntry:
 
 @dataclass(frozen=True, slots=True)
 class RepoEntry:
-    """One repo as project.yaml names it; one with `errors` is listed and not usable.
+    """One repo as project.yaml lists it; one with `errors` is listed but not usable.
 
-    `range` is text, or {"base": text or None, "head": text}; None is computed. `index` is its
-    place in the list in the file.
+    `range` is text, or {"base": text or None, "head": text}; None means computed. `index` is its
+    position in the list in the file.
     """
 
     name: str
@@ -61,7 +61,7 @@ class RepoEntry:
 
 
 def repos(values: Any, folder: Path) -> tuple[RepoEntry, ...]:
-    """The `repos` list of a project that lies in `folder`."""
+    """The `repos` list of a project whose folder is `folder`."""
     taken: set[str] = set()
     found = []
     for index, value in enumerate(values if isinstance(values, list) else []):
@@ -72,10 +72,10 @@ def repos(values: Any, folder: Path) -> tuple[RepoEntry, ...]:
 
 
 def place(shown: str, folder: Path) -> Path | None:
-    """The directory that a written path means: absolute, ~, or relative to `folder`."""
+    """The directory that a written path means: absolute, ~, or relative to `folder`; or None."""
     try:
         path = Path(shown.strip()).expanduser()
-    except RuntimeError:  # the home of a user there is not
+    except RuntimeError:  # the home of a user who does not exist
         return None
     return None if "\0" in shown else Path(os.path.normpath(folder / path))
 
@@ -107,7 +107,7 @@ def _repo(value: Any, index: int, folder: Path, taken: set[str]) -> RepoEntry:
 
 
 def _name(fields: Fields, path: Path | None, index: int, errors: list[str]) -> str:
-    """The written name, else the last part of the path; always one that a route can hold."""
+    """The written name, else the last part of the path; always one that is valid in a route."""
     given = fields.value.get("name")
     if isinstance(given, str) and NAME.fullmatch(given):
         return given
@@ -118,7 +118,7 @@ def _name(fields: Fields, path: Path | None, index: int, errors: list[str]) -> s
 
 
 def usable_name(text: str) -> str:
-    """The text with every character that a repo's name may not have as a hyphen."""
+    """The text as a name for a repo: other characters become hyphens. "" if nothing is left."""
     made = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-")[:64]
     return made if NAME.fullmatch(made) else ""
 

@@ -1,8 +1,8 @@
-"""The repository at a path that a project lists, as far as whoever works there may be believed.
+"""Opens the repository at a path that a project lists, if its `.git` can be trusted.
 
-Where agents work they may write `.git`, so there a repository has to name its directory; anywhere
-else a person put it, and it opens as git has it.
-See docs/design/trust.md#a-repository-names-its-directory.
+Agents may write `.git` where they work, so there a repository has to name its directory; anywhere
+else a person put it, and it opens as git resolves it. See
+docs/design/trust.md#a-repository-names-its-directory.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from review.projects import reading
 
 
 def opened(path: Path) -> Repository:
-    """The repository there; behind a wall, one that lies within it. GitError missing, not_git or
-    unreadable."""
+    """The repository at `path`; within a wall, it must lie inside that wall. Raises GitError
+    missing, not_git or unreadable."""
     found, wall = open_repository(path), walled.standing()
     if wall and not (wall.holds(found.git_dir) and wall.holds(found.common_dir)):
         raise GitError("not_git", f"Not a git repository: {path}: {owning.STRANGE}")
@@ -45,7 +45,7 @@ def _is_worked_in(path: Path) -> bool:
 
 
 def _upwards(place: str) -> Iterator[str]:
-    """It and all that it lies in, as text: the list of projects asks it of every repository."""
+    """The place and all directories above it, as text: it is called for every repository."""
     yield place
     while (above := os.path.dirname(place)) != place:  # noqa: PTH120
         yield (place := above)

@@ -1,4 +1,4 @@
-"""What the project.yaml of each project says now. A broken one says what it last said well."""
+"""The values of each project's project.yaml now. An invalid file has its last good values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from review.projects.entries import RepoEntry
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project. With a `parse_error` ("line 3, column 1: ..."), as it was last read well.
+    """One project. With a `parse_error` ("line 3, column 1: ..."), its last good values.
 
-    Two are equal when all is equal that this part owns in the file: see `etag` for its bytes.
+    Two projects are equal if all that this part uses of the file is equal; `etag` is of its bytes.
     """
 
     slug: str
@@ -32,7 +32,7 @@ class Project:
     example: str | None
     repos: tuple[RepoEntry, ...]
     agents_resolve: bool | None = None  # None = as the instance says
-    # where its agents work beside `dir`: as the file says it, and without links
+    # where its agents work besides `dir`: as the file says it, and with links resolved
     works_in: tuple[str, ...] = field(default=(), compare=False)
     parse_error: str | None = None
     warnings: tuple[str, ...] = ()
@@ -41,14 +41,14 @@ class Project:
 
 
 _parsed: dict[str, tuple[Mirrored, Project]] = {}
-_state = [object()]  # another one whenever something else was read
-_places: list[tuple[object, frozenset[str]]] = []  # of that state
-LOOK_S = 1.0  # how long what was read of all of them is good enough to open a repository
-_looked_at: list[float] = []  # when all were read last, of the monotonic clock
+_state = [object()]  # replaced whenever a project is read with a difference
+_places: list[tuple[object, frozenset[str]]] = []  # the directories for that state
+LOOK_S = 1.0  # how recent the last reading of all projects must be to open a repository
+_looked_at: list[float] = []  # when all were last read, by the monotonic clock
 
 
 def get(slug: str) -> Project:
-    """The project as its file is now. NotFound when there is none."""
+    """The project as its file is now. Raises NotFound if there is none."""
     found = _taken(slug, files.read(slug, files.PROJECT)) if files.SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFound(f"No such project: {printable(slug)}")
@@ -64,11 +64,11 @@ def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
 
 
 def worked_in() -> frozenset[str]:
-    """The directories outside of ours that agents work in, as each file said within a second. None
-    of them is looked at: a disk that does not answer would hold up the repositories of others."""
+    """The directories outside of ours where agents work, as of at most a second ago. They are not
+    accessed: a disk that does not answer would hold up the repositories of other projects."""
     if not _looked_at or time.monotonic() - _looked_at[0] >= LOOK_S:
         all()
-    state = _state[0]  # before what is read of it: a change meanwhile is seen by the next call
+    state = _state[0]  # taken before reading: a change in between is seen by the next call
     known = next(iter(_places), None)
     if known is None or known[0] is not state:
         told = (place for _, one in [*_parsed.values()] for place in one.works_in)
@@ -78,7 +78,7 @@ def worked_in() -> frozenset[str]:
 
 
 def repo(project: Project, name: str) -> RepoEntry:
-    """The first repo of that name. NotFound when there is none."""
+    """The first repo of that name. Raises NotFound if there is none."""
     found = next((entry for entry in project.repos if entry.name == name), None)
     if found is None:
         raise NotFound(f"No such repo: {printable(name)}")
@@ -86,7 +86,7 @@ def repo(project: Project, name: str) -> RepoEntry:
 
 
 def _taken(slug: str, found: Mirrored | None) -> Project | None:
-    """The project of a file as it is now; the same one while the file is."""
+    """The project of a file as it is now; the same object while the file is unchanged."""
     if found is None:
         if _parsed.pop(slug, None):
             _state[0] = object()
@@ -125,18 +125,19 @@ def _agents_resolve(fields: Fields, warnings: list[str]) -> bool | None:
 
 
 def _name(data: dict[str, Any]) -> str | None:
-    """The workspace's name of the project; whether it is fit is for the workspace to say."""
+    """The project's name in the workspace, None if blank. The workspace judges whether it is
+    valid."""
     name = data.get("name")
     return name if isinstance(name, str) and name.strip() else None
 
 
 def _works_in(data: dict[str, Any]) -> tuple[str, ...]:
-    """The workspace's directory of the project, if it is a whole path."""
+    """The project's directory in the workspace, as written and resolved; empty unless absolute."""
     path = data.get("path")
     if not (isinstance(path, str) and path.startswith(("/", "~/"))):
         return ()
     try:
         place = Path(path).expanduser()
         return os.fspath(place), os.path.realpath(place)
-    except (ValueError, RuntimeError):  # what no path can hold; a user without a home
+    except (ValueError, RuntimeError):  # not a valid path, or a user without a home
         return ()

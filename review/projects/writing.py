@@ -1,4 +1,4 @@
-"""Changes of project.yaml: only of our keys, every other byte stays."""
+"""Changes of project.yaml: only of our keys; every other byte stays as it is."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Keys = tuple[str | int, ...]
 
 
 def set_description(slug: str, description: Any = UNSET, was: Any = UNSET) -> str | None:
-    """Set the intro; None or blank removes it. Returns it as it stands in the file. Conflict when
-    it is not as it `was` any more."""
+    """Set the intro; None or blank removes it. Return it as it is in the file. Raises Conflict if
+    the file no longer has the text `was`."""
     before = get(slug).description
     wanted = _prose(description)
 
@@ -52,9 +52,9 @@ def set_stack_note(
 ) -> None:
     """Set the note of stack `n`; None or blank removes it.
 
-    `stacks` are those the repo shows: number, title and place in the file, None for the implicit
-    rest stack, which gets an entry. Conflict when a `title` is given that is not, or the file
-    says no longer, the title of the stack (None: it has none), or the note is not as it `was`.
+    `stacks` are those that the repo shows: number, title and index in the file, None for the
+    implicit rest stack, which gets an entry. Conflict if a given `title` is not the stack's (None:
+    it has none), if the file now has another title, or if the note is no longer `was`.
     """
     found = next((one for one in stacks if one[0] == n), None)
     if found is None:
@@ -78,7 +78,7 @@ def set_stack_note(
         _refuse_changed(now.description, was, wanted)
         listed = values["repos"][entry.index]["stacks"]
         bare = listed[now.index].keys() == {"description"} and now.index == len(listed) - 1
-        if wanted is None and bare:  # nothing but its note made the rest stack an entry
+        if wanted is None and bare:  # the entry of the rest stack had nothing but its note
             return yamlio.remove_entry(data, (*path, now.index), limit=files.LIMIT, shared=True)
         return _described(data, (*path, now.index), wanted)
 
@@ -93,10 +93,10 @@ def add_repo(
     name: str | None,
     working_dir: Path | None,
 ) -> RepoEntry:
-    """Open a repository for review; without `path` that of `working_dir`.
+    """Open a repository for review; without `path` the one at `working_dir`.
 
-    `range` is text, {"base", "head"} or None, which stays absent: computed at each read. Invalid
-    for a path that is no repository or an unknown revision, Conflict for a name that is used.
+    `range` is text, {"base", "head"} or None, which stays absent: computed at each read. Invalid if
+    the path is not a repository or a revision is unknown, Conflict if the name is in use.
     """
     project = get(slug)
     place = _place(project, path, working_dir)
@@ -119,7 +119,7 @@ def add_repo(
 
 
 def repository_at(project: Project, path: Any) -> Repository:
-    """What stands at a path given for a repo. Invalid where that is no repository."""
+    """The repository at a path given for a repo. Raises Invalid if there is none."""
     if path is None or (isinstance(path, str) and not path.strip()):
         raise Invalid('"path" is required: the folder in which the repository is now')
     place = _place(project, path, None)
@@ -128,7 +128,7 @@ def repository_at(project: Project, path: Any) -> Repository:
 
 
 def set_path(slug: str, name: str, place: Path) -> None:
-    """Let the repo stand at `place`. It keeps its name, which its reviews are filed under."""
+    """Set the path of a repo. It keeps its name, which its reviews are filed under."""
     project = get(slug)
 
     def edit(data: bytes) -> bytes:
@@ -180,7 +180,7 @@ def _repo_in(data: bytes, project: Project, name: str) -> tuple[dict[str, Any], 
 
 
 def _stack_in(entry: RepoEntry, index: int | None) -> StackEntry | None:
-    """The stack at that place in the list; for the implicit one, what stands for it by now."""
+    """The stack at that index; for the implicit rest stack, the entry it has got since, if any."""
     if index is None:
         return next((one for one in entry.stacks if one.commits is None), None)
     return next((one for one in entry.stacks if one.index == index), None)
@@ -204,7 +204,7 @@ def _prose(value: Any) -> str | None:
 
 
 def _refuse_changed(now: Any, was: Any, wanted: str | None) -> None:
-    """Conflict when a text is another by now than the one that was read and the wanted one."""
+    """Raise Conflict if the text now is neither the one that was read nor the wanted one."""
     if was is not UNSET and (now or None) not in (was or None, wanted):
         raise Conflict("The text has changed since it was read; nothing was saved.", code="changed")
 
@@ -231,7 +231,7 @@ def _place(project: Project, path: str | None, working_dir: Path | None) -> Path
 
 
 def _shown(place: Path) -> str:
-    """The path as it is written: `~/...` when it lies under home."""
+    """The path as it is written: `~/...` if it is below the home directory."""
     home = Path.home()
     return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
 
@@ -248,7 +248,7 @@ def _range(value: Any) -> str | dict[str, str | None] | None:
 
 
 def _check_repository(place: Path, shown: str, wanted: str | dict[str, str | None] | None) -> None:
-    """Invalid unless it is a repository that knows the revisions of the range."""
+    """Raise Invalid unless it is a repository that has the revisions of the range."""
     try:
         repository = opened(place)
         if wanted is not None:

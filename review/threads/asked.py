@@ -1,6 +1,6 @@
-"""That an agent was asked to work on a thread, and that somebody proposed to resolve it.
+"""The record that an agent was asked to work on a thread, and that a resolution was proposed.
 
-Values and how they are read; what may be done with them is threads/asking.py.
+Values and how they are read; threads/asking.py writes them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ State = Literal["open", "asked", "answered", "resolved"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Who asked, when, and the chat of which workspace project.
+    """Who asked, when, in which workspace project, and which chat was asked.
 
-    `sha` is the commit as it was shown then and `tip` the head of its range; `path` and `line`
-    (its last one, on the new side) are where the thread stood in that commit.
+    `sha` is the commit as it was shown then and `tip` the head of its range; `path` and `line` (its
+    last one, on the new side) are where the thread stood in that commit.
     """
 
     at: str | None
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Somebody thinks that the thread is done; resolving stays a person's."""
+    """Someone proposed to resolve the thread; a person has to do it."""
 
     by: str | None
     at: str | None
@@ -70,5 +70,5 @@ def proposed(value: Any, where: str, warnings: list[str]) -> Proposed | None:
 
 
 def later(at: str | None, than: str | None) -> bool:
-    """Whether one time is after another; of what bears no time nobody knows."""
+    """Whether `at` is after `than`. False without `at`; any time is after None."""
     return at is not None and times.exact(at) > times.exact(than)

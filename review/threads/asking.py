@@ -1,4 +1,4 @@
-"""Marking threads: an agent was asked to work on them, or somebody proposed to resolve one."""
+"""Marking threads: an agent was asked to work on them, or their resolution was proposed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Chat:
 
 
 def state(thread: Thread) -> State:
-    """What a thread waits for: an agent, who is to be asked (open) or to answer (asked), or a
-    person, who is to look at the answer."""
+    """What a thread waits for: an agent to be asked (open) or to answer (asked), or a person to
+    look at the answer (answered); else `resolved`."""
     if thread.resolved:
         return "resolved"
     if answer(thread) or _proposed_since(thread):
@@ -34,7 +34,7 @@ def state(thread: Thread) -> State:
 
 
 def answer(thread: Thread) -> Comment | None:
-    """The last thing that another one said since the agent was asked."""
+    """The last comment by anyone else since the agent was asked; None without one."""
     asked = thread.asked
     if asked is None:
         return None
@@ -49,7 +49,7 @@ def answer(thread: Thread) -> Comment | None:
 def mark_asked(
     target: Target, tids: Sequence[str], chat: Chat, *, by: str, at: str, tip: str | None
 ) -> None:
-    """Note on each thread that this chat was asked at `at`; one that is gone is left out."""
+    """Note on each thread that this chat was asked at `at`. Deleted threads are left out."""
 
     def operation(page: Page) -> bool:
         found = [one for one in page.review.conversations if one.id in tids]
@@ -75,7 +75,7 @@ def mark_asked(
 
 
 def propose(target: Target, tid: str, *, by: str) -> bool:
-    """Note that `by` thinks the thread is done; False where it is resolved or proposed already."""
+    """Note that `by` thinks the thread is done. False if it is resolved or proposed already."""
     at = times.now_exact()
 
     def operation(page: Page) -> bool:

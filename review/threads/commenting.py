@@ -1,7 +1,7 @@
-"""What may be done with threads and comments.
+"""What can be done with threads and comments.
 
-Each function checks what it was given, then does one operation on the file as it is at that
-moment. What is refused leaves the file alone.
+Each function checks its arguments, then does one operation on the file as it is at that moment. A
+refused operation does not change the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def create(
     start_side: Any = None,
     author: Any,
 ) -> str:
-    """A new thread with its first comment; its id."""
+    """Add a thread with its first comment; return its id."""
     place = {"path": path, "side": side, "line": line, "start_line": start_line}
     operation = _Create(begun(target, new_comment(body, author), start_side=start_side, **place))
     writes.write(target, operation)
@@ -38,7 +38,7 @@ def create(
 
 
 def begun(target: Target, comment: Comment, **lines: Any) -> Thread:
-    """A thread without an id, of this comment about these lines. Invalid for lines not there."""
+    """A thread of this comment about these lines, without an id. Invalid for unknown lines."""
     place = locations.checked(target, **lines)
     anchor = (
         Anchor(target.shown_commit.sha, None, None, None, None)
@@ -65,7 +65,7 @@ def begun(target: Target, comment: Comment, **lines: Any) -> Thread:
 
 
 def reply(target: Target, tid: str, *, body: Any, author: Any) -> str:
-    """A new comment at the end of a thread, resolved or not; its id."""
+    """Add a comment to a thread, resolved or not; return its id."""
     _shown(target, tid)
     operation = _Reply(tid, new_comment(body, author))
     writes.write(target, operation)
@@ -73,7 +73,7 @@ def reply(target: Target, tid: str, *, body: Any, author: Any) -> str:
 
 
 def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
-    """Resolve or reopen; False when it was so already, and nothing was written."""
+    """Resolve or reopen a thread. False if it was so already; then nothing is written."""
     _shown(target, tid)
     if not isinstance(resolved, bool):
         raise Invalid('"resolved" must be true or false')
@@ -93,8 +93,8 @@ def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
 
 
 def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = None) -> bool:
-    """Change the text of one's own comment; False when it was the same already. Conflict when it is
-    not as it `was` any more."""
+    """Change the text of one's own comment; False if it is unchanged. Raises Conflict if the text
+    is no longer `was`."""
     before = _shown(target, tid).comment(cid)
     text, at = limits.body(body), times.now()
     _check_own(before, me)
@@ -115,7 +115,7 @@ def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = N
 
 
 def delete(target: Target, tid: str, cid: str, me: str) -> bool:
-    """Delete one's own comment, and with the last one the thread; whether the thread is gone."""
+    """Delete one's own comment, and with the last one the thread. Whether the thread is deleted."""
     _check_own(_shown(target, tid).comment(cid), me)
     gone = False
 
@@ -133,7 +133,7 @@ def delete(target: Target, tid: str, cid: str, me: str) -> bool:
 
 
 def _shown(target: Target, tid: str) -> Thread:
-    """The thread; where a file cannot be read, it may lack the thread: then that is the error."""
+    """The thread. If it is missing and a file cannot be read, the error of that file is raised."""
     found = commit_review.of(target)
     try:
         return found.review.thread(tid)

@@ -1,7 +1,7 @@
-"""The review that is shown on a commit: its own file and those it stands for.
+"""The review that is shown on a commit: its own file, and those of the commits it stands for.
 
-Reads only. `written` is the document of the first write, with which the commit's file takes over
-what is shown; the files it came from are left as they are.
+Reads only. `written` returns the document of the first write, with which the commit's file takes
+over what is shown; the files it came from are left as they are.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from review.threads.target import Target
 
 @dataclass(frozen=True, slots=True)
 class CommitReview:
-    """`file` is what was read, `target_file` what a write goes to. `also`: gone commits whose
-    reviews are joined beside that of `matched_from`; `parts`: files that speak for some of the
-    threads. With a `parse_error`, what could be read last is shown, and nothing may be written.
-    """
+    """`file` is the file that was read, `target_file` the one that a write changes. `also`: gone
+    commits whose reviews are joined in addition to that of `matched_from`; `parts`: files that
+    speak for some of the threads. With a `parse_error`, the last good values are shown, and nothing
+    may be written."""
 
     review: ReviewFile
     file: Path | None
@@ -47,7 +47,7 @@ class CommitReview:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One review file that there is."""
+    """One existing review file."""
 
     sha: str
     path: Path
@@ -56,14 +56,14 @@ class Read:
 
 
 def of(target: Target, own: ReviewFile | None = None) -> CommitReview:
-    """Everything that is said of a commit. `own` replaces what its own file says."""
+    """The whole review of a commit. `own` replaces the content of its own file."""
     mine = _read(target, target.stem)
     said = own if own is not None else (mine.review if mine else None)
     match = target.match
     sources = _sources(target, said, match)
     review, spoken = _shared(target, _joined(said, sources, match))
     parts = list(spoken.values())
-    # Of a commit without a file of its own, another file may hold the threads.
+    # If a commit has no file of its own, another file may have the threads.
     held = [
         sha
         for sha, file in spoken.items()
@@ -99,8 +99,8 @@ def of(target: Target, own: ReviewFile | None = None) -> CommitReview:
 
 
 def past(target: Target, shown: CommitReview) -> list[str]:
-    """The commits that what is shown was said on, the youngest first: this one, those whose reviews
-    it shows, and those whose reviews these had taken over."""
+    """The commits that the shown review was written on, the youngest first: this one, those whose
+    reviews it shows, and those whose reviews these had taken over."""
     said = shown.review.carried_from
     todo = [shown.matched_from, *shown.also, *((said.sha, *said.also) if said else ())]
     found = {target.commit.sha: None}
@@ -116,8 +116,8 @@ def past(target: Target, shown: CommitReview) -> list[str]:
 
 
 def versions(target: Target, shown: CommitReview) -> list[str]:
-    """What the commit was called while it was reviewed, the youngest first; without those that were
-    folded into it."""
+    """The shas that the commit had while it was reviewed, the youngest first; without commits that
+    were folded into it."""
     found = dict.fromkeys((target.shown_commit.sha, target.commit.sha))
     sha = shown.matched_from
     while sha is not None and sha not in found:
@@ -129,7 +129,7 @@ def versions(target: Target, shown: CommitReview) -> list[str]:
 
 
 def file_of(target: Target, sha: str) -> ReviewFile | None:
-    """What the file of one commit says, this or a gone one; None without a file."""
+    """The content of the file of a commit, this or a gone one; None without a file."""
     found = _read(target, sha)
     return found.review if found else None
 
@@ -137,7 +137,7 @@ def file_of(target: Target, sha: str) -> ReviewFile | None:
 def written(target: Target, shown: CommitReview) -> Tree:
     """The whole document that takes over what is shown, as plain values in the file's order.
 
-    Conflict while a file it would take over cannot be read whole: that would lose the rest.
+    Raises Conflict if a file it takes over cannot be read as a whole: the rest would be lost.
     """
     for source in _taken_over(target, shown):
         name = f"reviews/{target.repo}/{source.path.name}"
@@ -172,8 +172,8 @@ def _joined(own: ReviewFile | None, sources: Sequence[Read], match: Match | None
 
 
 def _shared(target: Target, review: ReviewFile) -> tuple[ReviewFile, dict[str, Read]]:
-    """The review without what is shown elsewhere, and with what other files have of it by now: by
-    the commit where it began, the file that has it."""
+    """The review without threads that are shown elsewhere, and with the current state of those that
+    other files speak for. Also these files, by the commit on which the threads began."""
     spoke = {}
     for part in target.shares.parts:
         holder, origin = _read(target, part.file), _read(target, part.origin)
@@ -196,8 +196,8 @@ def _shared(target: Target, review: ReviewFile) -> tuple[ReviewFile, dict[str, R
 
 
 def _without(target: Target, review: ReviewFile, sha: str) -> ReviewFile:
-    """The review without the threads that began on `sha`: those of its file that no older file
-    has that stands for this commit."""
+    """The review without the threads that began on `sha`, unless an older file that stands for this
+    commit has them too."""
     there = _read(target, sha)
     shas = [target.commit.sha, *(target.match.shas if target.match else ())]
     mine = [one for one in map(partial(_read, target), shas) if one is not None]
@@ -207,7 +207,7 @@ def _without(target: Target, review: ReviewFile, sha: str) -> ReviewFile:
 
 
 def _spoken(review: ReviewFile, holder: Read, part: Part) -> bool:
-    """Whether the file has taken over since what the other one says."""
+    """Whether the file took the holder's threads over later than the holder got them."""
     carried = review.carried_from
     taken = carried is not None and holder.sha in (carried.sha, *carried.also)
     return taken and lineage.age_of(carried) > max(part.since, _own_age(holder))
@@ -218,7 +218,7 @@ def _own_age(holder: Read) -> str:
 
 
 def _carried(target: Target, shown: CommitReview) -> CarriedFrom | None:
-    """What the target's file says of where it comes from, once it is written."""
+    """The `carried_from` that the target's file gets when it is written."""
     made = _came_from(target, shown)
     if made is None or made is shown.review.carried_from:
         return made
@@ -232,7 +232,7 @@ def _came_from(target: Target, shown: CommitReview) -> CarriedFrom | None:
         return before
     if match is None:
         first, by, others = parts[0], "lineage", parts
-    elif before and match.sha in parts:  # what was joined comes back: what it was joined to stays
+    elif before and match.sha in parts:  # a joined one comes back: the main source stays
         first, by, others = before.sha, before.by, parts
     else:
         first, by, others = match.sha, match.by, [*shown.also]
@@ -243,20 +243,20 @@ def _came_from(target: Target, shown: CommitReview) -> CarriedFrom | None:
 
 
 def _taken_match(target: Target, shown: CommitReview) -> Match | None:
-    """The match whose review a write takes over; None without one, or by lineage alone."""
+    """The match whose review a write takes over; None without one, or if there is only lineage."""
     match = target.match
     return match if match and shown.carried_over and shown.matched_from == match.sha else None
 
 
 def _taken_over(target: Target, shown: CommitReview) -> list[Read]:
-    """The files of others that make up what is shown."""
+    """The other commits' files that make up what is shown."""
     match = _taken_match(target, shown)
     read = [_read(target, sha) for sha in (match.sha, *shown.also)] if match else []
     return [*(one for one in read if one is not None), *shown.parts]
 
 
 def _now_after(carried: Sequence[CarriedFrom | None]) -> str:
-    """Now, or just after the youngest of these where the clock went back: chains need an order."""
+    """The time now, or just after the youngest of these if the clock went back, to keep order."""
     youngest = max((times.exact(one.at) for one in carried if one), default="")
     now = times.now_exact()
     if now > youngest:
@@ -277,7 +277,7 @@ def _read(target: Target, sha: str) -> Read | None:
 
 
 def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
-    """The content of the file of commit `sha`, with the sides that its deleted files ask for."""
+    """The content of the file of commit `sha`. Missing sides are set by what the commit deletes."""
     review = reading.parse_once(texts, etag, sha, deleted_paths=None)
     if review.lacks_a_side:
         return reading.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
@@ -285,7 +285,7 @@ def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
 
 
 def _deleted(target: Target, sha: str) -> set[str]:
-    """The files a commit deletes; none when it is gone."""
+    """The files that a commit deletes; empty if the commit is gone."""
     try:
         same = sha == target.stem
         commit = target.own if same else history.commit(target.repository, sha)
@@ -295,7 +295,7 @@ def _deleted(target: Target, sha: str) -> set[str]:
 
 
 def _error(own: Read | None, sources: Sequence[Read]) -> str | None:
-    """Of the own file as it is; that of another one names its file."""
+    """The error of the own file, else that of another file, with its name."""
     if own is not None and own.error:
         return own.error
     return next((f"{one.path.name}: {one.error}" for one in sources if one.error), None)

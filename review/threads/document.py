@@ -1,6 +1,6 @@
-"""Values as they are written to a file: keys in one fixed order, absent ones left out.
+"""The values that are written to a file: keys in a fixed order, absent ones left out.
 
-The other direction of reading.py. Shas, ids and times go out in quotes, bodies as blocks.
+The inverse of reading.py. Shas, ids and times go out in quotes, bodies as blocks.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ QUOTED = frozenset({
 
 
 def quoted(text: str | None) -> yamlio.Quoted | None:
-    """A sha, id or time: no reader may take it for a number."""
+    """A sha, id or time in quotes, so that no reader takes it for a number."""
     return None if text is None else yamlio.Quoted(text)
 
 
 def text(data: bytes | None, value: Any, path: Path = ()) -> bytes:
-    """`data`, changed so that it holds `value` at `path`; a fresh file for None.
+    """`data` with `value` at `path`; a new file if `data` is None.
 
-    Invalid when the file would grow over the limit of its kind.
+    Raises Invalid if the file would exceed the limit of its kind.
     """
     if data is None:
         made = yamlio.dump(value)
@@ -61,7 +61,7 @@ def put(tree: Tree, name: str, value: Any) -> None:
 
 
 def review(value: ReviewFile, commit: Tree) -> Tree:
-    """A whole review file of the commit with this `fingerprint`."""
+    """The whole review file of a commit that has the fingerprint `commit`."""
     tree = {
         "version": VERSION,
         "commit": commit,
@@ -138,7 +138,7 @@ def anchor(value: Anchor) -> Tree:
 
 
 def mark(value: Mark) -> Tree:
-    """Without a hash, the commit it stands for: the next file that holds it is another one's."""
+    """A mark. Without a hash it names its commit: the next file with it is of another commit."""
     of = value.of if value.diff is None else None
     return _present({"diff": quoted(value.diff), "at": quoted(value.at), "of": quoted(of)})
 
@@ -165,7 +165,7 @@ def carried_from(value: CarriedFrom) -> Tree:
 
 
 def fingerprint(target: Target) -> Tree:
-    """What recognises the target's commit when its object is gone."""
+    """What identifies the target's commit when its object is gone."""
     commit = target.commit
     patch = patches.of(target.repository, [commit.sha]).get(commit.sha)
     return {
@@ -180,9 +180,8 @@ def fingerprint(target: Target) -> Tree:
 
 
 def signed(data: bytes, tree: Tree, target: Target) -> bytes:
-    """The file with what recognises the target's commit, unless its `tree` says that already, or
-    the commit is gone itself: then it is too late.
-    """
+    """The file with the fingerprint of the target's commit added, unless its `tree` has one
+    already, or the commit is gone and it is too late."""
     if tree.get("commit") is not None or objects.missing(target.repository, [target.commit.sha]):
         return data
     head = {"version": VERSION} if tree.get("version") is None else {}

@@ -1,9 +1,9 @@
-"""Comments that are written and not sent: seen by their author alone, until they are submitted.
+"""Comments that are not sent yet: only their author sees them until they are submitted.
 
-They lie in the data directory, not beside the project, in the shape of a review file with one
-thread for each: `reply_to` names the thread that a reply is for. The review file of the commit is
-made with the first, so that carry-over finds the commit, and with it its drafts, after a rebase.
-See docs/design/review.md#drafts-and-verdicts.
+They are in the data directory, not in the project, in the form of a review file with one thread for
+each draft: `reply_to` names the thread that a reply is for. The first draft creates the review file
+of the commit, so that carry-over finds the commit, and with it its drafts, after a rebase. See
+docs/design/review.md#drafts-and-verdicts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Threads = tuple[Thread, ...]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`thread` holds its one comment; `sha` is the version it was written on."""
+    """`thread` has the draft as its one comment; `sha` is the version it was written on."""
 
     sha: str
     thread: Thread
@@ -51,12 +51,12 @@ class Draft:
 
 
 def of(target: Target, author: str) -> list[Draft]:
-    """What this author has not sent yet, on any version of the commit; the oldest first."""
+    """The drafts of this author on any version of the commit, the oldest first."""
     return _mine([Draft(sha, one) for sha in _shas(target) for one in _read(target, sha)], author)
 
 
 def readable(target: Target, author: str) -> tuple[list[Draft], str | None]:
-    """The same as far as the files can be read, and why one of them cannot."""
+    """The drafts as far as the files can be read, and why one of them cannot be read."""
     found: list[Draft] = []
     error = None
     for sha in _shas(target):
@@ -68,7 +68,7 @@ def readable(target: Target, author: str) -> tuple[list[Draft], str | None]:
 
 
 def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
-    """Those of commits that are gone, as far as their files can be read; the oldest first."""
+    """The author's drafts on gone commits, as far as files can be read; the oldest first."""
     found: list[Draft] = []
     for sha in shas:
         with suppress(SvcError):
@@ -77,7 +77,7 @@ def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
 
 
 def shas(slug: str, repo: str) -> frozenset[str]:
-    """The commits of which there are any."""
+    """The commits that have drafts."""
     names = files.listed(files.drafts(slug, repo))
     return frozenset(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
@@ -85,7 +85,7 @@ def shas(slug: str, repo: str) -> frozenset[str]:
 def add(
     target: Target, *, body: Any, author: Any, reply_to: str | None = None, **lines: Any
 ) -> str:
-    """Write a draft about these lines, or a reply to that thread; its id."""
+    """Write a draft about these lines, or a reply to that thread; return its id."""
     comment = commenting.new_comment(body, author)
     comment = replace(comment, id=ids.mint("c", ()))
     if reply_to is not None:
@@ -93,7 +93,7 @@ def add(
     made = commenting.begun(target, comment, **_all(lines))
     extra = {REPLY: reply_to} if reply_to else {}
     made = replace(made, id=ids.mint("t", ()), extra=extra)
-    writes.write(target, lambda _page: True)  # the file that carry-over follows
+    writes.write(target, lambda _page: True)  # creates the file that carry-over follows
     file = path(target.slug, target.repo, target.commit.sha)
     _change(file, target.commit.sha, lambda known: (*known, _bounded(known, made)))
     return made.id
@@ -122,12 +122,12 @@ def remove(slug: str, repo: str, gone: Sequence[Draft]) -> None:
 
 
 def one(target: Target, name: str, author: str) -> Draft:
-    """NotFound for what is not there, or is another one's: nobody else learns of it."""
+    """The draft. NotFound if there is none, or it is not the author's: no one else learns of it."""
     return _named(of(target, author), name)
 
 
 def one_left(slug: str, repo: str, shas: Iterable[str], name: str, author: str) -> Draft:
-    """The same of commits that are gone."""
+    """As `one`, for drafts of gone commits."""
     return _named(left(slug, repo, shas, author), name)
 
 
@@ -159,7 +159,7 @@ def _mine(found: Sequence[Draft], author: str) -> list[Draft]:
 
 
 def _shas(target: Target) -> list[str]:
-    """Every version of the commit, and what was folded into it."""
+    """Every version of the commit, and the commits that were folded into it."""
     shown = commit_review.of(target)
     return list(
         dict.fromkeys((*commit_review.past(target, shown), *commit_review.versions(target, shown)))
@@ -167,7 +167,7 @@ def _shas(target: Target) -> list[str]:
 
 
 def _read(target: Target, sha: str) -> Threads:
-    """Conflict for a file that is not valid."""
+    """The drafts on one version. Raises Conflict if the file is not valid."""
     return _in_file(path(target.slug, target.repo, sha), sha)
 
 
@@ -189,7 +189,7 @@ def _parsed(data: bytes, file: Path, sha: str) -> Threads:
 
 
 def _change(file: Path, sha: str, act: Callable[[Threads], Threads]) -> None:
-    """Do that to the drafts of one version; the file goes with the last of them."""
+    """Apply `act` to the drafts of one version; without a draft left the file is deleted."""
 
     def apply(data: bytes | None) -> bytes | None:
         made = act(_parsed(data, file, sha) if data else ())
@@ -198,6 +198,6 @@ def _change(file: Path, sha: str, act: Callable[[Threads], Threads]) -> None:
         return document.text(None, {"threads": [document.thread(thread) for thread in made]})
 
     with storage.writing("the drafts"):
-        files.state_dir()  # for its user alone
+        files.state_dir()  # a folder for this user alone
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         storage.change(file, apply)

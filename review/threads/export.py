@@ -1,4 +1,4 @@
-"""The threads of a commit as Markdown, to be pasted to an agent or into a mail."""
+"""The threads of a commit as Markdown, to be pasted to an agent or into an email."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ def markdown(
     path: str | None = None,
     thread: str | None = None,
 ) -> str:
-    """Where each thread stands, the code it is about, and what was said; of one file, or of one
-    thread alone, if asked. NotFound for a thread that is not shown.
-    """
+    """The place of each thread, the code it is about, and its comments; only of one file or one
+    thread if asked. Raises NotFound for a thread that is not shown."""
     shown = records.review(target, unresolved_only=unresolved_only)["threads"]
     if thread is not None:
         shown = [one for one in shown if one["id"] == thread]
@@ -48,7 +47,7 @@ def _body(thread: Thread) -> Iterator[str]:
 
 
 def said(thread: Thread) -> Iterator[str]:
-    """Its comments, each with its author, quoted."""
+    """The comments of the thread, quoted, each with its author."""
     for comment in thread["comments"]:
         when = f", {comment['created_at']}" if comment["created_at"] else ""
         quoted = "\n".join(f"> {line}".rstrip() for line in comment["body"].split("\n"))
@@ -56,7 +55,7 @@ def said(thread: Thread) -> Iterator[str]:
 
 
 def place(thread: Thread) -> str:
-    """`src/a.py:40-42`, of the old text where the thread stands there."""
+    """The place as `src/a.py:40-42`; a thread on the old text says so."""
     path, line, start = thread["path"], thread["line"], thread["start_line"]
     if path is None:
         return "General"
@@ -81,5 +80,5 @@ def fenced(code: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text as one line; what would not print is left out."""
+    """The text as one line, without unprintable characters."""
     return "".join(char for char in " ".join(text.split()) if char.isprintable())

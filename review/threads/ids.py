@@ -12,7 +12,7 @@ FORM = re.compile(r"[A-Za-z0-9_.-]{1,64}(?:~[0-9]{1,4})?")
 
 
 def mint(prefix: str, taken: Collection[str]) -> str:
-    """A new id, `t-7f3k9qd2`."""
+    """Return a new id such as `t-7f3k9qd2`."""
     while True:
         made = f"{prefix}-" + "".join(secrets.choice(ALPHABET) for _ in range(8))
         if made not in taken:
@@ -20,16 +20,15 @@ def mint(prefix: str, taken: Collection[str]) -> str:
 
 
 class Namer:
-    """The ids of one kind in one file. Written ones are claimed before missing ones are derived,
-    so that what a file says of one thread never depends on the others that say nothing.
-    """
+    """The ids of one kind in one file. Written ids are claimed before missing ones are derived, so
+    that the id of one thread never depends on threads without an id."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._seen: dict[str, int] = {}
 
     def claim(self, written: str) -> str:
-        """The written id; a later thread or comment that bears it too gets `<id>~2`."""
+        """The written id; if it is taken by an earlier thread or comment, `<id>~2` and so on."""
         name, ordinal = written, 2
         while name in self._taken:
             name, ordinal = f"{written}~{ordinal}", ordinal + 1
@@ -37,7 +36,7 @@ class Namer:
         return name
 
     def derive(self, *parts: object) -> str:
-        """`h-` and 10 hex of what identifies it; equal ones are told apart by their order."""
+        """`h-` and 10 hex digits of the hash of `parts`; equal ones differ by their order."""
         text = "\0".join("" if part is None else str(part) for part in parts)
         ordinal = self._seen[text] = self._seen.get(text, 0) + 1
         digest = hashlib.sha256(f"{text}\0{ordinal}".encode(errors="replace")).hexdigest()

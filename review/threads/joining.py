@@ -1,7 +1,7 @@
 """Several review files as the one review of a commit. Pure.
 
-Nothing a person wrote is lost: threads and comments are joined by id, the first file's fields
-win, and an id that two files gave to different words counts twice.
+Nothing a person wrote is lost: threads and comments are joined by id, the first file's fields win,
+and an id that two files gave to different texts counts twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T", Thread, Comment)
 
 
 def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
-    """All they say; where they differ the earlier one is right."""
+    """The content of all files; where they differ, the earlier file wins."""
     made = first
     for other in others:
         marks = {mark.path: mark for mark in (*other.viewed, *made.viewed)}
@@ -35,8 +35,9 @@ def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
 
 
 def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
-    """A commit gone back to: `source` took its own file over at `since` and stands for it, so what
-    was deleted there stays deleted. Of the own one only what is younger is left."""
+    """The review of a commit that was reset back to. `source` took its file over at `since` and
+    stands for it, so what was deleted there stays deleted; of the own file only what is younger is
+    kept."""
     marks = {mark.path: mark for mark in source.viewed}
     marks |= {mark.path: mark for mark in own.viewed if mark.at and _younger(mark.at, since)}
     younger = _since(own, {thread.id: thread for thread in source.threads}, since)
@@ -52,8 +53,8 @@ def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
 
 
 def absorbed(source: ReviewFile, sha: str) -> ReviewFile:
-    """The review of a commit that was squashed into another one: its threads say so. What was
-    judged of it is not judged of the other."""
+    """The review of a commit that was squashed into another one: its threads name it as their
+    origin. Its verdicts do not count for the other commit."""
     threads = tuple(replace(one, from_sha=one.from_sha or sha) for one in source.threads)
     return replace(source, threads=threads, verdicts=())
 
@@ -62,8 +63,8 @@ Began = Callable[[Thread], bool]
 
 
 def began_in(source: ReviewFile | None, sha: str, *, but: Iterable[ReviewFile] = ()) -> Began:
-    """Tells whether a thread began on commit `sha`, whose own file is `source`, and not in files
-    that are older."""
+    """Return a function that says whether a thread began on commit `sha`, whose own file is
+    `source`, and not in one of the older files `but`."""
     said, before = _said([source] if source else []), _said(but)
 
     def began(thread: Thread) -> bool:
@@ -74,7 +75,7 @@ def began_in(source: ReviewFile | None, sha: str, *, but: Iterable[ReviewFile] =
 
 
 def but_for(began: Began, others: Sequence[Began]) -> Began:
-    """Tells whether a thread began there, and on none of the others."""
+    """Return a function that says whether a thread began there, and on none of the others."""
     return lambda thread: began(thread) and not any(one(thread) for one in others)
 
 
@@ -83,7 +84,7 @@ def _said(files: Iterable[ReviewFile]) -> set[tuple[str, str | None, str]]:
 
 
 def only(review: ReviewFile, began: Began, *, home: str = "") -> ReviewFile:
-    """The threads that began there, at `home` no longer said to be from it."""
+    """Only the threads that began there. A thread from `home` loses its `from_sha`."""
     threads = (one for one in review.threads if began(one))
     kept = (replace(one, from_sha=None) if one.from_sha == home else one for one in threads)
     return ReviewFile(threads=tuple(kept), warnings=review.warnings)
@@ -95,7 +96,7 @@ def without(review: ReviewFile, began: Began) -> ReviewFile:
 
 
 def part_stood_for(review: ReviewFile, began: Began, source: ReviewFile, since: str) -> ReviewFile:
-    """`stood_for`, of the threads alone that began on one commit."""
+    """As `stood_for`, for those threads that began on one commit."""
     own = replace(review, threads=tuple(one for one in review.threads if began(one)))
     mine = replace(source, extra={}, viewed=review.viewed, verdicts=review.verdicts)
     part = stood_for(own, mine, since)
@@ -104,12 +105,12 @@ def part_stood_for(review: ReviewFile, began: Began, source: ReviewFile, since: 
 
 
 def _words(comment: Comment) -> tuple[str, str | None, str]:
-    """What tells a comment from all others; an edit changes the body of one that bears a time."""
+    """What identifies a comment. The body counts only without a time, as an edit changes it."""
     return comment.id, comment.author, comment.created_at or comment.body
 
 
 def _since(own: ReviewFile, known: dict[str, Thread], since: str) -> list[Thread]:
-    """The own threads that are younger, and of known ones the comments that are."""
+    """The own threads younger than `since`; of known threads, the known and younger comments."""
     kept = []
     for thread in own.threads:
         opened = thread.created_at or (thread.comments[0].created_at if thread.comments else None)
@@ -129,7 +130,7 @@ def _verdicts_since(own: ReviewFile, since: str) -> list[judged.Verdict]:
 
 
 def _younger(at: str | None, since: str) -> bool:
-    """Whether written after `since`; what bears no time may have been, so it is kept."""
+    """Whether it was written after `since`. Without a time it may have been, so it is kept."""
     if at is None:
         return True
     if "." in at:
@@ -143,7 +144,7 @@ def _joined(
     same: Callable[[T, T], bool],
     both: Callable[[T, T], T],
 ) -> tuple[T, ...]:
-    """`first`, then what only `second` has."""
+    """`first`, with what only `second` has."""
     found: dict[str, T] = {one.id: one for one in first}
     names = Namer()
     for name in {*found, *(one.id for one in second)}:
@@ -161,11 +162,11 @@ def _joined(
 
 
 def _both(first: Thread, second: Thread) -> Thread:
-    """One conversation; in order of time where every comment bears one."""
+    """Both threads as one conversation, ordered by time if every comment has one."""
     comments = _joined(first.comments, second.comments, _same_comment, lambda one, _: one)
     if comments != first.comments and all(one.created_at for one in comments):
         comments = tuple(sorted(comments, key=lambda one: times.exact(one.created_at)))
-    # asking and proposing are done to either file; what was done last counts in both
+    # either file may have been asked or proposed in; the latest of each counts
     asked = max(first.asked, second.asked, key=lambda one: times.exact(one.at if one else None))
     proposed = max(
         first.proposed, second.proposed, key=lambda one: times.exact(one.at if one else None)
@@ -174,7 +175,7 @@ def _both(first: Thread, second: Thread) -> Thread:
 
 
 def _same_thread(first: Thread, second: Thread) -> bool:
-    """Hand-made ids such as `1` may name different threads in different files."""
+    """Whether both are one thread: a hand-made id such as `1` may be used in several files."""
     if not first.comments or not second.comments:
         return True
     known = {one.id: one for one in first.comments}
@@ -182,7 +183,7 @@ def _same_thread(first: Thread, second: Thread) -> bool:
 
 
 def _same_comment(first: Comment, second: Comment) -> bool:
-    """An edit changes the body alone."""
+    """Whether both are one comment: an edit changes only the body."""
     return first.body == second.body or (
         (first.author, first.created_at) == (second.author, second.created_at)
     )

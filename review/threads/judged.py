@@ -1,6 +1,6 @@
-"""What people judge of a commit, as the mapping `verdicts` of its review file says it.
+"""People's verdicts on a commit, as read from the mapping `verdicts` of its review file.
 
-A verdict stays with its commit through carry-over; the version it was given on stands in it.
+A verdict stays with its commit through carry-over, and names the version it was given on.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ WORDS: tuple[str, ...] = get_args(Word)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`sha` is the version that was judged, `diff` the digest of its change (None where a hand or
-    an earlier release wrote the verdict), `patch_id` the id of the change without context."""
+    """`sha` is the version that was judged, `diff` the digest of its change (None if written by
+    hand or by an earlier release), `patch_id` the id of the change without context."""
 
     author: str
     word: str
@@ -31,7 +31,7 @@ class Verdict:
 
 
 def parse(value: Any, sha: str, warnings: list[str]) -> tuple[Verdict, ...]:
-    """The verdicts of the file of commit `sha`, by person; `ann: approve` is one by hand."""
+    """The verdicts in the file of commit `sha`, by person; by hand they may be `ann: approve`."""
     if value is None:
         return ()
     people = Fields(value, '"verdicts"', warnings)
@@ -58,7 +58,7 @@ def _one(author: str, value: Any, sha: str, warnings: list[str]) -> Verdict | No
 
 
 def joined(first: Iterable[Verdict], second: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """One verdict of each person, the younger one; the first where that is not known."""
+    """One verdict of each person: the younger one, or the first if that is not known."""
     found = {one.author: one for one in first}
     for one in second:
         known = found.get(one.author)

@@ -1,7 +1,7 @@
-"""A review file as typed values. Reads hand-made files kindly.
+"""A review file as typed values, tolerant of hand-made files.
 
-Field by field from text: what is of the wrong type is absent and warned of, what is unknown is
-kept. Whether a file has the structure of one at all is for review.files to say.
+Each field is read from text: one of the wrong type counts as absent with a warning, an unknown one
+is kept. Whether the file has the structure of a review file is checked by review.files.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from review.threads.schema import (
     normal_side,
 )
 
-Known = list[tuple[Any, Thread]]  # threads that gave no warning, each with the value it was read of
+Known = list[tuple[Any, Thread]]  # threads without a warning, each with the value it was read from
 
 _parsed: caches.Memory[tuple[str, str, frozenset[str] | None], ReviewFile]
 _parsed = caches.Memory(100_000, weigh=lambda review: 1 + len(review.threads), shared=True)
-# What was read of a commit's file last: a version that differs in one thread shares the others.
+# The last threads read from a commit's file: if one thread differs, the others are reused.
 _before: caches.Memory[tuple[str, frozenset[str] | None], Known]
 _before = caches.Memory(5_000, weigh=lambda known: 1 + len(known), shared=True)
 
@@ -38,8 +38,8 @@ _before = caches.Memory(5_000, weigh=lambda known: 1 + len(known), shared=True)
 def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -> ReviewFile:
     """The content of the review file of commit `sha`, its scalars as text.
 
-    `deleted_paths` are the files that commit deletes: there threads stand on the old side unless
-    they say otherwise. With None the side of a thread that names none stays None.
+    `deleted_paths` are the files that the commit deletes: threads on them are on the old side
+    unless they say otherwise. With None, a thread without a side keeps None.
     """
     warnings: list[str] = []
     root = Fields(value, "the file", warnings)
@@ -62,9 +62,9 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -
 def parse_once(
     value: Any, etag: str, sha: str, *, deleted_paths: Collection[str] | None = ()
 ) -> ReviewFile:
-    """`parse` of a file's content; `etag` is the hash of its bytes, "" for one not to be kept.
+    """`parse` with a cache; `etag` is the hash of the file's bytes, "" for a file not to be cached.
 
-    What the commit deletes matters only where a thread names no side, as few do.
+    What the commit deletes matters only if a thread has no side, which is rare.
     """
     plain = _once(value, etag, sha, None)
     if deleted_paths is None or not plain.lacks_a_side:
@@ -112,7 +112,7 @@ def carried_from(value: Any, warnings: list[str]) -> CarriedFrom | None:
 
 
 def _viewed(value: Any, sha: str, warnings: list[str]) -> tuple[Mark, ...]:
-    """The marks; a list of paths, or a path without a hash, means the file's own commit."""
+    """The viewed marks; a list of paths, or a path without a hash, means the file's own commit."""
     if value is None:
         return ()
     if isinstance(value, list):
@@ -136,7 +136,7 @@ def _mark(path: str, value: Any, sha: str, warnings: list[str]) -> Mark | None:
 
 
 class _Threads:
-    """The threads of one file, whose ids are given with a view of all of them."""
+    """The threads of one file; ids are given with all of them in view."""
 
     def __init__(
         self, sha: str, deleted: Collection[str] | None, warnings: list[str], before: Known
@@ -166,7 +166,7 @@ class _Threads:
         )
 
     def _known(self, at: int, fields: Fields, names: list[str | None]) -> Thread | None:
-        """The thread that was read of this very value, if it and its comments are called so."""
+        """The thread that was read from this very value, if it and its comments have these ids."""
         known = self.known.get(id(fields.value))
         if known is None or [known.id, *(one.id for one in known.comments)] != names:
             return None
@@ -249,7 +249,7 @@ class _Threads:
     def _place(
         self, fields: Fields
     ) -> tuple[str | None, str | None, int | None, int | None, str | None]:
-        """Path, side, line, start line and start side, those that make no sense left out."""
+        """Path, side, line, start line and start side; None for those that make no sense."""
         path, side, start_side = fields.text("path"), self._side(fields, "side"), None
         line, start_line = fields.number("line"), fields.number("start_line")
         start_side = self._side(fields, "start_side")
@@ -286,7 +286,7 @@ class _Threads:
 
 
 def _lines(fields: Fields, key: str) -> str | None:
-    """Text of lines, blank ones included; None when the file says nothing."""
+    """Text of lines, blank ones included; None if the field is absent."""
     text = scalar(fields.raw(key))
     if text is None and fields.value.get(key) is not None:
         fields.warn(key, "text")

@@ -1,4 +1,4 @@
-"""What answers show of a review: its threads placed, its marks, its file."""
+"""What answers show of a review: its placed threads, its marks, its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Render = Callable[[str], str]
 
 
 class Comment(TypedDict):
-    """`suggestions`: how many blocks of it can be applied, where it has any."""
+    """`suggestions`: how many of its blocks can be applied, if it has any."""
 
     id: str
     author: str | None
@@ -126,10 +126,9 @@ def review(
     unresolved_only: bool = False,
     limit: int | None = None,
 ) -> Review:
-    """What is said of a commit, the first `limit` threads. With `html`, comments carry `body_html`,
-    safe to show on pages under `mount`; else those of as many threads as are `rendered`, from the
-    top of the commit.
-    """
+    """The review of a commit with its first `limit` threads. With `html`, all comments have
+    `body_html`, safe to show on pages under `mount`; else only those of the first `rendered`
+    threads, from the top of the commit."""
     render = partial(markdown.html, mount=mount)
     found = commit_review.of(target)
     threads = [
@@ -161,8 +160,8 @@ def review(
 
 
 def _from_top(target: Target, placed: Sequence[Placed], most: int) -> frozenset[int]:
-    """The numbers of the first threads as pages show them: those of no file of the commit come
-    before all others."""
+    """The indexes of the first threads in the order of pages: threads on no file of the commit come
+    first."""
     if not most:
         return frozenset()
     files = {file.path: n for n, file in enumerate(target.shown_commit.files)}
@@ -176,13 +175,13 @@ def _from_top(target: Target, placed: Sequence[Placed], most: int) -> frozenset[
 def stranded(
     threads: Sequence[schema.Thread], *, html: bool = False, mount: str = ""
 ) -> list[Thread]:
-    """The threads of a commit that is gone: where they stood, placed nowhere."""
+    """The threads of a commit that is gone: their original places, without a placement."""
     render = partial(markdown.html, mount=mount) if html else None
     return [_thread(one, placement.nowhere(one), render) for one in threads]
 
 
 def thread(target: Target, tid: str) -> Thread:
-    """One thread as `review` shows it. NotFound when it is not shown."""
+    """One thread as `review` shows it. Raises NotFound if it is not shown."""
     found = commit_review.of(target).review.thread(tid)
     (where,) = placement.place(target, [found])
     return _thread(found, where)
@@ -191,7 +190,7 @@ def thread(target: Target, tid: str) -> Thread:
 def drafts(
     target: Target, found: Sequence[Draft], *, html: bool = False, mount: str = ""
 ) -> list[Thread]:
-    """Drafts as threads: `reply_to` names the thread that one answers."""
+    """Drafts as threads: `reply_to` names the thread that a reply is for."""
     render = partial(markdown.html, mount=mount) if html else None
     placed = placement.place(target, [one.thread for one in found])
     made = [_thread(one.thread, where, render) for one, where in zip(found, placed, strict=True)]
@@ -199,13 +198,13 @@ def drafts(
 
 
 def comment(target: Target, tid: str, cid: str) -> Comment:
-    """One comment of a thread. NotFound when either is not shown."""
+    """One comment of a thread. Raises NotFound if either is not shown."""
     found = commit_review.of(target).review.thread(tid).comment(cid)
     return _comment(found, reviewer.me())
 
 
 def counts(target: Target) -> tuple[int, int, int, int]:
-    """Threads, resolved ones, unresolved ones, files viewed. Places nothing."""
+    """The numbers of threads, resolved ones, unresolved ones, and files viewed. Places nothing."""
     found = commit_review.of(target)
     threads = found.review.conversations
     resolved = sum(thread.resolved for thread in threads)
@@ -281,8 +280,8 @@ def _comment(
 
 
 def _suggestions(body: str) -> int:
-    """As *Apply* counts them: one that is only quoted, in a longer fence or a list, is none."""
-    if markdown.SUGGESTION not in body:  # Markdown costs more than all the rest of a record
+    """The number that *Apply* finds: a block quoted in a longer fence or a list does not count."""
+    if markdown.SUGGESTION not in body:  # parsing Markdown costs more than the rest of a record
         return 0
     return len(markdown.blocks(body, markdown.SUGGESTION))
 

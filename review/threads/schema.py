@@ -1,4 +1,4 @@
-"""What a review file holds, as typed values; reading.py makes them of a file."""
+"""The typed values of a review file; reading.py creates them from a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """`at` is its place in its thread's list in the file; `named`: whether its id stands there."""
+    """`at`: its index in the list in the file; `named`: whether its id is written there."""
 
     id: str
     author: str | None
@@ -47,7 +47,7 @@ class Comment:
 class Thread:
     """`line` is the last line of the range, from 1; sides as the file spells them.
 
-    `author` is None unless the thread itself names one. `at` and `named` as in Comment.
+    `author` is None unless the thread itself names an author. `at` and `named` as in Comment.
     `created_at` has milliseconds when the server wrote it.
     """
 
@@ -76,7 +76,7 @@ class Thread:
         return self.author or (self.comments[0].author if self.comments else None)
 
     def comment(self, cid: str) -> Comment:
-        """The comment of that id. NotFound when there is none."""
+        """The comment of that id. Raises NotFound if there is none."""
         for comment in self.comments:
             if comment.id == cid:
                 return comment
@@ -85,7 +85,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A file marked as viewed. Without `diff` it stands for the file as commit `of` has it."""
+    """A file marked as viewed. Without `diff` the mark is for the file as it is in commit `of`."""
 
     path: str
     diff: str | None
@@ -95,7 +95,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What recognises the commit when its object is gone."""
+    """What identifies the commit when its object is gone."""
 
     sha: str | None
     subject: str | None
@@ -108,7 +108,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True)
 class ReviewFile:
-    """One review file. `threads` also holds hand-made ones without comments, in file order."""
+    """One review file. `threads` has also hand-made ones without comments, in file order."""
 
     version: int = VERSION
     commit: Fingerprint | None = None
@@ -126,11 +126,11 @@ class ReviewFile:
 
     @property
     def lacks_a_side(self) -> bool:
-        """Whether some thread stands on a side that only its commit can tell."""
+        """Whether a thread on a file has no side, so that only its commit tells the side."""
         return any(thread.path and thread.side is None for thread in self.threads)
 
     def thread(self, tid: str) -> Thread:
-        """The shown thread of that id. NotFound when there is none."""
+        """The shown thread of that id. Raises NotFound if there is none."""
         for thread in self.threads:
             if thread.id == tid and thread.comments:
                 return thread
@@ -138,5 +138,5 @@ class ReviewFile:
 
 
 def normal_side(side: str | None) -> Literal["LEFT", "RIGHT"]:
-    """LEFT or RIGHT for every accepted spelling; RIGHT when there is none."""
+    """LEFT or RIGHT for every accepted spelling; RIGHT without one."""
     return SIDES.get((side or "").lower(), "RIGHT")

@@ -1,4 +1,4 @@
-"""One commit of one repo, or what is not committed, as reviews see it; stacks/ builds it."""
+"""One commit of one repo, or what is not committed, as reviews see it; created in stacks/."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`commit` is the one listed in the range; `shown_commit` is what is diffed: the landed commit
-    where it landed, else the same. `match` is the gone commit it stands for, `shares` what its
+    """`commit` is the one listed in the range; `shown_commit` is the one that is diffed: the landed
+    commit if it landed, else the same. `match` is the gone commit it stands for, `shares` what its
     review has in common with other files. `uncommitted`: not a commit, but what differs from
-    `commit`, which is HEAD then; `shown_commit` is a look at the work tree.
-    """
+    `commit`, which is HEAD then; `shown_commit` is a look at the work tree."""
 
     slug: str
     repo: str
@@ -33,7 +32,7 @@ class Target:
 
     @property
     def stem(self) -> str:
-        """What stands where the sha of a commit stands: its own, or WORKTREE."""
+        """The name of its review file: the sha of its commit, or WORKTREE."""
         return files.WORKTREE if self.uncommitted else self.commit.sha
 
     @property
@@ -43,5 +42,5 @@ class Target:
 
     @property
     def parts(self) -> tuple[str, str, str, str]:
-        """Its review file, as parts below the projects directory."""
+        """The path of its review file, as parts below the projects directory."""
         return (self.slug, "reviews", self.repo, f"{self.stem}.yaml")

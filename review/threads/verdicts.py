@@ -1,7 +1,7 @@
-"""Submitting a review: all drafts of a person at once, with what that person judges.
+"""Submitting a review: all drafts of a person at once, together with a verdict.
 
-One write of the review file: the drafts become threads and replies under the ids they had, so that
-a submission that is repeated says nothing twice.
+One write of the review file: the drafts become threads and replies that keep their ids, so that a
+repeated submission adds nothing twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from review.threads.writing.page import Page
 
 
 class Given(TypedDict):
-    """`sha`: the version it was given on; `changed`: whether the commit's change is another now."""
+    """`sha`: the version it was given on; `changed`: whether the commit's change differs now."""
 
     author: str
     author_name: str
@@ -61,8 +61,8 @@ def of(target: Target, shown: CommitReview | None = None) -> list[Given]:
 def submit(target: Target, *, verdict: Any, body: Any, author: Any) -> list[Draft]:
     """Send all drafts of the author, and `body` as a thread about the commit, with the verdict.
 
-    What was sent. `comment` leaves an earlier approval or request as it is. Invalid when there is
-    nothing to send, Conflict while a thread that a draft answers is gone: then nothing is sent.
+    Return what was sent. `comment` leaves an earlier approval or request as it is. Invalid if there
+    is nothing to send, Conflict if a thread that a draft answers is gone: then nothing is sent.
     """
     if verdict not in judged.WORDS:
         raise Invalid('"verdict" must be approve, changes or comment')
@@ -79,7 +79,7 @@ def submit(target: Target, *, verdict: Any, body: Any, author: Any) -> list[Draf
 
 
 def withdraw(target: Target, author: str) -> bool:
-    """Take one's verdict back; False when there is none."""
+    """Withdraw one's verdict; False if there is none."""
 
     def operation(page: Page) -> bool:
         given = _given(page)
@@ -123,7 +123,7 @@ class _Submission:
 
 
 def _given(page: Page) -> Tree:
-    """What stands in the file; nothing where a hand made it something else than a mapping."""
+    """The verdicts in the file; empty if they are not a mapping, as in a hand-made file."""
     found = page.tree.get("verdicts")
     return dict(found) if isinstance(found, Mapping) else {}
 
@@ -150,22 +150,22 @@ def _made(target: Target, word: str, author: str) -> Verdict:
 
 
 def is_changed(target: Target, verdict: Verdict) -> bool:
-    """Whether what is shown of the commit now, which may be what landed, is another change than
-    the one that was judged."""
+    """Whether the shown change of the commit, which may be the landed one, differs from the change
+    that was judged."""
     now = target.shown_commit
     if verdict.sha is None or verdict.sha == now.sha:
         return False
     before = _commit(target, verdict.sha)
     if before and _contents(before) == _contents(now):
-        return False  # most of a rebase: no diff has to be made to say so
+        return False  # true of most commits after a rebase: no diff is needed
     was = verdict.diff or (diff.change_digest(target.repository, before) if before else None)
-    if was is None:  # git has it no more, and an earlier release wrote the verdict
+    if was is None:  # the commit is gone, and an earlier release wrote the verdict
         return verdict.patch_id != _patch_id(target, now.sha)
     return was != diff.change_digest(target.repository, now)
 
 
 def _commit(target: Target, sha: str) -> Commit | None:
-    """As the list of commits read it. None when git has it no more."""
+    """The commit as the list of commits read it; None if it is gone from git."""
     try:
         there = objects.exists(target.repository, sha)
         return history.listed(target.repository, [sha]).get(sha) if there else None
@@ -176,7 +176,7 @@ def _commit(target: Target, sha: str) -> Commit | None:
 
 
 def _contents(commit: Commit) -> list[Changed]:
-    """What its files are before and after."""
+    """The changed files with their blobs before and after, without line counts."""
     return [file._replace(additions=None, deletions=None) for file in commit.files]
 
 

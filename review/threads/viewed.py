@@ -1,4 +1,4 @@
-"""Which files of a commit are marked as viewed, and which marks fell off."""
+"""Which files of a commit are marked as viewed, and which marks no longer hold."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from review.threads.writing.page import Page
 
 
 def valid(target: Target, shown: CommitReview) -> tuple[list[str], list[str]]:
-    """The paths marked as viewed, and those whose diff changed since; in the commit's order.
+    """The paths marked as viewed, and those whose diff has changed since; in the commit's order.
 
-    A file that was renamed since has changed: its mark is under the name it has left.
+    A file that was renamed since has changed; its mark is found under its former name.
     """
     if not shown.review.viewed:
         return [], []
@@ -34,8 +34,8 @@ def valid(target: Target, shown: CommitReview) -> tuple[list[str], list[str]]:
 
 
 def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
-    """The commit whose change of `path` is the one that was marked as viewed; None when there is
-    no mark, or that commit is gone."""
+    """The commit whose change of `path` was marked as viewed; None if there is no mark or the
+    commit is gone."""
     mark = _by_path(target, shown).get(path)
     digest = _digest(target, mark) if mark else None
     if digest is None:
@@ -51,14 +51,14 @@ def seen_on(target: Target, shown: CommitReview, path: str) -> str | None:
 
 
 def set_viewed(target: Target, path: Any, viewed: Any) -> bool:
-    """Mark a file of the commit, or take its mark away; False when it was so already."""
+    """Mark a file of the commit, or remove its mark; False if it was so already."""
     if path is None:
         raise Invalid('"path" is required')
     return _set(target, [path], viewed, '"path" is not a file changed by this commit')
 
 
 def set_all_viewed(target: Target, paths: Any, viewed: Any) -> bool:
-    """The same of several files in one write; all of them or none."""
+    """As `set_viewed`, for several files in one write: all of them or none."""
     if not isinstance(paths, list) or not paths:
         raise Invalid('"paths" must be a list of the files to mark')
     return _set(target, paths, viewed, '"paths" names {name}, no file changed by this commit')
@@ -96,7 +96,7 @@ def _holds(target: Target, mark: Mark | None, digest: str) -> bool:
 
 
 def take(target: Target, page: Page, new: Sequence[Mark]) -> bool:
-    """Add marks of other files of the commit; one that it bears already stays."""
+    """Add marks of further files of the commit; existing marks stay."""
     known = {one.path for one in page.review.viewed}
     added = {one.path: document.mark(one) for one in new if one.path not in known}
     if added:
@@ -105,7 +105,7 @@ def take(target: Target, page: Page, new: Sequence[Mark]) -> bool:
 
 
 def _by_path(target: Target, shown: CommitReview) -> dict[str, Mark]:
-    """The mark of each file by what it is called now; one of a name that is left is the file's."""
+    """The mark of each file by its current name; a renamed file has that of its former name."""
     marks = {mark.path: mark for mark in shown.review.viewed}
     files = target.shown_commit.files
     names = {shown_path(file.path) for file in files}
@@ -117,7 +117,7 @@ def _by_path(target: Target, shown: CommitReview) -> dict[str, Mark]:
 
 
 def marks_of(target: Target, page: Page) -> Tree:
-    """The mapping of marks in the file; a list of paths becomes one."""
+    """The mapping of marks in the file; a list of paths is converted to one."""
     found = page.tree.get("viewed")
     if isinstance(found, Mapping):
         return dict(found)
@@ -128,7 +128,7 @@ def marks_of(target: Target, page: Page) -> Tree:
 
 
 def _digest(target: Target, mark: Mark) -> str | None:
-    """The hash of the diff that was viewed; None when it can no longer be known."""
+    """The hash of the diff that was viewed; None if it can no longer be found out."""
     if mark.diff is not None or mark.of is None:
         return mark.diff
     for commit in (target.shown_commit, target.commit):
@@ -142,7 +142,7 @@ def _digest(target: Target, mark: Mark) -> str | None:
 
 
 def digests(target: Target, commit: Commit, paths: Collection[str] | None = None) -> dict[str, str]:
-    """The hash of each file's diff, or of these files', by its path as answers show it."""
+    """The hash of the diff of each file, or of these files, by the path that answers show."""
     if paths is not None:
         shown = frozenset(paths)
         paths = {file.path for file in commit.files if shown_path(file.path) in shown}

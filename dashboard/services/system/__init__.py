@@ -1,1 +1,1 @@
-"""What the machine tells of its processes, ports and time."""
+"""What the machine says of its processes, ports and time."""

@@ -1,4 +1,4 @@
-"""Which boot of the machine this is: pids of another boot mean nothing now."""
+"""Identifies the current boot of the machine: pids of an earlier boot mean nothing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def boot_id() -> str:
-    """The kernel's boot id, where it has one, with the first process's start time, which differs
-    in containers."""
+    """The kernel's boot id, if it has one, with the start time of the first process, which differs
+    between containers."""
     return os.environ.get("SVC_TEST_BOOT_ID") or _kernel()
 
 

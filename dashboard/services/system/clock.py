@@ -1,4 +1,4 @@
-"""The time as supervision sees it, so that a test can turn it."""
+"""The clock of the supervision, which a test can replace."""
 
 from __future__ import annotations
 

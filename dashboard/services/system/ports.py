@@ -1,4 +1,4 @@
-"""Who listens on a port of this machine, as far as a local browser would reach it."""
+"""Which process listens on a port of this machine, where a local browser would reach it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Holder:
 
 
 def holder(port: int, address: str | None = None) -> Holder | None:
-    """Who listens there, None when the port is free. `address`: the one it is about, None for
-    those that `localhost` leads to."""
+    """The process that listens on the port, None when the port is free. `address`: the address in
+    question, None for those that `localhost` leads to."""
     pids = _listening(port, address)
     if not pids:
         return None
@@ -46,7 +46,7 @@ def holder(port: int, address: str | None = None) -> Holder | None:
 
 
 def listener(port: int, address: str | None, among: Iterable[int]) -> int | None:
-    """The first of the processes that listens there."""
+    """The pid of the first of these processes that listens there; None if none does."""
     return next((one.pid for one in of(among) if _is(one, port, address)), None)
 
 
@@ -57,7 +57,7 @@ def _listening(port: int, address: str | None) -> list[int | None]:
 
 
 def _is(one: Listening, port: int, address: str | None) -> bool:
-    """Two programs can have one port of this machine, each on an address of its own."""
+    """Whether it listens there: two programs can share a port, each on its own address."""
     if one.port != port:
         return False
     found = ipaddress.ip_address(one.ip)
@@ -77,7 +77,7 @@ def _accepts(port: int, address: str | None) -> bool:
 
 
 def _described(pid: int) -> Holder:
-    """Its name and directory are data of a stranger, and need not even be text."""
+    """Its name and directory as printable text: both are data of an unknown process."""
     try:
         process = psutil.Process(pid)
         name = plain(process.name())

@@ -1,4 +1,4 @@
-"""Which processes belong to a run, and signals that reach no other.
+"""Which processes belong to a run, and signals that reach only these.
 
 This process and its ancestors are never touched. Why a process without a mark can belong to a run:
 docs/design/dashboard.md#adoption
@@ -18,15 +18,15 @@ from config.process.table import DEAD, Process, environ, scan, send
 
 MARK = "SVC_RUN"
 ROUNDS = 64
-YOUNG_S = 60.0  # of a run; who puts himself into the background does it as he starts
+YOUNG_S = 60.0  # of a run; a command that puts itself into the background does it at its start
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What tells a run's processes: the mark in their environment, and their process group.
+    """What identifies a run's processes: the mark in their environment, and their process group.
 
-    `heir`: who goes on as the service since its first process ended, by pid and start; its group
-    is the run's too, as workers outlive one that was killed.
+    `heir`: the process that went on as the service after the first one ended, by pid and start; its
+    group belongs to the run too, as workers outlive a killed heir.
     """
 
     run: str
@@ -37,14 +37,14 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What lived at one moment, and which of it carries the mark of each run."""
+    """All processes at one moment, and by mark of a run those that carry it."""
 
     processes: Mapping[int, Process]
     marked: Mapping[bytes, Set[int]]
 
 
 def look() -> Snapshot:
-    """One look for any number of families: to read the environments of all is what it costs."""
+    """One look for any number of families: reading all environments is the costly part."""
     processes = {pid: process for pid, process in scan().items() if process.state not in DEAD}
     marked: dict[bytes, set[int]] = {}
     for pid in processes:
@@ -57,9 +57,9 @@ def look() -> Snapshot:
 def members(
     family: Family, known: Iterable[Process] = (), seen: Snapshot | None = None
 ) -> list[Process]:
-    """Everything alive that the run started, oldest first: marked, of its group, or below those.
+    """All living processes of the run, oldest first: with its mark, of its group, or below those.
 
-    `known` were members before: without a mark, and when the leader has gone, nothing else tells.
+    `known` were members before: nothing else finds one without a mark after its leader has ended.
     """
     seen = seen or look()
     processes = seen.processes
@@ -73,7 +73,7 @@ def members(
     above = tree.ancestry(parents)
     groups = {p.group for p in processes.values() if (p.pid, p.started) == family.heir}
     groups -= {processes[pid].group for pid in above if pid in processes}
-    # a group's number is not given out again while a process is in it
+    # a group's number is not reused while a process is in the group
     if ours or any(processes[pid].group == family.leader for pid in marked):
         groups.add(family.leader)
     marked |= {p.pid for p in processes.values() if p.group in groups}
@@ -82,9 +82,10 @@ def members(
 
 
 def strays(family: Family) -> list[Process]:
-    """What may be of a young run though no mark tells, oldest first: a server that writes a title
-    writes over its environment. Begun with the run, left by its parent to one of ours, in our
-    control group, and without an environment. Only one that listens on its port surely is."""
+    """Processes that may belong to a young run although they have no mark, oldest first: a server
+    that sets its title overwrites its environment. They began with the run, their parent is now one
+    of our ancestors, they are in our control group and their environment is blank. Only one that
+    listens on the port certainly belongs to the run."""
     if not (table.PROC and family.started):
         return []
     processes, ours = scan(), _cgroup(os.getpid())
@@ -111,7 +112,7 @@ def _blank(pid: int) -> bool:
 
 
 def _cgroup(pid: int) -> bytes | None:
-    """Units of systemd have others than what is started here."""
+    """The control group; units of systemd have another one than what is started here."""
     try:
         return Path(f"/proc/{pid}/cgroup").read_bytes()
     except OSError:
@@ -119,20 +120,20 @@ def _cgroup(pid: int) -> bytes | None:
 
 
 def tell(family: Family, number: signal.Signals) -> list[Process]:
-    """Signal the whole group at once, and each member outside of it; returns who was there."""
+    """Signal the whole group at once, and each member outside of it; return the members."""
     found = members(family)
     if any(process.group == family.leader for process in found):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(family.leader, number)
     for process in found:
-        now = table.find(process.pid)  # it may have left the group since it was seen
+        now = table.find(process.pid)  # it may have left the group since the scan
         if now is not None and now.group != family.leader:
             send(process, number)
     return found
 
 
 def kill(family: Family, known: Iterable[Process] = ()) -> list[Process]:
-    """SIGKILL for every member: stopped first, so that none starts a new one meanwhile."""
+    """Send SIGKILL to every member. All are stopped first, so that none starts a new process."""
     frozen: dict[int, Process] = {}
     for _ in range(ROUNDS):
         fresh = [process for process in members(family, known) if process.pid not in frozen]
@@ -147,6 +148,6 @@ def kill(family: Family, known: Iterable[Process] = ()) -> list[Process]:
 
 
 def reap(pid: int) -> None:
-    """Collect our child if it is one and has ended; children of others are left alone."""
+    """Reap the process if it is a child of ours that has ended; no error for other processes."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)

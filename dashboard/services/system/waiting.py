@@ -1,4 +1,4 @@
-"""Waits for processes to end: by pidfd, and without pidfds by looking once a second."""
+"""Wait for processes to end: by pidfd, or without pidfds by checking once a second."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dashboard.services.system.clock import Clock
 from dashboard.services.system.processes import Family
 
 POLL_S = 1.0
-KILLED_S = 5.0  # a process that lives on after KILL is stuck in the kernel
+KILLED_S = 5.0  # a process that survives KILL is stuck in the kernel
 
 
 async def ended(process: Process, clock: Clock) -> None:
-    """Returns once this very process has ended; the end of another with its pid counts not."""
+    """Return once this very process has ended, not a later one with the same pid."""
     try:
         fd = table.handle(process)
     except OSError:
@@ -41,8 +41,8 @@ async def ended(process: Process, clock: Clock) -> None:
 async def end(
     family: Family, number: signal.Signals, *, timeout: float, clock: Clock
 ) -> signal.Signals | None:
-    """Signal the family, after `timeout` seconds kill it. What it took until all of it was gone;
-    None when something still lives."""
+    """Signal the family, and kill it after `timeout` seconds. Return the signal that ended all of
+    it; None when a process is still alive."""
     known = await asyncio.to_thread(processes.tell, family, number)
     if await _gone(family, known, timeout, clock):
         return number
@@ -51,7 +51,7 @@ async def end(
 
 
 async def _gone(family: Family, known: list[Process], seconds: float, clock: Clock) -> bool:
-    """Whether every member has ended in time, those that came later too."""
+    """Whether every member has ended in time, including processes started since."""
     limit = asyncio.ensure_future(clock.sleep(seconds))
     try:
         while found := await asyncio.to_thread(_members, family, known):

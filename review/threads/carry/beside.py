@@ -1,6 +1,6 @@
-"""Which commits stood in one range at the same time, told from git's own memory.
+"""Which commits stood in one range at the same time, as far as git still has their history.
 
-Two such commits are two, however alike they are: what was said of one never goes to the other.
+Two such commits are different, however alike they are: the review of one never goes to the other.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from graphlib import TopologicalSorter
 
 
 class Beside:
-    """`parents` of the commits that are known, `tips` from which they were ever looked at, `alone`
-    those of which at least what they stood on is known.
+    """`parents` of the known commits; `tips` of all ranges that were ever looked at; `alone`:
+    commits of which at least the ancestors are known.
 
-    Commits below one tip were together in what it showed; a commit and its ancestors always were.
+    Commits below one tip were together in its range; a commit and its ancestors always were.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class Beside:
                     self._seen[parent] |= self._seen[sha]
 
     def knows(self, sha: str) -> bool:
-        """Whether its neighbours are known at all."""
+        """Whether anything is known of the commits it stood with."""
         return sha in self._seen
 
     def watched(self, sha: str) -> bool:
-        """Whether it is known what stood on it."""
+        """Whether it is known which commits stood on it."""
         return bool(self._seen.get(sha, 0) & self._watched)
 
     def met(self, one: str, other: str) -> bool:
@@ -47,7 +47,7 @@ class Beside:
         return one != other and bool(self._seen.get(one, 0) & self._seen.get(other, 0))
 
     def neighbours(self, shas: Iterable[str]) -> list[str]:
-        """All that any of these has met, in the order of `parents`."""
+        """All commits that stood in one range with any of these, in the order of `parents`."""
         mask = 0
         for sha in shas:
             mask |= self._seen.get(sha, 0)

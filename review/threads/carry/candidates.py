@@ -1,4 +1,4 @@
-"""What a gone commit that nothing matches may have become: for a person to say."""
+"""What a gone commit without a match may have become, for a person to decide."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from review.threads.carry.similar import common, size
 from review.threads.carry.traces import Candidate, Trace
 
 MOST = 5
-NEAR = 0.2  # least share of the changed lines of the smaller one
+NEAR = 0.2  # least share of the changed lines of the smaller commit
 ORDER = ("change-id", "patch-id", "patch-id-u0", "author-date", "branch", "subject", "similar")
 
 
 def candidates(ladder: Ladder, targets: Iterable[Trace]) -> dict[str, tuple[Candidate, ...]]:
-    """By open source, the likeliest first. A commit that a branch still leads to became nothing,
-    and no commit became one that stood beside it."""
+    """The candidates of each open source, the likeliest first. There are none for a commit that a
+    branch still leads to, and a commit that stood beside the source is never one."""
     every = list(targets)
     sources = [one for one in ladder.open_sources() if not (one.used or one.bystander)]
     near = _near(sources, every)
@@ -36,7 +36,7 @@ def candidates(ladder: Ladder, targets: Iterable[Trace]) -> dict[str, tuple[Cand
 
 
 def _near(sources: list[Trace], targets: list[Trace]) -> dict[tuple[str, str], float]:
-    """The share of the smaller commit that each pair has in common."""
+    """The shared lines of each pair, as a share of the smaller commit."""
     left, right = ({one.sha: one.lines for one in some if one.lines} for some in (sources, targets))
     return {
         (source, target): count / min(size(left[source]), size(right[target]))

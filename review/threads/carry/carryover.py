@@ -1,4 +1,4 @@
-"""Carry-over: which gone commit a commit of the range stands for. Pure.
+"""Carry-over: which gone commit each commit of the range stands for. Pure.
 
 The rungs are in docs/review-carry-over.md, the reasons in docs/design/review.md#carry-over.
 """
@@ -31,7 +31,7 @@ __all__ = [
     "CERTAIN", "FIRM", "PERSON", "Beside", "Candidate", "CarriedFrom", "Match", "Matches",
     "Shares", "Trace", "match",
 ]  # fmt: skip
-UNCHANGED = 0.9  # least overlap of a fold and what it became, to have parts that are not seen in it
+UNCHANGED = 0.9  # a fold that overlaps its successor less has lost parts not seen in it
 
 
 def match(
@@ -43,9 +43,9 @@ def match(
 ) -> Matches:
     """Find for every gone commit the commit of the range that stands for it.
 
-    Give every old sha that has anything (review, PR record, stack place), those included whose
-    review was taken over: who took over whom is decided here. One source goes to one commit, and
-    the order of the input does not matter. `only_certain` leaves the weaker rungs out.
+    `sources` must include every old sha with a review, PR record or stack place, also those whose
+    review was taken over: who took over whom is decided here. A source goes to at most one commit,
+    and the order of the input does not matter. `only_certain` leaves the weaker rungs out.
     """
     ranged = {trace.sha: trace for trace in targets}
     gone = {trace.sha: trace for trace in sources if trace.sha not in ranged}
@@ -57,7 +57,7 @@ def match(
 
 @dataclass(slots=True, init=False)
 class _Search:
-    """One climb. `freed`: commits that are matched although a file took them over."""
+    """One climb of the ladder. `freed`: commits that are matched although a file took them over."""
 
     gone: Mapping[str, Trace]
     ranged: Mapping[str, Trace]
@@ -103,8 +103,9 @@ class _Search:
             self.ladder.absorb(ranged.values())
 
     def freed(self) -> dict[str, Part]:
-        """What a file took over on a weak sign, while another commit makes the very change: that
-        one gets it back. And what was joined to a fold that is now led to where it stood beside."""
+        """What was taken over on a weak rung while one other commit makes exactly its change, and
+        what was joined to a fold that now matches a commit without it: each with the part that the
+        file has of it."""
         by_source = self._matched_all().by_source
         found = {}
         for sha, trace in self.gone.items():
@@ -119,19 +120,19 @@ class _Search:
         return found
 
     def _lost(self, trace: Trace, head: str, here: str) -> bool:
-        """Whether what `head` took over is no part of the commit that this is led to: a fold was
-        undone, and that commit is another part of it."""
+        """Whether the commit that `head` now matches does not contain what `head` took over: a fold
+        was undone, and that commit is another part of it."""
         if self.beside.met(trace.sha, here):
             return True
         if head == here or self.ladder.by.get(head) in CERTAIN:
             return False
         own, whole, now = (one.lines or {} for one in (trace, self.gone[head], self.ranged[here]))
-        older = trace.sha in self.chains.whole(head)  # or what others were joined to
+        older = trace.sha in self.chains.whole(head)  # perhaps with others joined to it
         if (
             older
             and self.chains.firm(trace.sha)
             and (
-                not holds(own, whole)  # it was rewritten: a fold holds its parts
+                not holds(own, whole)  # it was rewritten: a fold would contain it
                 or _signed_alike(trace, self.ranged[here])
             )
         ):
@@ -176,7 +177,7 @@ class _Search:
         return Matches({sha: one for sha, one in found if one})
 
     def _match(self, sha: str) -> Match | None:
-        """Everything one commit of the range stands for."""
+        """All that one commit of the range stands for; None if there is nothing."""
         chains, ladder = self.chains, self.ladder
         head = self.back.get(sha)
         climbed = [one for one in ladder.found.get(sha, []) if not ladder.sources[one].bystander]
@@ -204,7 +205,7 @@ class _Search:
 
 
 def _signed_alike(one: Trace, other: Trace) -> bool:
-    """Whether they have what an amend leaves as it was."""
+    """Whether they are equal in what an amend preserves: author, author date and subject."""
     left, right = (
         (trace.author.casefold(), trace.authored, trace.subject) for trace in (one, other)
     )
@@ -214,7 +215,7 @@ def _signed_alike(one: Trace, other: Trace) -> bool:
 def _returned(
     chains: Chains, gone: Mapping[str, Trace], ranged: Mapping[str, Trace]
 ) -> dict[str, str]:
-    """Lineage: commits that were reset back to, each with the end of the chain that left it."""
+    """Lineage: commits that were reset back to, each with the end of the chain that had left it."""
     back: dict[str, str] = {}
     for head in sorted({chains.heads[sha] for sha in ranged} & gone.keys()):
         home = next((sha for sha in chains.whole(head) if sha in ranged), None)

@@ -1,8 +1,8 @@
 """The rungs of carry-over, from a shared change id down to similar lines.
 
-Pure and independent of the order of its input. A rung pairs what it can tell apart; what it
-cannot is left to the rungs below and warned of if none of them can either. No rung pairs commits
-that stood in one range: there they were two.
+Pure and independent of the order of its input. A rung pairs what it can tell apart; ties are left
+to the rungs below, and reported as warnings if none of them resolves them. No rung pairs commits
+that stood in one range: there they were different commits.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from review.threads.carry.traces import CERTAIN, Trace
 
 Key = Callable[[Trace], Hashable]
 PREFIX = re.compile(r"(?:(?:fixup|squash|amend)!\s*)+")
-SAME, OTHER = 0.6, 0.4  # least overlap, most of the runner-up
-SUM = 0.8  # least overlap of a commit and of those that were folded into it, taken together
+SAME, OTHER = 0.6, 0.4  # least overlap of a pair, most overlap of its runner-up
+SUM = 0.8  # least overlap of a commit and the sum of those that were folded into it
 FOLDED = 60  # most sources that are tried in one fold
-USED = ("change-id", "patch-id")  # the rungs of a commit that a branch still leads to
+USED = ("change-id", "patch-id")  # the rungs that may match a commit that a branch still leads to
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Tie:
 
 
 class Ladder:
-    """Climbs down from `change-id`. `settled` commits have a source already, each with the commits
-    that it is known to have been: nothing as weak as an equal subject or similar lines gives them
-    another, and nothing but the change itself one that stood beside these.
+    """Climbs down from `change-id`. `settled` commits already have a source; each is given with the
+    commits that it is known to have been. They get no further source by a weak rung (equal subject,
+    similar lines), and one that stood beside these commits only by a certain rung.
 
     `found` leads from a commit to its sources, best first, `by` from a source to its rung.
     """
@@ -83,7 +83,7 @@ class Ladder:
         self._equal("patch-id-u0", lambda trace: trace.patch_id_u0, one_commit=False)
 
     def absorb(self, targets: Iterable[Trace]) -> None:
-        """Squash: what is left, and is there in exactly one commit, joins its sources."""
+        """Squash: join open sources that are contained in exactly one commit to that commit."""
         every = list(targets)
         self._join_where_alone((to.sha, one) for to in every for one in self._folded(to))
         self._join_where_alone(self._contained(every))
@@ -98,8 +98,8 @@ class Ladder:
                 self.absorbed.add(source)
 
     def _folded(self, target: Trace) -> list[str]:
-        """The sources that make the target's change together with those it has: each is left out
-        that the sum is as near to the target without."""
+        """The sources that make up the target's change together with those it already has. A source
+        is left out if the sum is as near to the target without it."""
         lines = target.lines or {}
         matched = self._been(target)
         paths = target.paths.union(*(one.paths for one in matched))
@@ -124,7 +124,7 @@ class Ladder:
                 break
             pool = {sha: own for sha, own in pool.items() if ranked[sha] < best}
             now = nearness()
-        # Where only what is removed differs, the base below it changed.
+        # If only removed lines differ, the base below has changed.
         news = additions(net([*have, *pool.values()]))
         if now < SUM and not (have and news and news == additions(lines)):
             return []
@@ -133,9 +133,9 @@ class Ladder:
     def _is_part(
         self, sha: str, pool: Mapping[str, Lines], have: list[Lines], target: Lines
     ) -> bool:
-        """Whether its lines are in the target, or were undone by the others. A line that it adds
-        has to be there, or one that it removes from the others be gone: what another has rewritten
-        whole would look the same if it had been dropped."""
+        """Whether the source's lines are in the target, or were undone by the others. A line that
+        it adds must be there, or a line of the others that it removes must be gone: a source that
+        another one has rewritten wholly looks the same as one that was dropped."""
         own = pool[sha]
         others = added([*have, *(lines for one, lines in pool.items() if one != sha)])
         news, undone = additions(own), undoing(others)
@@ -143,8 +143,8 @@ class Ladder:
         return seen > 0 and holds(own, added([target, undone]))
 
     def _contained(self, targets: Iterable[Trace]) -> Iterator[tuple[str, str]]:
-        """What a commit had before it took anything in is no sign that it did, nor what another one
-        brought that stood beside."""
+        """Pairs of a target and an open source that it contains. Lines that the target had before
+        do not count, nor do lines of another contained source that stood beside this one."""
         fresh = {trace.sha: self._news(trace) for trace in targets}
         wanted = {one.sha: one.lines for one in self.open_sources() if one.lines}
         found: dict[str, list[str]] = defaultdict(list)
@@ -166,7 +166,7 @@ class Ladder:
         return [trace for sha, trace in self.targets.items() if sha not in self.found]
 
     def may(self, by: str, source: Trace, target: Trace) -> bool:
-        """Whether the rung may lead from one to the other at all."""
+        """Whether this rung may lead from the source to the target at all."""
         if self.beside.met(source.sha, target.sha):
             return False
         if source.used:
@@ -176,26 +176,28 @@ class Ladder:
         return source.known or by in CERTAIN
 
     def _may_become(self, by: str, source: Trace, target: Trace) -> bool:
-        """`may`, and the source is none that stood beside what the target is known to have been."""
+        """As `may`. Unless the rung is certain, the source must also not have stood beside a commit
+        that the target is known to have been."""
         been = () if by in CERTAIN else self.settled.get(target.sha, ())
         return self.may(by, source, target) and not any(
             self.beside.met(source.sha, one.sha) for one in been
         )
 
     def _news(self, target: Trace) -> Lines:
-        """The lines of a commit that those it is known to have been did not have."""
+        """The lines of a commit without those of the commits that it is known to have been."""
         lines: Lines = target.lines or {}
         for been in self._been(target):
             lines = without(lines, been.lines or {})
         return lines
 
     def _been(self, target: Trace) -> list[Trace]:
-        """What the target is known to have been."""
+        """The commits that the target is known to have been."""
         found = (self.sources[sha] for sha in self.found.get(target.sha, ()))
         return [*found, *self.settled.get(target.sha, ())]
 
     def _may_join(self, source: Trace, target: Trace) -> bool:
-        """Not where the same change stood beside it: that commit took nothing in."""
+        """Whether the source may be joined to the target. It may not if it stood beside a commit
+        that made the target's very change."""
         same = (one for one in self.found.get(target.sha, ()) if self.by[one] in CERTAIN[1:])
         return self.may("similar", source, target) and not any(
             self.beside.met(source.sha, one) for one in same
@@ -212,9 +214,9 @@ class Ladder:
     def _share(
         self, by: str, sources: list[Trace], targets: list[Trace], *, one_commit: bool
     ) -> None:
-        """Pair equals by place, then what is left over alone. Where `one_commit` is certain, any
-        number of sources that never met are old versions of the only commit they fit, the newest
-        first."""
+        """Pair equals by place, then those that are left over without a rival. With `one_commit`,
+        sources that never met are old versions of one commit, and all go to the only target they
+        fit: the one at its place first, then the newest."""
         fits = {one.sha: [to for to in targets if self._may_become(by, one, to)] for one in sources}
         sources = [one for one in sources if fits[one.sha]]
         if one_commit and len(targets) == 1 and not self._any_met(sources):
@@ -252,8 +254,9 @@ class Ladder:
         )
 
     def _author_date(self) -> None:
-        """Scripted commits share their second: then subject and lines decide. Where nobody shares
-        the second, a commit may have been rewritten whole under its subject, or but for a line."""
+        """Commits of a script share their second: then subject and lines decide. With a second of
+        its own, a commit may have been rewritten wholly under its subject, or except for one
+        line."""
 
         def key(trace: Trace) -> Hashable:
             return (trace.author.casefold(), trace.authored) if _dated(trace) else None
@@ -299,7 +302,7 @@ class Ladder:
                 self.ties.append(Tie("subject", _shas(left), _shas(right)))
 
     def _similar(self) -> None:
-        """Pairs that are each other's best, each with no other candidate near."""
+        """Pair sources and targets that are each other's best, without another candidate near."""
         sources = {
             one.sha: one.lines
             for one in self.open_sources()
@@ -362,7 +365,7 @@ def _dated(trace: Trace) -> bool:
 
 
 def _no_other(source: Trace, target: Trace, sources: Iterable[Trace]) -> bool:
-    """Whether they share a file, and none of the others is there in the target."""
+    """Whether they share a file, and no other source is contained in the target."""
     others = (one for one in sources if one.sha != source.sha)
     return bool(source.paths & target.paths) and not any(
         akin(one.lines, target.lines) for one in others
@@ -377,7 +380,7 @@ def _touching(source: Trace, target: Trace) -> bool:
 
 
 def _near(source: Trace, target: Trace) -> bool:
-    """Whether one is there in the other, or both change nothing."""
+    """Whether one contains the other, or both change nothing."""
     return akin(source.lines, target.lines) or source.lines == target.lines
 
 

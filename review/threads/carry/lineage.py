@@ -1,8 +1,8 @@
-"""Who took over whom: the chains that the `carried_from` of review files make.
+"""Which file took over which: the chains made by the `carried_from` of review files.
 
-A file takes another over when its `carried_from` names it and is younger than the other's own.
-Ages rise along a chain, so no two files can take each other over. A file that was joined to
-another one and comes back takes only its own part back, not the whole.
+A file takes another one over when its `carried_from` names it and is younger than the other's own.
+Ages rise along a chain, so no two files can take each other over. A file that was joined to another
+one and comes back takes only its own part back, not the whole.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from review.threads.carry.traces import CERTAIN, FIRM, PERSON, CarriedFrom, Part
 
 
 def age_of(carried: CarriedFrom | None) -> str:
-    """When a file was carried over, comparable as text; "" when it never was. Without a time it
-    is older than any other."""
+    """When a file was carried over, comparable as text; "" if it never was. One without a time is
+    older than any other."""
     return times.exact(carried.at) if carried else ""
 
 
@@ -26,11 +26,10 @@ def age(trace: Trace) -> str:
 
 
 class Chains:
-    """`heads` leads from each commit to the one whose file speaks for it now: itself, or the end
-    of its chain. `since` is when a commit's own file was taken over. `parts` leads from a commit to
-    those that took their own part of its file back, `left` from one that was taken over and left
-    out later to the file that has its threads. What is `free` counts as taken over by none.
-    """
+    """`heads` leads from each commit to the one whose file speaks for it now: itself, or the end of
+    its chain. `since` is when a commit's own file was taken over. `parts` leads from a commit to
+    those that took their own part of its file back; `left` from one that was taken over and later
+    left out to the file that has its threads. A commit in `free` counts as not taken over."""
 
     def __init__(self, traces: Mapping[str, Trace], free: Collection[str] = ()) -> None:
         self.traces = traces
@@ -57,18 +56,18 @@ class Chains:
         return age(self.heirs[sha])
 
     def older(self, head: str) -> list[str]:
-        """The commits `head` speaks for besides itself: nearest first, then main before joined
+        """The commits that `head` speaks for besides itself: nearest first, then main before joined
         ones, then newest."""
         shas = self._older.get(head, [])
         newest = sorted(shas, key=lambda sha: age(self.traces[sha]), reverse=True)
         return sorted(newest, key=lambda sha: (self._depth(sha), self._joined(sha)))
 
     def whole(self, head: str) -> list[str]:
-        """Those of `older` that `head` is the continuation of: nothing was joined on the way."""
+        """Those of `older` that `head` continues: none of them was joined on the way."""
         return [sha for sha in self.older(head) if not any(map(self._joined, self._links(sha)))]
 
     def descent(self, sha: str) -> frozenset[str]:
-        """All commits whose threads the file may hold, whichever commit speaks for them now."""
+        """All commits whose threads the file may have, whichever commit speaks for them now."""
         if sha not in self._descents:
             found, todo = {sha}, [sha]
             while todo:
@@ -80,20 +79,20 @@ class Chains:
         return self._descents[sha]
 
     def weakly_taken(self, sha: str) -> bool:
-        """Whether the rung that led to its heir says less than an equal patch."""
+        """Whether the rung that led to its heir is weaker than an equal patch."""
         heir = self.heirs.get(sha)
         carried = heir.carried if heir else None
         strong = (*CERTAIN, "lineage", PERSON)
         return carried is not None and (carried.sha != sha or carried.by not in strong)
 
     def firm(self, sha: str) -> bool:
-        """Whether the head is certainly what the commit became, all along its chain."""
+        """Whether the head is certainly what the commit became, along its whole chain."""
         return all(
             not self._joined(one) and self._by(one) in ("", *FIRM) for one in self._links(sha)
         )
 
     def _left(self, sha: str) -> Part | None:
-        """The last file that has the threads of a commit, where the next one left them out."""
+        """The last file that has the threads of a commit that the next file left out; else None."""
         for file, heir in pairwise(self.way(sha)):
             carried = self.traces[heir].carried
             if carried and sha in carried.without:
@@ -108,12 +107,12 @@ class Chains:
         return Part(file, sha, self.since(sha), tuple(sorted(left_out - {sha})))
 
     def _takes_part(self, heir: Trace, sha: str) -> bool:
-        """Whether it was joined to that file before, so that only its own part went back."""
+        """Whether the heir was joined to that file before, and took only its own part back."""
         main = heir.carried is not None and heir.carried.sha == sha
         return main and heir.sha in self.descent(sha) and heir.sha not in self._main_line(sha)
 
     def way(self, sha: str) -> list[str]:
-        """The commit and those that took it over, one after the other."""
+        """The commit and those that took it over, in order."""
         return [sha, *(self.heirs[one].sha for one in self._links(sha))]
 
     def _links(self, sha: str) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Where threads are shown that several files hold: each on one commit alone.
+"""Where threads are shown that several files have: each on one commit only.
 
 A file that took others over has copies of their threads. While the commit they began on is listed
-for itself again, because a fold was undone or a dropped commit was picked again, they are shown
-there, as the file that spoke last has them, and nowhere else.
+on its own again, because a fold was undone or a dropped commit was picked again, they are shown
+there, as in the file that spoke for them last, and nowhere else.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def shares(
     ranged: Iterable[str],
     freed: Mapping[str, Part],
 ) -> dict[str, Shares]:
-    """By commit of the range, where there is anything. `freed`: what spoke for commits that a
-    stronger likeness led elsewhere."""
+    """The shares of each commit of the range that has any. `freed`: the parts of commits that a
+    stronger rung matched elsewhere."""
     listed = set(ranged)
     found = {}
     for sha in sorted(listed):
@@ -39,8 +39,8 @@ def _elsewhere(
     chains: Chains,
     listed: Collection[str],
 ) -> frozenset[str]:
-    """Of all whose threads its files may hold, those that others speak for now: but for what holds
-    copies of its own threads."""
+    """The commits whose threads its files may have, but that others speak for now; without commits
+    that only have copies of its own threads."""
     files = [sha, *((match.sha, *match.also) if match else ())]
     speakers = {sha, *(chains.heads[one] for one in files if one not in listed)}
     speakers |= {part.file for part in parts if part.file == part.origin}

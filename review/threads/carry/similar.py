@@ -1,6 +1,6 @@
 """How much two commits have in common, by the hashes of their changed lines.
 
-A line counts for two commits only where both change it in the same file.
+A line counts as common only if both commits change it in the same file.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-EVERYWHERE = 50  # a line that more commits change tells none of them apart
-TINY = 3  # a commit of fewer changed lines is found in another one whole or not at all
-CONTAINED = 0.5  # least share of a larger one
+EVERYWHERE = 50  # a line that more commits change distinguishes none of them
+TINY = 3  # a commit with fewer changed lines is contained in another one wholly or not at all
+CONTAINED = 0.5  # least contained share of a larger commit
 
 Lines = Mapping[str, int]  # how often each line occurs
 Pair = tuple[str, str]  # sha of the source, sha of the target
 
 
 def overlap(common: int, left: Lines, right: Lines) -> float:
-    """2·common/(a+b)."""
+    """The share of common lines: 2·common/(a+b)."""
     return 2 * common / ((size(left) + size(right)) or 1)
 
 
 def holds(wanted: Lines, there: Lines) -> bool:
-    """Whether enough of a commit's lines are there to say that it is: half of all, and half of
-    those it adds, for the lines it removes others remove as well."""
+    """Whether `there` has enough of a commit's lines to contain it: half of all, and half of those
+    it adds, since other commits may remove the same lines."""
     total, common = size(wanted), shared(wanted, there)
     if total < TINY:
         return 0 < total == common
@@ -36,7 +36,7 @@ def additions(lines: Lines) -> Lines:
 
 
 def akin(left: Lines | None, right: Lines | None) -> bool:
-    """Whether one of two commits is there in the other."""
+    """Whether one of the two commits is contained in the other."""
     if not left or not right:
         return False
     few, many = sorted((left, right), key=size)
@@ -53,12 +53,12 @@ def shared(left: Lines, right: Lines) -> int:
 
 
 def without(lines: Lines, others: Lines) -> Lines:
-    """The lines that are not among the others."""
+    """The lines without the others."""
     return {line: left for line, n in lines.items() if (left := n - others.get(line, 0)) > 0}
 
 
 def net(several: Iterable[Lines]) -> Lines:
-    """The change that these make together: what one adds and another removes is none."""
+    """The change they make together; additions and removals of the same line cancel out."""
     every = added(several)
     return without(every, undoing(every))
 
@@ -77,15 +77,15 @@ def opposite(line: str) -> str:
 
 
 def undoing(lines: Lines) -> Lines:
-    """The change that would undo it."""
+    """The change that undoes this one."""
     return {opposite(line): count for line, count in lines.items()}
 
 
 def common(
     sources: Mapping[str, Lines], targets: Mapping[str, Lines]
 ) -> Iterator[tuple[Pair, int]]:
-    """How many lines each pair shares that shares one which is not everywhere: other pairs are
-    alike in what all commits are alike in, and comparing all of them would take minutes."""
+    """The number of shared lines of each pair that shares a line which is not everywhere. Other
+    pairs share only what all commits share, and comparing them all would take minutes."""
     wanted = {line for lines in sources.values() for line in lines}
     having: dict[str, list[str]] = defaultdict(list)
     for sha, lines in targets.items():

@@ -1,4 +1,4 @@
-"""What carry-over compares and what it finds, as values."""
+"""The values that carry-over compares, and those it finds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class CarriedFrom:
     """What a file made by carry-over says of its source; `at` with milliseconds. `without`: commits
-    whose threads the source held and this file does not, because they were shown elsewhere."""
+    whose threads the source had and this file does not, because they were shown elsewhere."""
 
     sha: str
     by: str
@@ -18,25 +18,25 @@ class CarriedFrom:
     without: tuple[str, ...] = ()
 
 
-# The rungs that recognise the change itself: no weaker one undoes them, and they undo all others.
+# The rungs that recognise the change itself: no weaker rung undoes them, they undo all others.
 CERTAIN = ("change-id", "patch-id", "patch-id-u0")
 PERSON = "person"  # a person said so
-# The rungs on which a PR record follows by itself.
+# The rungs on which a PR record follows without asking.
 FIRM = ("lineage", *CERTAIN, "author-date", PERSON)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What is known of one commit for matching it; of a pruned one only its file's fingerprint.
+    """What is known of one commit to match it; of a pruned one only its file's fingerprint.
 
     `lines` counts its changed lines by the hashes `<path>:<line>` (None = unknown). `place` is
     (stack n, position). `branch_target`: where the branch of its PR record points now. `carried`:
     `carried_from` of its own review file, `written` when that file was last written ("" = no file).
 
-    `used`: a branch or worktree still leads there, so it is gone from this range alone. `known`:
-    git still tells what it stood on, `watched`: and what stood on it. `bystander`: nothing was
-    said of it, but it stood beside one that is gone: it is a source only so that no other takes
-    what it became.
+    `used`: a branch or worktree still leads there, so it is gone from this range only. `known`: it
+    is known which commits it stood on; `watched`: and which stood on it. `bystander`: nothing is
+    recorded of it, but it stood beside a commit that is gone; it is a source only so that no other
+    source takes what it became.
     """
 
     sha: str
@@ -69,8 +69,8 @@ class Match:
     `before`: gone commits whose reviews were taken over already, by the commit's own file or by
     that of `sha`, newest first; what else they have (PR record, stack place) follows.
     `since`: only with `lineage`, when the commit's own file was taken over.
-    `firm`: those of all these that are certainly the commit itself: their PR record follows, that
-    of the others is only proposed.
+    `firm`: which of all these are certainly the commit itself: their PR record follows; that of the
+    others is only proposed.
     """
 
     sha: str
@@ -89,7 +89,7 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Part:
     """The threads that began on commit `origin`, as the review of commit `file` has them since it
-    took them over at `since`; but for those of the commits `without`, which it left out because
+    took them over at `since`; without those of the commits `without`, which it left out because
     they were shown elsewhere then."""
 
     file: str
@@ -100,7 +100,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What a commit's review has of other files, and what of it is shown elsewhere.
+    """What a commit's review gets from other files, and what of it is shown elsewhere.
 
     `parts`: threads that another file speaks for. `elsewhere`: commits whose threads are shown on
     another commit, so not here, wherever they were copied.
@@ -112,7 +112,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A commit that a gone one may have become, and what speaks for it."""
+    """A commit that a gone one may have become, and the rung that suggests it."""
 
     sha: str
     by: str
@@ -120,7 +120,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The ladder's result: match by sha of the range; sources that match nothing, with what they
+    """The result of the ladder: match by sha of the range; sources without a match, with what they
     may have become; warnings; what commits of the range share with each other's files."""
 
     by_commit: Mapping[str, Match] = field(default_factory=dict)

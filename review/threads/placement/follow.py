@@ -1,7 +1,7 @@
-"""Which file on a commit a thread's path stands for, and which file it was written on.
+"""Which file of a commit a thread's path stands for, and which file it was written on.
 
-The old side is the parent's tree. A thread bears the new path of a renamed file on both sides.
-Paths are looked up in git trees only.
+The old side is the parent's tree. A thread has the new path of a renamed file on both sides. Paths
+are looked up in git trees only.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from review.git.diffs import diff
 from review.git.log import history
 from review.git.repository import Repository
 
-MARK = "\\x"  # begins a byte of a name that is no text
+MARK = "\\x"  # begins an escaped byte of a name that is not valid text
 Side = Literal["LEFT", "RIGHT"]
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One side of a file: the path its threads bear, and its blob (None for a submodule)."""
+    """One side of a file: the path of its threads, and its blob (None for a submodule)."""
 
     path: str
     oid: str | None
 
 
 def spot(repository: Repository, commit: Commit, path: str, side: Side) -> Spot | None:
-    """The file that threads on `path` stand on; None when that side has no such file."""
+    """The file that threads on `path` are about; None if that side has no such file."""
     path = _in_trees(commit, path)
     tree, inside = commit.sha, path
     if side == "LEFT":
@@ -46,7 +46,7 @@ def spot(repository: Repository, commit: Commit, path: str, side: Side) -> Spot 
 
 
 def written_on(repository: Repository, sha: str | None, path: str, side: Side) -> str | None:
-    """The blob that a thread written on commit `sha` stood on; None when it is not to be had."""
+    """The blob that a thread of commit `sha` was written on; None if it cannot be found."""
     commit = _commit(repository, sha)
     found = spot(repository, commit, path, side) if commit else None
     return found.oid if found else None
@@ -55,7 +55,7 @@ def written_on(repository: Repository, sha: str | None, path: str, side: Side) -
 def followed(
     repository: Repository, old: str | None, commit: Commit, path: str, side: Side
 ) -> Spot | None:
-    """The file on `commit` that threads written on `path` of commit `old` stand on."""
+    """The file on `commit` of threads written on `path` of commit `old`; None without one."""
     for candidate in _candidates(repository, old, commit, path, side):
         if found := spot(repository, commit, candidate, side):
             return found
@@ -65,9 +65,9 @@ def followed(
 def _candidates(
     repository: Repository, old: str | None, commit: Commit, path: str, side: Side
 ) -> Iterator[str]:
-    """The path itself; new names from tree to tree, the old side's between the parents; the
-    commit's own new name. On the old side, a file that `old` renamed is meant by its old name.
-    """
+    """The path itself; its new names from tree to tree, for the old side from parent to parent; its
+    new name in the commit. On the old side, a file that `old` renamed is looked up by its old
+    name."""
     before = path
     if side == "LEFT" and old != commit.sha and (source := _commit(repository, old)):
         before = _old_path(source, path)
@@ -95,7 +95,7 @@ def _renames(repository: Repository, old: str, new: str) -> dict[str, str]:
 
 
 def _commit(repository: Repository, sha: str | None) -> Commit | None:
-    """None when the commit is gone."""
+    """The commit; None if it is gone."""
     try:
         return history.commit(repository, sha) if sha else None
     except GitError:
@@ -103,7 +103,7 @@ def _commit(repository: Repository, sha: str | None) -> Commit | None:
 
 
 def _in_trees(commit: Commit, path: str) -> str:
-    """The name in git of a file that is shown with bytes that are no UTF-8."""
+    """The name in git of a file whose shown name has escaped bytes that are not UTF-8."""
     if MARK not in path:
         return path
     return next((file.path for file in commit.files if shown_path(file.path) == path), path)

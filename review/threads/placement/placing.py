@@ -1,7 +1,7 @@
-"""Where threads stand on a commit, and whether what they are about was changed.
+"""Where threads stand on a commit, and whether the lines they are about have changed.
 
 One `-U0` diff per pair of blobs, however many threads there are; blobs are read only for threads
-whose lines were changed. The rules in their order: docs/design/review.md#placement-of-threads.
+whose lines changed. The rules in their order: docs/design/review.md#placement-of-threads.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ KEPT: frozenset[Placement] = frozenset({"exact", "moved", "text"})  # anchors th
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A thread on this commit; `original_*` is what the file says, on the anchor's commit.
-    `text` is that of its lines there, of an outdated thread also when the file does not tell.
-    """
+    """A thread on this commit; `original_*` are the values of the file, for the anchor's commit.
+    `text` is the anchor's text; for an outdated thread without one it is read from the old blob."""
 
     placement: Placement
     outdated: bool
@@ -55,13 +54,13 @@ class Placed:
 
 
 def place(target: Target, threads: Sequence[Thread]) -> list[Placed]:
-    """Each thread on the commit that is shown, by the first rule that applies."""
+    """Place each thread on the shown commit, by the first rule that applies."""
     places = _Places(target)
     return [places.describe(thread, places.of(thread)) for thread in threads]
 
 
 def nowhere(thread: Thread) -> Placed:
-    """A thread whose commit is gone: `general` or `none`, with no commit to look on."""
+    """The placement of a thread whose commit is gone: `general` or `none`, looking at no commit."""
     if thread.path is None:
         return _placed(thread, "general", None, None)
     return _placed(thread, "none", thread.path, None, outdated=True)
@@ -75,8 +74,8 @@ def anchor(  # noqa: PLR0917 - the fields of a thread, in the order of its file
     start_line: int | None,
     start_side: str | None,
 ) -> Anchor:
-    """What finds these lines again: their commit, blob and text. Of a range over both sides the
-    text is that of the end."""
+    """What finds these lines again: their commit, blob and text. For a range over both sides the
+    text is that of its end."""
     commit = target.shown_commit
     nothing = Anchor(commit.sha, None, None, None, None)
     if path is None:
@@ -100,7 +99,7 @@ def anchor(  # noqa: PLR0917 - the fields of a thread, in the order of its file
 
 
 def _cut(lines: Sequence[str]) -> str:
-    """As many whole lines as are kept; of a first line that is too long, its start."""
+    """As many whole lines as are kept; if the first line is too long, its beginning."""
     kept: list[str] = []
     size = 0
     for line in lines[:MOST_LINES]:
@@ -117,7 +116,7 @@ _found: caches.Memory[tuple[object, ...], tuple[Placement, Lines | None]] = cach
 
 
 class _Pair:
-    """An old blob and the one it is now, with what was changed between them."""
+    """An old blob and the current one, with the changes between them."""
 
     def __init__(self, repository: Repository, old: str | None, new: str) -> None:
         self.repository = repository
@@ -126,7 +125,7 @@ class _Pair:
 
     @cached_property
     def shift(self) -> Shift | None:
-        """None when the old blob is gone, or either is binary."""
+        """None if the old blob is gone, or if either is binary."""
         if self.old is None:
             return None
         key = (self.repository.common_dir, self.old, self.new)
@@ -141,7 +140,7 @@ class _Pair:
 
     @cached_property
     def text(self) -> Text | None:
-        """The blob as it is now; None when it is not here (partial clone)."""
+        """The text of the current blob; None if it is missing (partial clone)."""
         data = objects.blob(self.repository, self.new)
         return None if data is None else Text(data)
 
@@ -152,7 +151,7 @@ class _Pair:
 
     @property
     def lineless(self) -> bool:
-        """Whether the file has no lines to stand on."""
+        """Whether the file has no lines that a thread could stand on."""
         return self.text is not None and (self.text.binary or not self.text.data)
 
 
@@ -183,7 +182,7 @@ class _Places:
         return _placed(thread, how, spot.path, lines, outdated=how in ("nearest", "file"))
 
     def describe(self, thread: Thread, placed: Placed) -> Placed:
-        """With the text it was written on: that of a hand-made thread is in the old blob alone."""
+        """Add the text it was written on, which for a hand-made thread only the old blob has."""
         if placed.text is not None or not placed.outdated or not (thread.path and thread.line):
             return placed
         side = normal_side(thread.side)
@@ -196,7 +195,7 @@ class _Places:
         return replace(placed, text=_cut(Text(data).snippet(start, thread.line).lines) or None)
 
     def _across(self, thread: Thread, spot: Spot, start_side: Side) -> Placed:
-        """A range from one side to the other: each end by its own side."""
+        """A range from one side to the other: each end is placed on its own side."""
         path, line, start = thread.path, thread.line, thread.start_line
         assert path is not None
         assert line is not None
@@ -225,7 +224,7 @@ class _Places:
         *,
         other: bool = False,
     ) -> tuple[Placement, Lines | None]:
-        """The rules for lines of one side. `other`: not the side of the anchor's blob."""
+        """Apply the rules for lines of one side. `other`: not the side of the anchor's blob."""
         assert spot.oid is not None
         old = None if other else thread.anchor.blob
         if old == spot.oid:
@@ -241,12 +240,12 @@ class _Places:
         known = _found.get(key)
         if known is None:
             known = _searched(pair, anchor, start, line, other=other)
-            if pair.text is not None and pair.shift is not None:  # objects may arrive later
+            if pair.text is not None and pair.shift is not None:  # missing objects may arrive later
                 _found.put(key, known)
         return known
 
     def _as_written(self, pair: _Pair, start: int, line: int) -> tuple[Placement, Lines | None]:
-        """A hand-made thread on its own commit, whose lines were not checked yet."""
+        """A thread on the blob it was written on; a hand-made one has unchecked lines."""
         if pair.lineless:
             return "file", None
         if pair.text is not None and line > pair.text.count:
@@ -254,7 +253,7 @@ class _Places:
         return "exact", (start, line)
 
     def _spot(self, thread: Thread, path: str, side: Side) -> Spot | None:
-        """The file as it is called now."""
+        """The file under its current name."""
         key = (thread.anchor.commit, path, side)
         if key not in self._spots:
             self._spots[key] = follow.followed(self.repository, key[0], self.commit, path, side)
@@ -279,7 +278,7 @@ _ORDER: tuple[Placement, ...] = ("exact", "moved", "text", "nearest", "file", "n
 def _searched(
     pair: _Pair, anchor: Anchor, start: int, line: int, *, other: bool
 ) -> tuple[Placement, Lines | None]:
-    """Lines that were changed: by their text, else near where they were."""
+    """Find changed lines by their text, else take the lines nearest to where they were."""
     if pair.lineless:
         return "file", None
     near = pair.shift.nearest if pair.shift else lambda at: at
@@ -293,7 +292,7 @@ def _searched(
 
 
 def _wanted(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool) -> Snippet | None:
-    """The lines to look for: as written down, or, where that says not all, from the old blob."""
+    """The lines to look for: the anchor's, or the old blob's if the anchor does not have all."""
     if anchor.text is None or other or _shortened(anchor.text, line - start + 1):
         if pair.old_text is not None:
             return pair.old_text.snippet(start, line)
@@ -323,7 +322,7 @@ def _placed(
     *,
     outdated: bool = False,
 ) -> Placed:
-    """`lines` are the range's first and last; an outdated thread has one line only."""
+    """`lines` are the first and last of the range; an outdated thread gets one line only."""
     ranged = lines is not None and thread.start_line is not None and not outdated
     return Placed(
         placement=how,

@@ -1,7 +1,7 @@
-"""Where the lines of an old text went, by the `-U0` edits between the two.
+"""Where the lines of an old text are in the new one, from the `-U0` edits between the two.
 
 Pure. An edit is git's `@@ -old_start,old_count +new_start,new_count @@`: with `old_count` 0 it
-inserts after line `old_start`, with `new_count` 0 the new text goes on after line `new_start`.
+inserts after line `old_start`, with `new_count` 0 the new text continues after line `new_start`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Edit = tuple[int, int, int, int]
 
 
 class Shift:
-    """The map of one pair of texts; each question is answered in O(log edits)."""
+    """The line map of one pair of texts; each query takes O(log edits)."""
 
     __slots__ = ("_edits", "_firsts", "_lasts", "_shifts")
 
@@ -22,14 +22,14 @@ class Shift:
         self._edits = edits
         self._firsts = [old + (not count) for old, count, _, _ in edits]
         self._lasts = [old + count - bool(count) for old, count, _, _ in edits]
-        self._shifts = [0]  # of the lines before the edit, and after the last one
+        self._shifts = [0]  # of lines before each edit, and after the last one
         total = 0
         for _, old_count, _, new_count in edits:
             total += new_count - old_count
             self._shifts.append(total)
 
     def moved(self, start: int, line: int) -> tuple[int, int] | None:
-        """Where the range is now, widened by what was inserted inside; None if it was changed."""
+        """Where the range is now, including lines inserted inside it; None if it was changed."""
         first = bisect_left(self._lasts, start)
         behind = bisect_right(self._firsts, line)
         if any(self._edits[n][1] for n in range(first, behind)):
@@ -37,8 +37,8 @@ class Shift:
         return start + self._shifts[first], line + self._shifts[behind]
 
     def nearest(self, line: int) -> int:
-        """The line that stands where `line` was: row k of a changed block is row k of its new one
-        (or its last row), a deleted block is the line after it. May be past the end of the text."""
+        """The line where `line` was: row k of a changed block maps to row k of its new one (or its
+        last row), a deleted block to the line after it. May be past the end of the text."""
         first = bisect_left(self._lasts, line)
         if first == len(self._edits) or line < self._firsts[first]:
             return line + self._shifts[first]

@@ -1,4 +1,4 @@
-"""The lines of one blob, and finding lines in it that were written down."""
+"""The lines of one blob, and finding recorded lines in it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import cached_property
 from review.git import objects
 
 CONTEXT = 3  # lines kept above and below
-MOST_LINES, MOST_CHARS = 200, 4000  # of the commented text that is kept
+MOST_LINES, MOST_CHARS = 200, 4000  # of the commented text, how much is kept
 MOST_CONTEXT_CHARS = 500  # of each line above and below
-TELLING_CHARS = 4  # a text with fewer of them could stand anywhere
+TELLING_CHARS = 4  # a text with fewer of them could be anywhere
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Lines to look for, which stood for `span` lines, with those above and below them."""
+    """Lines to look for, which covered `span` lines, and the lines above and below them."""
 
     lines: list[str]
     before: list[str]
@@ -36,7 +36,7 @@ class Snippet:
 
 
 class Text:
-    """A blob as lines, split when first asked for. Read as answers show it."""
+    """A blob as lines, split on first use and decoded as answers show it."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -58,7 +58,7 @@ class Text:
         return list(map(str.strip, self.lines))
 
     def snippet(self, start: int, line: int) -> Snippet:
-        """Lines `start` to `line`, as far as there are such, with their surroundings."""
+        """Lines `start` to `line`, as far as they exist, with the lines around them."""
         return Snippet(
             lines=self.lines[start - 1 : line],
             before=self.lines[max(0, start - 1 - CONTEXT) : start - 1],
@@ -67,8 +67,9 @@ class Text:
         )
 
     def find(self, wanted: Snippet, near: int) -> tuple[int, int] | None:
-        """First and last line of the place that has these lines: equal ones before ones that are
-        equal when trimmed, then the most equal lines around, then the nearest to `near`."""
+        """First and last line of the place with these lines, None without one: exact matches before
+        those that are equal when trimmed, then the most equal lines around, then the nearest to
+        `near`."""
         hits = self._hits([line.strip() for line in wanted.lines]) if wanted.lines else []
         equal = [at for at in hits if self.lines[at : at + len(wanted.lines)] == wanted.lines]
         start = _best(self.lines, equal, wanted, near)
@@ -79,10 +80,10 @@ class Text:
         return start, min(start + wanted.span - 1, self.count)
 
     def _hits(self, text: list[str]) -> list[int]:
-        """The rows, from 0, where these lines stand when trimmed."""
+        """The rows, from 0, where these lines begin, compared when trimmed."""
         if not all(line in self._last for line in text):
             return []
-        offset = max(range(len(text)), key=lambda at: len(text[at]))  # long lines are rare ones
+        offset = max(range(len(text)), key=lambda at: len(text[at]))  # long lines are rare
         starts = [row - offset for row in self._rows(text[offset]) if row >= offset]
         return [at for at in starts if self.trimmed[at : at + len(text)] == text]
 
@@ -94,12 +95,12 @@ class Text:
 
     @cached_property
     def _last(self) -> dict[str, int]:
-        """The last row of each trimmed line: most lines looked for are not there at all."""
+        """The last row of each trimmed line, as most lines looked for do not occur at all."""
         return dict(zip(self.trimmed, range(self.count), strict=True))
 
 
 def _best(lines: Sequence[str], hits: Sequence[int], wanted: Snippet, near: int) -> int | None:
-    """The line, from 1, where the best of the hits starts."""
+    """The line, from 1, where the best of the hits begins; None without a usable one."""
     above, below = wanted.before[::-1], wanted.after
     ranked = []
     for at in hits:
@@ -112,12 +113,12 @@ def _best(lines: Sequence[str], hits: Sequence[int], wanted: Snippet, near: int)
 
 
 def _neighbour(lines: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether the next line is the same, and says something."""
+    """Whether the next line is equal and not blank."""
     return bool(wanted and wanted[0].strip() and _equal(lines[:1], wanted[:1]))
 
 
 def _equal(lines: Sequence[str], wanted: Sequence[str]) -> int:
-    """How many are the same, as far as they are kept."""
+    """How many lines are equal, compared as far as they are kept."""
     pairs = zip(lines, wanted, strict=False)
     return sum(
         line == other

@@ -1,1 +1,1 @@
-"""One write of a review file: what a caller may put in, and how it gets there."""
+"""One write of a review file: what a caller may write, and how it is written."""

@@ -1,4 +1,4 @@
-"""What a caller may put into a review file; each check raises Invalid with its sentence."""
+"""What a caller may write into a review file. Each check raises Invalid with a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BODY, AUTHOR, THREADS = 65_536, 128, 5_000
 
 
 def body(value: Any) -> str:
-    """The text of a comment, trimmed, its lines ended by `\\n`."""
+    """The text of a comment, trimmed, with `\\n` as line ends."""
     if value is not None and not isinstance(value, str):
         raise Invalid('"body" must be a string')
     text = (value or "").replace("\r\n", "\n").strip()
@@ -30,7 +30,7 @@ def author(value: Any) -> str:
 
 
 def side(name: str, value: Any) -> str | None:
-    """A side in any accepted spelling, which is kept."""
+    """A side in any accepted spelling; the spelling is kept."""
     if value is None:
         return None
     if not isinstance(value, str) or value.lower() not in SIDES:
@@ -39,7 +39,7 @@ def side(name: str, value: Any) -> str | None:
 
 
 def line(name: str, value: Any) -> int | None:
-    """A line number; whether the file has that line is for locations.py to say."""
+    """A line number; locations.py checks whether the file has that line."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise Invalid(f'"{name}" must be a whole number')
     return value
@@ -51,6 +51,6 @@ def room_for_a_thread(count: int) -> None:
 
 
 def unchanged(now: str, was: Any) -> None:
-    """Conflict when a text is another by now than the one that was read; None: whatever it was."""
+    """Raise Conflict if a text is no longer the one that was read; with None nothing is checked."""
     if was is not None and now != was:
         raise Conflict("It was changed meanwhile, perhaps in another window.", code="changed")

@@ -1,4 +1,4 @@
-"""Where a new thread may stand: paths and lines as the trees of the commit have them."""
+"""Where a new thread may be placed: paths and lines that the trees of the commit have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Location:
 def checked(
     target: Target, *, path: Any, side: Any, line: Any, start_line: Any, start_side: Any
 ) -> Location:
-    """The place a caller asks for, or Invalid with what is wrong with it."""
+    """The place that a caller asks for. Raises Invalid, which says what is wrong with it."""
     side, start_side = limits.side("side", side), limits.side("start_side", start_side)
     line, start_line = limits.line("line", line), limits.line("start_line", start_line)
     _needs({"line": line, "side": side}, "path", path)
@@ -71,7 +71,7 @@ def _default_side(target: Target, path: str) -> str:
 
 
 def _file(target: Target, path: str, side: str) -> Spot:
-    """The file of that path on that side; there, the old path of a rename leads to its new one."""
+    """The file of that path on that side; the old path of a rename leads to its new one."""
     found = follow.spot(target.repository, target.shown_commit, path, normal_side(side))
     if found is None:
         raise Invalid(f"No such file in this commit: {named(path)}")

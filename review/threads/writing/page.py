@@ -12,9 +12,9 @@ from review.threads.schema import Comment, ReviewFile, Thread
 
 @dataclass(slots=True)
 class Page:
-    """A review file in the middle of a write: its bytes, what they say, and their tree of plain
-    values, which the operation changes. Nodes that are not asked for stay as they are written.
-    """
+    """A review file in the middle of a write: its bytes, their content, and their tree of plain
+    values, which the operation changes. Nodes that the operation does not ask for stay as they are
+    written."""
 
     data: bytes
     review: ReviewFile
@@ -29,7 +29,7 @@ class Page:
         return below | {thread.id for thread in threads}
 
     def tree_of(self, thread: Thread, comment: Comment | None = None) -> Tree:
-        """The mapping of a thread or comment, to be changed."""
+        """The mapping of a thread or comment, which the caller may change."""
         below = () if comment is None else ("comments", comment.at)
         self.touched.append(("threads", thread.at, *below))
         found: Tree = self.tree["threads"][thread.at]
@@ -58,8 +58,8 @@ class Page:
             del self.tree["threads"][thread.at]["comments"][comment.at]
 
     def text(self) -> bytes:
-        """The bytes with the changes spliced in: of the least part that holds all of them."""
-        if not self.touched:  # the takeover alone, which they hold already
+        """The bytes with the changes spliced in, as one part that contains all of them."""
+        if not self.touched:  # only a takeover, which the bytes already have
             return self.data
         path = _common(self.touched)
         value: Any = self.tree
@@ -69,7 +69,7 @@ class Page:
 
 
 def _common(paths: list[Path]) -> Path:
-    """The longest beginning they share."""
+    """The longest common beginning."""
     first, last = min(paths), max(paths)
     same = (index for index, part in enumerate(first) if part != last[index])
     return first[: next(same, len(first))]

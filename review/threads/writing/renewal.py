@@ -1,6 +1,5 @@
-"""Anchors are renewed when the file is written anyway, and only where the text was found again:
-an outdated thread keeps its last good anchor, so that a later revert brings it back.
-"""
+"""Renewal of anchors. It happens when the file is written anyway, and only if the text was found
+again: an outdated thread keeps its last good anchor, so that a later revert brings it back."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ FIELDS = ("path", "side", "line", "start_line", "start_side", "anchor")
 
 
 def renew(target: Target, page: Page) -> None:
-    """Anchor the threads of the page on the target's commit, those that stand safely on it."""
+    """Anchor those threads of the page on the target's commit that are placed safely on it."""
     stale = [thread for thread in page.review.threads if _stale(target, thread)]
     for thread, where in zip(stale, placing.place(target, stale), strict=True):
         if where.placement not in KEPT:
@@ -29,14 +28,14 @@ def renew(target: Target, page: Page) -> None:
 
 
 def _stale(target: Target, thread: Thread) -> bool:
-    """Whether the anchor of its lines could say more, or something newer."""
+    """Whether the anchor of its lines could be more complete or newer."""
     anchor = thread.anchor
     current = anchor.commit == target.shown_commit.sha and anchor.blob and anchor.text is not None
     return thread.path is not None and thread.line is not None and not current
 
 
 def anchored(target: Target, thread: Thread, where: Placed) -> Thread:
-    """The thread as it stands there now, said of the target's commit."""
+    """The thread as placed on the target's commit, with an anchor of that commit."""
     same_side = normal_side(thread.side) == normal_side(where.side)
     side = thread.side if same_side else where.side
     return replace(

@@ -1,6 +1,6 @@
 """The first write on a carried commit: its file takes over all that is shown.
 
-What the file says already stays as it is written, down to the byte; only what differs changes.
+What the file already says keeps its exact bytes; only differences are changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HEAD = ("commit", "carried_from")
 
 
 def merged(own: ReviewFile, tree: Tree, wanted: Tree) -> Tree:
-    """The tree of the file `own`, changed so that it says what the document `wanted` says."""
+    """The tree of the file `own`, changed to say what the document `wanted` says."""
     added = {key: value for key, value in wanted.items() if key in HEAD or key not in tree}
     threads = _items(
         tree.get("threads") or [], own.threads, wanted.get("threads") or [], _merged_thread
@@ -38,9 +38,8 @@ def _items(
     wanted: Sequence[Tree],
     merge: Callable[[T, Tree, Tree], Tree],
 ) -> list[Any]:
-    """The list of the file with the wanted items: its own ones first, in their order; what is no
-    item stays where it is.
-    """
+    """The list of the file with the wanted items: the existing ones first, in their order. Nodes
+    that are not items stay where they are."""
     left: dict[str, Tree] = {item["id"]: item for item in wanted}
     by_place = {item.at: item for item in own}
     made: list[Any] = []
@@ -64,7 +63,7 @@ def _merged_comment(own: Comment, node: Tree, wanted: Tree) -> Tree:
 
 
 def _with_changes(node: Tree, had: Tree, wanted: Tree) -> Tree:
-    """The node with those fields set that do not say what is wanted."""
+    """The node with the fields set that differ from what is wanted."""
     made = dict(node)
     for name in [name for name in {**had, **wanted} if name != "comments"]:
         if name not in wanted:

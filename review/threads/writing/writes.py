@@ -1,4 +1,4 @@
-"""One write of a review file: an operation on what it holds at that moment.
+"""One write of a review file: an operation on its content at that moment.
 
 The first one on a carried commit: docs/design/review.md#first-write-on-a-carried-commit.
 """
@@ -21,13 +21,13 @@ Operation = Callable[[Page], bool]
 
 
 def write(target: Target, operation: Operation, *, backup: bool = False) -> bool:
-    """Do `operation` on the target's file; it tells whether it changed anything.
+    """Do `operation` on the target's file. Return what it returns: whether it changed anything.
 
-    It may be called several times, each time on what the file holds then. A file that is not
-    there yet, or that has not taken over the review it is shown with, holds that first. Missing
-    ids are written down, anchors renewed and the commit's fingerprint is added along the way.
-    `backup` keeps the text before. Conflict while the file cannot be read. The commit is kept from
-    git's cleaning from then on.
+    It may be called several times, each time on what the file has then. A file that does not exist,
+    or has not taken over the review that is shown with it, gets that review first. Along the way
+    missing ids are written down, anchors are renewed and the commit's fingerprint is added.
+    `backup` keeps the previous text. Raises Conflict if the file cannot be read. After a change,
+    the commit is kept from git's cleaning.
     """
     changed = False
 
@@ -50,7 +50,7 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
 
 
 def _page(target: Target, data: bytes | None) -> Page:
-    """The file with all that is shown on the commit; with the same bytes where it says that."""
+    """The file with all that is shown on the commit; with the same bytes if that is all there."""
     page = _read(target, data) if data is not None else None
     found = commit_review.of(target, own=page.review if page else None)
     if page is not None and page.tree and not found.carried_over:
@@ -69,7 +69,7 @@ def _read(target: Target, data: bytes) -> Page:
 
 
 def _name(page: Page) -> None:
-    """Write down the ids that are missing."""
+    """Write down missing ids."""
     for thread in page.review.threads:
         if not thread.named:
             page.tree_of(thread)["id"] = document.quoted(thread.id)
