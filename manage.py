@@ -5,13 +5,13 @@ import os
 import signal
 import sys
 
-SUPERVISING = (["up"], ["qcluster"])  # they listen to signals when all is loaded
-SERVING = (*SUPERVISING, ["runserver"])  # each says itself when that is
+SUPERVISING = (["up"], ["qcluster"])  # they handle signals once everything is loaded
+SERVING = (*SUPERVISING, ["runserver"])  # each of them reports that itself
 
 
 def main() -> None:
     if sys.argv[1:2] in SUPERVISING:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exception may get lost in an import
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exception may be lost during an import
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
     from django.core.management import execute_from_command_line

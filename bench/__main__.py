@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.figures import Figure, table
-from tests import isolation  # a data directory and HOME of its own, before anything is imported
+from tests import isolation  # own data directory and HOME, set before any other import
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,7 @@ def main(names: list[str]) -> int:
     figures: list[Figure] = []
     for name in names or known:
         found = importlib.import_module(f"bench.{name}_bench").main()
-        print(table(found), flush=True)  # as it comes: all of them take the better part of an hour
+        print(table(found), flush=True)  # part by part: all take the better part of an hour
         figures += found
     if not names:
         (HERE / "RESULTS.md").write_text(f"# Results\n\n{where()}\n\n{table(figures)}\n")

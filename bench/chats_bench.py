@@ -1,7 +1,7 @@
 """S3, E2, E5, E8 and E9: lists, reads, starts, forks and streams of chats.
 
-One real service with its cluster. A null request is the same tool where there is nothing to show
-(a project without chats, a chat without messages): same stack, no work.
+One real service with its cluster. A null request calls the same tool where there is nothing to
+show (a project without chats, a chat without messages): the same stack, without the work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from workspace.chats import transcript
 
 CHATS, ROUNDS, STARTS, TURNS = 300, 200, 30, 20
 CLIENTS, LINES, FORK_BYTES = 20, 60, 50 * 1024 * 1024
-FORKS, FORKED_BYTES = 300, 1024 * 1024  # in a row
+FORKS, FORKED_BYTES = 300, 1024 * 1024  # one after the other
 FORKING = {
     "managementApi": CONFIG["managementApi"]
     | {"clients": {"bench": {"auth": {"ref": "env:BENCH_TOKEN"}, "scope": {"allow": ["*"]}}}}
@@ -72,7 +72,7 @@ def _records(service: Service, chat: str, kind: str) -> list[dict[str, Any]]:
 
 
 def _starts(service: Service) -> list[Figure]:
-    """E2: from the request to turn_start on disk, nothing else going on."""
+    """E2: from the request to turn_start on disk, while nothing else runs."""
     waits = []
     for _ in range(STARTS):
         asked = time.time()
@@ -103,8 +103,9 @@ def _burst(service: Service) -> list[Figure]:
 
 def reads(service: Service) -> list[Figure]:
     """S3: both tools beside the same call on nothing, over one kept connection, to the last byte
-    of the answer: what the caller does with it is not ours. All of it at rest; a chat that was
-    read is remembered, so one that has another message since is read, too."""
+    of the answer; what the caller does with the answer is not measured. The service is otherwise
+    idle. A chat that was read is cached, so a chat that has received another message since is
+    measured too."""
     folder = service.projects / "alpha" / ".chats"
     folder.mkdir(exist_ok=True)
     for number in range(CHATS - len(list(folder.glob("*.yaml")))):
@@ -143,12 +144,12 @@ def reads(service: Service) -> list[Figure]:
 
 
 def _settled(service: Service) -> bool:
-    """Whether the search has taken in what was written: a new chat is read for it once."""
+    """Whether the search has indexed what was written: it reads each new chat once."""
     return not service.http.get("/api/search", params={"q": "Question"}).json()["indexing"]
 
 
 def written(folder: Path, name: str, *, turns: int) -> str:
-    """A chat as files only, as one that was copied in."""
+    """Write a chat as files only, as if it had been copied in. Returns its id."""
     chat = ids.session_id()
     with transcript.Writer(str(folder / f"{chat}.jsonl")) as writer:
         for number in range(turns):
@@ -182,8 +183,8 @@ def _content(answer: bytes) -> dict[str, Any]:
 
 
 def _fork(service: Service) -> list[Figure]:
-    """E8: fork_chat beside a copy of the same file, both on the disk: of a large chat, and of one
-    of usual size over and over, which leaves a folder full of chats."""
+    """E8: fork_chat beside a copy of the same file, both on the disk: once for a large chat, and
+    many times for one of usual size, which leaves a folder full of chats."""
     return [
         _forked(service, "fork_chat of 50 MB : cp + fsync", FORK_BYTES, 7),
         _forked(service, f"{FORKS} of 1 MB in a row, each", FORKED_BYTES, FORKS),
@@ -207,14 +208,14 @@ def _forked(service: Service, what: str, size: int, times: int) -> Figure:
         answer = endpoint.tool("fork_chat", project="alpha", session_id=chat)
         assert _content(answer)["forked"]
 
-    # In turns, so that both see the same disk.
+    # Alternately, so that both see the same disk.
     pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(times)]
     ours, floor = (statistics.median(times) for times in zip(*pairs, strict=True))
     return compared("E8", what, ours, floor, unit="ms", most=1.5)
 
 
 def _copy(path: Path) -> None:
-    """As a fork keeps it: under a name of its own."""
+    """Copy as a fork does: under a name of its own."""
     target = path.with_name(f"{ids.session_id()}.copy")
     with path.open("rb") as source, target.open("wb") as copy:
         shutil.copyfileobj(source, copy, 1024 * 1024)
@@ -224,7 +225,7 @@ def _copy(path: Path) -> None:
 
 
 def _stream(service: Service) -> list[Figure]:
-    """E9: a line appended until each of twenty clients has it, read one after the other."""
+    """E9: from appending a line until each of twenty clients, read in turn, has it."""
     chat = _chat(service)
     path = f"/api/projects/alpha/chats/{chat}/events"
     clients = [EventClient(service.ports["main"], path) for _ in range(CLIENTS)]
@@ -244,7 +245,7 @@ def _stream(service: Service) -> list[Figure]:
 
 
 def _read(client: EventClient, mark: bytes) -> None:
-    """Until the client has been sent the mark."""
+    """Read until the client has received the mark."""
     seen = b""
     while mark not in seen:
         seen += client.socket.recv(65536)

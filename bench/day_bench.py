@@ -1,8 +1,8 @@
-"""S14 and S15: what everything rests at after a day's work.
+"""S14 and S15: what everything uses at rest after a day's work.
 
-The day: 500 dev servers that come in rounds of 100, are found, looked at and gone again, 100
-runbook turns, 1,000 event streams, all beside one open page of apps. Nothing is started afresh
-before the measurement, and the page stays open.
+The day: 500 dev servers that come in rounds of 100, are discovered, looked at and stopped again,
+100 runbook turns, and 1,000 event streams, all while one page of apps is open. Nothing is
+restarted before the measurement, and the page stays open.
 See docs/design/dashboard.md#what-apps-and-a-day-cost
 """
 
@@ -58,7 +58,8 @@ def day(folder: Path) -> Iterator[Served]:
 
 
 def _apps_come_and_go(service: Served, folder: Path) -> None:
-    """As many as are found; the page reads every one again, as it does when its state changes."""
+    """Start servers, wait until all are discovered, and end them; the page reads each app again,
+    as it does when the state of an app changes."""
     with targets(APPS, folder) as ports:
         _looks(service, ports, APPS)
         found = [app for app in service.state()["apps"] if app["port"] in ports]
@@ -69,7 +70,7 @@ def _apps_come_and_go(service: Served, folder: Path) -> None:
 
 
 def _looks(service: Served, ports: list[int], count: int) -> None:
-    """The page reads the state until so many of the ports are apps."""
+    """Read the state, as the page does, until this many of the ports are apps."""
 
     def there() -> bool:
         time.sleep(LOOK_S)

@@ -1,6 +1,5 @@
-"""E4 and E6 for the engines with a model, run for real against scripted servers: what a turn
-holds in memory, and how soon it is over once it was stopped. Needs `make engines`.
-"""
+"""E4 and E6 for the engines with a model, run for real against scripted servers: how much memory a
+turn uses, and how soon it ends after it was stopped. Needs `make engines`."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from tests.workspace.chats.turns.world import pss_mb
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
 
 MOST_MB = {"claude": 90, "builtin": 120, "acp": 60}
-PROGRAM_MB = 260  # Claude Code itself, beside its turn process
+PROGRAM_MB = 260  # the Claude Code process, in addition to its turn process
 STOPS, STOP_MS = 5, 300.0
 ANSWER = "A long answer, of which this is the beginning."
 
@@ -31,7 +30,7 @@ def main() -> list[Figure]:
 
 
 def _turns(driver: Driver) -> list[Figure]:
-    """Some turns that speak until they are stopped; the heaviest, and the median of their ends."""
+    """Run turns that write until stopped; the largest memory, and the median time to end."""
     held, below, ends = [], [], []
     for _ in range(STOPS):
         driver.expect(Say(ANSWER, held=True))
@@ -57,6 +56,6 @@ def _turns(driver: Driver) -> list[Figure]:
 
 
 def _is_read(driver: Driver) -> bool:
-    """Whether a watcher of the running turn has been shown anything."""
+    """Whether a watcher of the running turn has received anything."""
     path = driver.world.transcript.with_suffix(".live")
     return path.exists() and bool(path.read_bytes())

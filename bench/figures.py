@@ -10,9 +10,11 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`ours` and `peer` carry their unit; `ratio` is ours to the peer, `ok` whether it holds.
+    """`ours` and `peer` include their unit; `ratio` is ours divided by the peer, `ok` whether the
+    target is met.
 
-    Figures with a `mode` stand side by side with the same figure in other modes."""
+    Figures with a `mode` are shown side by side with the same figure in other modes.
+    """
 
     id: str
     what: str
@@ -25,7 +27,7 @@ class Figure:
 
 
 def compared(name: str, what: str, ours: float, peer: float, *, unit: str, most: float) -> Figure:
-    """A figure whose target is a largest ratio."""
+    """A figure whose target is a maximum ratio."""
     texts = f"{ours:.3g} {unit}", f"{peer:.3g} {unit}"
     return Figure(name, what, *texts, ours / peer, f"<= {most} x", ours / peer <= most)
 
@@ -33,7 +35,7 @@ def compared(name: str, what: str, ours: float, peer: float, *, unit: str, most:
 def medians(
     name: str, what: str, ours: Sequence[float], peer: Sequence[float], *, unit: str, most: float
 ) -> Figure:
-    """The same for rounds taken in turn: the medians, with the least and the most of each."""
+    """The same for rounds measured alternately: the medians, with the range of each."""
     texts = _spread(ours, unit), _spread(peer, unit)
     ratio = median(ours) / median(peer)
     return Figure(name, what, *texts, ratio, f"<= {most} x", ratio <= most)
@@ -42,7 +44,7 @@ def medians(
 def bounded_median(
     name: str, what: str, ours: Sequence[float], most: float, *, unit: str
 ) -> Figure:
-    """A median whose target is a largest value, with the least and the most."""
+    """A median whose target is a maximum value, with the minimum and maximum measured."""
     found = median(ours)
     return Figure(name, what, _spread(ours, unit), "", None, f"<= {most:g} {unit}", found <= most)
 
@@ -54,7 +56,7 @@ def _spread(times: Sequence[float], unit: str) -> str:
 def bounded(
     name: str, what: str, ours: float, most: float, *, unit: str, floor: float | None = None
 ) -> Figure:
-    """A figure whose target is a largest value; `floor` of the same run tells what it is worth."""
+    """A figure whose target is a maximum value; `floor`, of the same run, gives the ratio."""
     beside = "" if floor is None else f"{floor:.3g} {unit}"
     ratio = ours / floor if floor else None
     target = f"<= {most:g} {unit}"
@@ -62,18 +64,18 @@ def bounded(
 
 
 def counted(name: str, what: str, count: int, most: int = 0) -> Figure:
-    """A figure that is a number of things that must not be, or of which there may be so many."""
+    """A figure that counts things which must not occur, or at most `most` times."""
     return Figure(name, what, str(count), "", None, f"<= {most}" if most else "0", count <= most)
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The value that `share` of all do not exceed (nearest rank)."""
+    """The value that `share` of all values do not exceed (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, ceil(share * len(ordered)) - 1)]
 
 
 def table(figures: Iterable[Figure]) -> str:
-    """A Markdown table with a column for each mode; what missed its target is bold."""
+    """A Markdown table with a column for each mode; figures that missed their target are bold."""
     rows: dict[tuple[str, str, str], dict[str, str]] = {}
     for one in figures:
         peer = f" : {one.peer}" if one.peer else ""

@@ -26,7 +26,7 @@ def main() -> list[Figure]:
 
 @contextmanager
 def resting(service: Service) -> Iterator[list[Figure]]:
-    """S12, of a service that rests with one page open as long as the block lasts."""
+    """S12, of an idle service with one page open for the length of the block."""
     service.start()
     service.stop()
     began = time.monotonic()

@@ -1,8 +1,9 @@
-"""N1 to N3: how soon what needs a person finds them, and what 1,000 threads cost the lists.
+"""N1 to N3: how soon a question reaches the person who has to answer it, and what 1,000 threads
+cost the lists.
 
-`python -m bench loop`. N1 and N2 are times from a question's own time stamp, so the clock begins
-when the turn asks: to the message at a channel, and to the title of a page of each part. N3 lists
-1,000 threads, each asked and answered, beside 10. N2 needs Chromium.
+`python -m bench loop`. N1 and N2 are measured from a question's own time stamp, so the clock
+begins when the turn asks: to the message at a channel, and to the title of a page of each part. N3
+lists 1,000 threads, each asked and answered, beside 10. N2 needs Chromium.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tests.stubs.receiver import Receiver, receiving
 ROUNDS = 10
 TOLD_S, SHOWN_S, LISTS = 2.0, 1.0, 2.0
 MANY, FEW = 1000, 10
-FIRST = 30  # threads that the page of a project asks for
+FIRST = 30  # threads that the page of a project requests
 ASKS = "#!runbook\n```Bash\necho asked\n```\n"
 WATCH = """() => {
   const title = document.querySelector("title");
@@ -52,7 +53,7 @@ def main() -> list[Figure]:
 
 
 def asking(service: Service, receiver: Receiver) -> list[Figure]:
-    """N1 and N2, of the same questions."""
+    """N1 and N2, measured on the same questions."""
     with pages(service) as seen_on:
         told, shown = zip(*(asked(service, receiver, seen_on) for _ in range(ROUNDS)), strict=True)
     worst = f"worst of {ROUNDS}"
@@ -66,7 +67,7 @@ def asking(service: Service, receiver: Receiver) -> list[Figure]:
 
 
 def asked(service: Service, receiver: Receiver, seen_on: list[Page]) -> tuple[float, float]:
-    """Seconds from one question to its message, and to the last of the titles."""
+    """Seconds from one question to its message, and to the last of the changed titles."""
     receiver.got.clear()
     for page in seen_on:
         page.evaluate(WATCH)
@@ -110,7 +111,7 @@ def listing(service: Service, folder: Path) -> list[Figure]:
     client = Connection(service.ports["review"])
 
     def written() -> None:
-        """A comment was changed, so that nothing of the answers is remembered."""
+        """Change a comment, so that no part of the answers is cached."""
         for slug in ("many", "few"):
             path = next((service.projects / slug / "reviews" / "r").iterdir())
             path.write_text(path.read_text().replace("Done.", "Done. "))
@@ -131,7 +132,7 @@ def listing(service: Service, folder: Path) -> list[Figure]:
 
 
 def talked(project: Path, history: histories.History, count: int) -> None:
-    """A project whose stack was reviewed commit by commit, with so many threads in all."""
+    """A project whose stack was reviewed commit by commit, with this many threads in all."""
     config = {
         "title": project.name,
         "repos": [{"name": "r", "path": str(history.path), "range": history.range}],

@@ -1,8 +1,8 @@
 """S1 and S2: what a request to /mcp costs, beside Node servers that build an SDK server for each.
 
-The whole service is up. All servers are measured in the same run, in turns, with the same load; a
-figure is the median of its rounds. CPU is that of the server process, with what it writes down
-behind its answers; the load generator's own is not counted.
+The whole service is up. All servers are measured in the same run, alternately, with the same load;
+a figure is the median of its rounds. CPU is that of the server process, including what it still
+writes after its answers; the load generator's own CPU is not counted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HEADERS = {
     "Content-Type": "application/json",
 }
 REQUESTS, ROUNDS, WARM_UP, CONNECTIONS = 1000, 5, 2000, 16
-SETTLE_S = 1.0  # what a server does behind its answers is done, the audit's rows among it
+SETTLE_S = 1.0  # until the work after the answers is done, such as writing the audit's rows
 PEERS = {"lean": "a lean Node server", "registered": "one that registers its tools"}
 
 
@@ -48,7 +48,7 @@ class Server:
     pid: int
     port: int
     tool: str
-    beside: Callable[[], Iterable[int]] = tuple  # processes that work for it
+    beside: Callable[[], Iterable[int]] = tuple  # further processes that do its work
 
     def cpu_s(self) -> float:
         return spent([self.pid, *self.beside()])
@@ -79,7 +79,7 @@ def ours(
 
 @contextmanager
 def peer(kind: str) -> Iterator[Server]:
-    """One of PEERS. Raises tests.clients.node.NoNode where there is no Node."""
+    """One of PEERS. Raises tests.clients.node.NoNode when there is no Node."""
     environ = os.environ | {"TOKEN": TOKEN, "SDK_FOLDER": str(node.folder())}
     command = ["node", str(ROOT / "bench/mcp_peer.mjs"), kind]
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
@@ -91,7 +91,7 @@ def peer(kind: str) -> Iterator[Server]:
 
 
 async def _load(server: Server, method: str, total: int, connections: int) -> list[float]:
-    """Seconds each of `total` requests took, over that many kept-alive connections."""
+    """Seconds that each of `total` requests took, over this many kept-alive connections."""
     request, taken = server.request(method), []
 
     async def drive(count: int) -> None:
@@ -109,7 +109,7 @@ async def _load(server: Server, method: str, total: int, connections: int) -> li
 
 
 async def _answer(reader: asyncio.StreamReader) -> bytes:
-    """One body: the peer counts it, ours is chunked."""
+    """Read one body: the peer sends Content-Length, our service sends chunks."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     _, counted, rest = head.partition(b"content-length: ")
     if counted:
@@ -118,8 +118,8 @@ async def _answer(reader: asyncio.StreamReader) -> bytes:
 
 
 def measure(servers: list[Server], method: str) -> list[tuple[list[float], list[float]]]:
-    """CPU and p99 in ms of each server's rounds; each in turn, so that drift of the machine meets
-    all."""
+    """CPU and p99 in ms of each server's rounds; the servers take turns, so that drift of the
+    machine affects all of them."""
     found: list[list[tuple[float, float]]] = [[] for _ in servers]
     for server in servers:
         asyncio.run(_load(server, method, WARM_UP, CONNECTIONS))

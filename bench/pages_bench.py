@@ -1,11 +1,11 @@
 """What a browser has to do for the largest pages: 500 apps, a commit of 2,000 files, a chat of
 5,000 messages.
 
-`python -m bench pages`, on a machine with Chromium. Of each page: when something is seen, beside a
-line of text from the same server; and the work of its main thread, in ms of CPU, which other work
-on the machine does not lengthen: until what the page is about is there, and in the longest task
-while it loads and is scrolled through. Then what a person meets who comes back: when the page is
-there while four windows are open, what home asks the service for, and whether it moves.
+`python -m bench pages`, on a machine with Chromium. Of each page: when something is visible,
+beside a line of text from the same server; and the work of its main thread, in ms of CPU, which
+other work on the machine does not lengthen: until the page's main content is there, and in the
+longest task while it loads and is scrolled through. Then a later visit: when the page is there
+while four windows are open, what home requests from the service, and whether its layout shifts.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ VISITS, TRACED = 5, 3
 APPS, GROUPS, PORT = 500, 12, 20_000
 PAINT_RATIO, SEEN_MS, TASK_MS = 1.5, 500, 200
 VISITED_RATIO, VISITED_MS, SHIFT = 2, 150, 0.02
-ASKED = ((80, 150), (15, 30), (4, 30))  # requests and kB of the visits of home, in their order
-SETTLED_MS = 1500  # in which a page draws what is below the fold
+ASKED = ((80, 150), (15, 30), (4, 30))  # requests and kB of the successive visits of home
+SETTLED_MS = 1500  # the time in which a page draws what is below the fold
 WINDOW = {"width": 1440, "height": 900}
 CALM = {"screenshots": {"enabled": False}, "scan": {"enabled": False}, "health": {"interval": "1h"}}
 MARK = "what-it-is-about"
@@ -54,7 +54,7 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """A page and what it is about: the first of many nodes, which `selector` finds."""
+    """A page and its main content: the first of many nodes, which `selector` finds."""
 
     id: str
     name: str
@@ -63,7 +63,7 @@ class Visited:
 
 
 def main() -> list[Figure]:
-    """Nothing but a sentence where there is no Chromium."""
+    """Print only a sentence when there is no Chromium."""
     if CHROMIUM is None:
         print(f"pages: {MISSING}", file=sys.stderr)
         return []
@@ -98,7 +98,7 @@ def apps(service: Service) -> Visited:
 
 
 def commit(service: Service, folder: Path) -> Visited:
-    """A commit of 2,000 changed files, as the histories of the review bench have it."""
+    """A commit of 2,000 changed files, from the histories of the review benchmark."""
     history = wide(folder / "repositories")
     home = service.projects / "wide"
     home.mkdir(parents=True)
@@ -112,7 +112,7 @@ def commit(service: Service, folder: Path) -> Visited:
 
 
 def chat(service: Service) -> Visited:
-    """A chat of 500 turns: question, eight calls of tools, answer."""
+    """A chat of 500 turns: a question, eight tool calls, an answer."""
     service.http.post("/api/projects", json={"name": "Long"}).raise_for_status()
     made = service.http.post("/api/projects/long/chats", json={"name": "Long talk"}).json()
     session = made["chat"]["sessionId"]
@@ -140,7 +140,7 @@ def measured(browser: Browser, page: Visited, line: str) -> list[Figure]:
 
 
 def again(browser: Browser, pages: list[Visited], line: str) -> list[Figure]:
-    """Each page once more, while a window of each is open."""
+    """Visit each page once more, while a window of each is open."""
     with browser.new_context(viewport=WINDOW, bypass_csp=True) as context:  # type: ignore[arg-type]
         for page in pages:
             window = context.new_page()
@@ -153,8 +153,8 @@ def again(browser: Browser, pages: list[Visited], line: str) -> list[Figure]:
 def visited(
     context: BrowserContext, visit: Visited, line: str
 ) -> tuple[list[float], list[float], list[float]]:
-    """When it is there: a line of text and the page, each in a window made for it, and the page in
-    a window that showed something else."""
+    """When the content is there: of a line of text and of the page, each in a fresh window, and of
+    the page in a window that showed something else before."""
     floor, made, opened = [], [], []
     with context.new_page() as window:
         window.add_init_script(f"({SEEN})({json.dumps(visit.selector)})")
@@ -188,7 +188,7 @@ def returned(
 
 
 def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
-    """What reaches the service in three visits of home by one browser, one after the other."""
+    """The requests that reach the service in three successive visits of home by one browser."""
     figures, shifted = [], 0.0
     between = Between(service)
     with browser.new_context(viewport=WINDOW, bypass_csp=True) as context:  # type: ignore[arg-type]
@@ -211,7 +211,7 @@ def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
 
 @contextmanager
 def opened(browser: Browser) -> Iterator[Page]:
-    """A page of a person who was never there: nothing is in the cache."""
+    """A page in a browser that has never visited it: the cache is empty."""
     context = browser.new_context(viewport=WINDOW, bypass_csp=True)  # type: ignore[arg-type]
     try:
         yield context.new_page()
@@ -226,7 +226,7 @@ def painted(browser: Browser, address: str) -> float:
 
 
 def worked(browser: Browser, visit: Visited) -> tuple[float, float]:
-    """CPU ms of the main thread until what the page is about is there, and of its longest task
+    """CPU ms of the main thread until the page's main content is there, and of its longest task
     until the end of a scroll through the page."""
     with opened(browser) as page:
         page.add_init_script(f"({SEEN})({json.dumps(visit.selector)})")

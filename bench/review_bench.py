@@ -1,9 +1,9 @@
 """C1-C11: what each read and write of the review part costs beside its floor.
 
-Floor and service are timed alternately, best of 7; the ratio counts. Cold is
-`review.caches.clear()` before each call: rows and memory are dropped, the process and its gits that
-stay go on. The running service is told to over a local socket that only the benchmark's
-settings open (review/forgetting.py).
+Floor and service are timed alternately, best of 7; the ratio counts. Cold means
+`review.caches.clear()` before each call: rows and memory are dropped, while the process and its
+long-running git processes go on. The running service is asked to do so over a local socket that
+only the benchmark's settings open (review/forgetting.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from bench.figures import Figure
 
 
 def main() -> list[Figure]:
-    """Every row; one that misses is measured once more, and counts as measured then."""
+    """Measure every row; a row that misses its target is measured again, and the second result
+    counts."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
     from django.core.management import call_command

@@ -1,8 +1,8 @@
-"""H1: a list of 1,000 conversations that Claude Code keeps of a directory. H2: the 200 directories
-that "Open a folder" knows by their sessions.
+"""H1: a list of 1,000 conversations that Claude Code keeps for a directory. H2: the 200
+directories that "Open a folder" knows by their sessions.
 
-The floor of H1 opens each file and reads its first and last 64 KiB. All have changed before each
-list, so nothing is remembered; or none has. H2 is always cold.
+The floor of H1 opens each file and reads its first and last 64 KiB. Before each list either all
+files have changed, so that nothing is cached, or none has. H2 is always cold.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench.timing import alternately
 SESSIONS, EDGE = 1000, 1 << 16
 LEAST, MOST = 20_000, 400_000  # bytes of a file
 DIRECTORIES = 200
-PAGES = (50, 500)  # as many as are shown unless more is asked for, and at most
+PAGES = (50, 500)  # how many are shown by default, and at most
 
 
 def main() -> list[Figure]:
@@ -102,8 +102,8 @@ def _ends(path: Path) -> None:
 
 
 def _kept(store: Path, directory: Path) -> list[Path]:
-    """Sessions as long as those of a month: a few of a line or two, most of some 100 KB. Every
-    third one has a title."""
+    """Sessions of typical length over a month: a few of one or two lines, most of about 100 KB.
+    Every third one has a title."""
     from tests.workspace.chats.sessions.kept import folder, model, person, written
 
     dice = random.Random(1000)
@@ -125,5 +125,5 @@ def _kept(store: Path, directory: Path) -> list[Path]:
 
 
 def _first(line: dict[str, Any]) -> dict[str, Any]:
-    """What Claude Code writes first of a message."""
+    """The first record that Claude Code writes for a message."""
     return {"parentUuid": None} if "parentUuid" in line else {}

@@ -22,14 +22,14 @@ def main() -> list[Figure]:
     with modes() as all_modes:
         for mode in all_modes:
             measured = served(mode)
-            if mode.redis is None:  # rows are the same with a Redis beside them
+            if mode.redis is None:  # the rows are the same with a Redis as well
                 measured += lists.figures(mode)
             figures += [replace(one, mode=mode.name) for one in measured]
     return figures
 
 
 def served(mode: Mode) -> list[Figure]:
-    """The pieces of the other parts with another environment."""
+    """The figures of other benchmarks, measured with another environment."""
     peer = mcp_bench.beside_peers(mcp_bench.ours(mode.environment(), mode.pids))
     with tempfile.TemporaryDirectory() as folder:
         idle = rest(mode, Path(folder) / "idle")
@@ -43,7 +43,7 @@ def served(mode: Mode) -> list[Figure]:
 
 
 def rest(mode: Mode, folder: Path) -> list[Figure]:
-    """S12 without clients of /mcp, and what the servers of the store take beside it."""
+    """S12 without clients of /mcp, and the memory of the store's servers as well."""
     service, beside = Service(folder, env=mode.environment()), mode.memory()
     with idle_bench.resting(service) as figures:
         added = f"{mode.memory() - beside:.0f} MB" if mode.cluster else "0 MB"

@@ -1,4 +1,5 @@
-"""Clocks that all parts share: of a call, of a call beside its floor, of the CPU of processes."""
+"""Clocks that all benchmarks share: of a call, of a call beside its floor, of the CPU of
+processes."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def milliseconds(work: Work) -> float:
 def alternately(
     ours: Work, floor: Work, *, before: Work = tuple, rounds: int = 7
 ) -> tuple[float, float]:
-    """The best of both, in ms. `before` runs ahead of each call of ours, off the clock."""
+    """The best time of both, in ms. `before` runs ahead of each call of ours and is not
+    measured."""
     times: list[tuple[float, float]] = []
     for _ in range(rounds):
         gc.collect()
@@ -34,11 +36,11 @@ def alternately(
 
 
 def spent(pids: Iterable[int]) -> float:
-    """Seconds that these processes have run, with the threads that have ended since."""
+    """CPU seconds that these processes have used, including their threads that have ended."""
     total = 0.0
     for pid in pids:
         with suppress(OSError):  # the process has ended
-            total += time.clock_gettime(~pid << 3 | 2)  # its CPU clock, as the C library names it
+            total += time.clock_gettime(~pid << 3 | 2)  # its CPU clock, as the C library numbers it
     return total
 
 
@@ -51,7 +53,7 @@ def busy(pids: Iterable[int], seconds: float) -> float:
 
 
 class Connection:
-    """One kept connection to a server of this machine, which does next to nothing itself: the
+    """One kept connection to a server of this machine, with next to no work on this side: the
     parser of http.client takes as long as a short answer."""
 
     def __init__(self, port: int) -> None:
@@ -79,7 +81,7 @@ class Connection:
         found = {}
         while (line := self._file.readline()) != b"\r\n":
             name, colon, value = line.partition(b":")
-            assert colon, line  # the server left
+            assert colon, line  # the server closed the connection
             found[name.lower()] = value.strip()
         return found
 

@@ -1,7 +1,8 @@
 """T1, T2: what a checkpoint of a work tree costs beside `git add -A` with a warm index of its own,
-and what is not committed beside `git status` and `git diff`.
+and what reading the uncommitted changes costs beside `git status` and `git diff`.
 
-20,000 files, 5 of them changed before each; all on the same tree, alternately, best of 7.
+20,000 files, 5 of them changed before each call; all calls on the same tree, alternately, best of
+7.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def main() -> list[Figure]:
 
 
 def _made(root: Path) -> list[Path]:
-    """A committed tree of so many files."""
+    """A committed tree of this many files."""
     made = [root / f"d{n % FOLDERS}" / f"f{n}.txt" for n in range(FILES)]
     for n, path in enumerate(made):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,7 @@ def _changer(made: list[Path]) -> Callable[[], None]:
 
 
 def _changes(root: Path, made: list[Path]) -> Figure:
-    """With a project that lists the repository, as review reads it."""
+    """Measured with a project that lists the repository, as review reads it."""
     from django.conf import settings
 
     from review.stacks.worktree import looks

@@ -51,7 +51,7 @@ def _turn(world: World, prompt: str) -> Callable[[], object]:
 
 
 def _speed(world: World) -> list[Figure]:
-    """Interleaved, so that all of them see the same machine."""
+    """Measured alternately, so that all of them see the same machine."""
     works = {
         "pass": _python("pass"),
         "base": _python("import asyncio, json"),
@@ -79,7 +79,7 @@ def _speed(world: World) -> list[Figure]:
 
 
 def _memory(world: World) -> Figure:
-    """PSS while a command runs: everything a runbook turn loads is loaded."""
+    """PSS while a command runs, when everything that a runbook turn loads has been loaded."""
     running = world.start(world.job(book(fence("Bash", "echo > begun; sleep 600"))))
     begun = world.project / "begun"
     until(begun.exists, bool)

@@ -7,7 +7,7 @@ from django.contrib import admin
 from config.web.admin import Inspection, site
 from dashboard import models
 
-__all__ = ("site",)  # filled by this module's import
+__all__ = ("site",)  # filled when this module is imported
 
 
 @admin.register(models.Slug, site=site)

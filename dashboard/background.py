@@ -1,4 +1,4 @@
-"""The dashboard beside the requests: its daemon, from the server's start to its end."""
+"""The background part of the dashboard: its daemon, from the server's start to its end."""
 
 from __future__ import annotations
 

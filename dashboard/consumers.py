@@ -28,13 +28,14 @@ class DashboardEndpoint(McpConsumer):
         return Agent(base_url(self.scope), writes)
 
     def failure(self, error: SvcError) -> Result:
-        """In-band, with the sentence, word, status and extras that HTTP answers."""
-        if error.text == "internal error":  # a defect, as the kernel tells it
+        """The error in-band: sentence, code word, status and extra fields as in the HTTP
+        answer."""
+        if error.text == "internal error":  # a defect, as the kernel reports it
             error = defect(self.scope.get("request_id", ""))
         return in_band({**error.body(), "status": error.status})
 
 
 def _writes() -> bool:
-    """As the file says it now."""
+    """Whether config.yaml allows writes at this moment."""
     allowed: bool = store.config().parsed.mcp_writes
     return allowed

@@ -1,4 +1,5 @@
-"""What `manage.py doctor` says of the dashboard: what this system does not let it see or do."""
+"""What `manage.py doctor` reports about the dashboard: what this system does not let it see or
+do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients of the dashboard are told: hints to refetch, never contents.
+"""The events that clients of the dashboard receive: hints to refetch, never contents.
 
 `EventDebouncer` belongs to the daemon's thread; the stream is served from the server's loop. How
 events are merged: docs/design/dashboard.md#events
@@ -17,9 +17,9 @@ from config.errors import MethodNotAllowed, Unavailable
 from config.web.answers import Receive, Send, refusal, refuse
 from config.web.events import Broadcaster, EventStream, Messages, declare
 
-QUIET_S = 0.12  # with the time a watcher takes to see a file, about 150 ms
+QUIET_S = 0.12  # about 150 ms with the time a watcher takes to see a file
 LONGEST_S = 1.0
-# Of several reasons for one item the later word here is sent.
+# If one item has several reasons, the one that is later in this list is sent.
 WEIGHT = ("scan", "config", "claimed", "ignored", "error", "removed")
 
 Key = tuple[str, str]  # type; slug, group or reason
@@ -27,8 +27,8 @@ Key = tuple[str, str]  # type; slug, group or reason
 
 @dataclass(slots=True)
 class StreamGreeting:
-    """What a new or lost stream gets to know of this run, from its first moment; written by the
-    daemon alone."""
+    """What a stream receives when it begins or cannot resume, valid from the first moment of the
+    run; written by the daemon alone."""
 
     boot: str = ""
     rev: int = 0
@@ -39,7 +39,7 @@ class StreamGreeting:
         self.begin()
 
     def begin(self) -> None:
-        """A run of its own, with a name of its own."""
+        """Begin a run, with a new id."""
         self.boot = secrets.token_hex(6)
 
     def hello(self) -> Mapping[str, Any]:
@@ -49,7 +49,7 @@ class StreamGreeting:
         self.on_join()
 
     def resync(self) -> Messages:
-        """For a client that cannot resume: everything may have changed."""
+        """The events for a client that cannot resume: everything may have changed."""
         return [
             ("change", {"type": "apps", "reason": "resync"}),
             ("change", {"type": "bookmarks"}),
@@ -60,7 +60,7 @@ class StreamGreeting:
 
 
 GREETING = StreamGreeting()
-os.register_at_fork(after_in_child=GREETING.begin)  # each server that is forked
+os.register_at_fork(after_in_child=GREETING.begin)  # in each forked server
 EVENTS = declare(
     "dashboard",
     Broadcaster(resync=GREETING.resync, hello=GREETING.hello, joined=GREETING.joined),
@@ -82,7 +82,7 @@ async def STREAM(scope: dict[str, Any], receive: Receive, send: Send) -> None:  
 
 @dataclass(slots=True)
 class Pending:
-    """One event that waits for its item to come to rest; `latest` is loop time."""
+    """One event that waits until its item stops changing; `latest` is loop time."""
 
     latest: float
     timer: asyncio.TimerHandle
@@ -90,7 +90,7 @@ class Pending:
 
 
 class EventDebouncer:
-    """Events of one daemon run, on its thread: each item's merged over a moment."""
+    """Events of one daemon run, on its thread: those of one item within a moment are merged."""
 
     def __init__(self, publish: Callable[[str, Mapping[str, Any]], object] = EVENTS.publish):
         self._publish = publish
@@ -105,7 +105,7 @@ class EventDebouncer:
         self._later("apps", reason, reason=reason)
 
     def state(self, slug: str, state: str) -> None:
-        """A health transition; told at once."""
+        """A health transition, published at once."""
         self._publish("change", {"type": "state", "slug": slug, "state": state})
 
     def bookmarks(self, group: str | None = None) -> None:
@@ -122,16 +122,16 @@ class EventDebouncer:
         self._later("config", "")
 
     def nodes(self) -> None:
-        """Another node came, went or has changed."""
+        """Another node appeared, disappeared or has changed."""
         self._later("nodes", "")
 
     def reboot(self, ids: Sequence[str]) -> None:
-        """The lost-at-reboot notice changed; empty when it is cleared."""
+        """The lost-at-reboot notice changed; `ids` is empty when it was cleared."""
         GREETING.lost = list(ids)
         self._later("reboot", "", lost=list(ids))
 
     def flush(self) -> None:
-        """Tell all that waits, now."""
+        """Publish all waiting events now."""
         for key in [*self._pending]:
             self._tell(key)
 
@@ -154,7 +154,7 @@ class EventDebouncer:
 
 
 def _merged(before: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """The newer event, with the weightier of both reasons."""
+    """The newer event, with the weightier of the two reasons."""
     reasons = [one["reason"] for one in (before, fields) if "reason" in one]
     known = [reason for reason in reasons if reason in WEIGHT]
     return fields | ({"reason": max(known, key=WEIGHT.index)} if known else {})

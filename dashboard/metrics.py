@@ -1,4 +1,4 @@
-"""What the dashboard measures, for GET /metrics: apps by state, probes by what they found."""
+"""The metrics of the dashboard for GET /metrics: apps by state, probes by result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dashboard.health.result import Kind
 
 
 def measure() -> Iterator[Metric]:
-    """Unavailable while the daemon still loads."""
+    """The metrics. Unavailable while the daemon is still loading."""
     now = current()
     runner = now.state.runner
     states = {str(state): 0.0 for state in State} | dict(now.ask(runner.states))

@@ -1,7 +1,7 @@
 """Tables of the dashboard part: the history of its apps, and nothing else.
 
-What an app is stands in files. These rows are written by the recorder alone; times are Unix
-milliseconds, latencies microseconds, states of samples the numbers of history/states.py.
+The files define what an app is. Only the recorder writes these rows. Times are Unix milliseconds,
+latencies microseconds; the states of samples are the numbers of history/states.py.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from django.db import models
 class Slug(models.Model):
     """A name that has a history: its last state, and how often it is probed (`interval`, ms).
 
-    `node` is the id of the node whose app it is, "" in SQLite (history/scope.py). `observed_id`
-    binds a discovered app to its listener; `removed_at` is when the app went, and 90 days later its
-    history goes too.
+    `node` is the id of the node that has the app, "" in SQLite (history/scope.py). `observed_id`
+    binds a discovered app to its listener. `removed_at` is when the app was removed; its history
+    is deleted 90 days later.
     """
 
     node = models.CharField(max_length=64, blank=True, default="")
@@ -35,9 +35,11 @@ class Slug(models.Model):
 
 
 class Sample(models.Model):
-    """What an app was at one moment: the worst of ten seconds, when it was asked more often.
+    """The state of an app at one moment: the worst within ten seconds, if it was probed more
+    often.
 
-    `ok` tells of a probe; null is no probe but the word of the daemon that the state still holds.
+    `ok` is the result of a probe; null is no probe, but a report of the daemon that the state
+    still holds.
     """
 
     app = models.ForeignKey(Slug, models.CASCADE, related_name="+", db_index=False)
@@ -88,7 +90,7 @@ class Hour(models.Model):
 
 
 class Edge(models.Model):
-    """One change of state, in the words of the states and their reasons."""
+    """One change of state, with the names of the states and the reason."""
 
     app = models.ForeignKey(Slug, models.CASCADE, related_name="+", db_index=False)
     ts = models.BigIntegerField()

@@ -8,16 +8,16 @@ from django.http import HttpRequest, HttpResponse
 
 from config.web.pages import page
 
-# As strict as the other pages, and <base> may name the mount.
+# As strict as for the other pages, except that <base> may name the mount.
 POLICY = (
     "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-STALE_MS = 10_000  # how long a broken stream is mended silently before every state turns hollow
+STALE_MS = 10_000  # how long a broken stream is retried before every state is shown as hollow
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    """Every app with its state. Its addresses are relative to the mount of the request."""
+    """All apps with their states. The page's addresses are relative to the request's mount."""
     base = f"{request.path.rstrip('/')}/"
     data = {"patience": str(STALE_MS)}
     return _page(
@@ -26,7 +26,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:
-    """Any other address a browser navigates to."""
+    """The page for any other address that a browser navigates to."""
     base = f"{request.META.get('SCRIPT_NAME', '')}/"
     return _page(
         request,

@@ -1,6 +1,5 @@
-"""What the palette finds of the dashboard, how many apps need attention, and where they run: from
-memory.
-"""
+"""What the palette shows of the dashboard: destinations, how many apps need attention, and the
+folders of apps. All from memory."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from dashboard.daemon import Views, read
 
 
 def destinations() -> Iterator[Destination]:
-    """The page, its apps, and the bookmarks at their own addresses."""
+    """The page, its apps, and the bookmarks with their own addresses."""
     names, groups = read(Views.names), read(Views.groups)
     yield Destination("Apps", "part", "/")
     for slug, name, url in names:
@@ -32,12 +31,12 @@ def waiting() -> Badge:
 
 
 def folders() -> Iterator[Folder]:
-    """Where apps run, or are started."""
+    """The folders in which apps run or are started."""
     yield from (Folder(cwd, "apps") for _, _, cwd, _ in read(Views.folders) if cwd != "/")
 
 
 def around(folder: Path) -> Iterator[Destination]:
-    """The apps whose directory lies in this one."""
+    """The apps whose directory is in this folder."""
     for slug, name, cwd, hint in read(Views.folders):
         if Path(cwd).resolve().is_relative_to(folder):
             yield Destination(name, "app", f"/#app={quote(slug, safe='')}", hint)

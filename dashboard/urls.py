@@ -1,4 +1,4 @@
-"""Every HTTP route of the dashboard that Django answers, on both mounts.
+"""Every HTTP route of the dashboard that Django serves, on both mounts.
 
 `/mcp` and event streams are ASGI, routed in config/asgi.py.
 """

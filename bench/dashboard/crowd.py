@@ -49,7 +49,7 @@ def figures() -> list[Figure]:
 
 @contextlib.contextmanager
 def targets(count: int, folder: Path) -> Iterator[list[int]]:
-    """Web servers, ten in each process, each process in a directory of its own."""
+    """Web servers, ten in each process; each process has its own working directory."""
     command = [sys.executable, str(TARGETS), str(EACH)]
     with contextlib.ExitStack() as stack:
         processes = []
@@ -64,7 +64,7 @@ def targets(count: int, folder: Path) -> Iterator[list[int]]:
 
 
 def _known(served: Served) -> float:
-    """Seconds until no app is unknown or starting; the server has answered once already."""
+    """Seconds from the server's first answer until no app is unknown or starting."""
     began = time.monotonic()
 
     def known() -> bool:
@@ -83,6 +83,6 @@ def _memory(served: Served) -> float:
 
 
 def _requests(served: Served, path: str) -> float:
-    """The median of the milliseconds of a request, over one connection."""
+    """The median time of a request in milliseconds, over one connection."""
     connection = Connection(served.ports["dashboard"])
     return percentile((milliseconds(lambda: connection.get(path)) for _ in range(REQUESTS)), 0.5)

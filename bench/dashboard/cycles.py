@@ -1,4 +1,4 @@
-"""D1: how soon a dev server that somebody starts or kills is told on the stream."""
+"""D1: how soon the stream reports that a dev server was started or killed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def figures() -> list[Figure]:
 
 
 def _started(served: Served, stream: Stream, first: int, took: list[float]) -> list[Dev]:
-    """Start some; each is in observed when an event after its start has told so."""
+    """Start some dev servers; record when an event has shown that each is observed."""
     devs = []
     for number in range(first, first + AT_ONCE):
         dev = served.dev_server(f"site-{number}")
@@ -60,7 +60,8 @@ def _killed(served: Served, stream: Stream, devs: list[Dev], took: list[float]) 
 
 
 def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
-    """When an event came after which the list has it; others start servers here, too."""
+    """The time of the first event after which the list has the server: other servers start as
+    well."""
     passed_over: list[float] = []
 
     def told(one: Event) -> bool:
@@ -73,6 +74,6 @@ def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
 
 
 def listens(port: int) -> bool:
-    """By the kernel's table: nobody connects."""
+    """Whether the port listens, by the kernel's table, so without connecting."""
     table = Path("/proc/net/tcp").read_text()
     return f":{port:04X} 00000000:0000 0A" in table

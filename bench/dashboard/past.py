@@ -1,4 +1,4 @@
-"""D4 and S10: 90 days of one app, read from as many hours as 500 apps leave behind."""
+"""D4 and S10: 90 days of one app, read from a table with the hours that 500 apps leave behind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def figures() -> list[Figure]:
 
 
 def _fill(apps: int) -> None:
-    """The hours in the order a daemon writes them: hour by hour, all apps together."""
+    """Write the hours in the order a daemon writes them: hour by hour, all apps together."""
     first = LAST - DAYS * 24
     rnd = random.Random(4)
     batch = store.Batch(hours={(f"app-{n}", first): _hour(first, rnd) for n in range(apps)})
@@ -64,7 +64,7 @@ def _fill(apps: int) -> None:
 
 
 def _hour(number: int, rnd: random.Random) -> Any:
-    """An app that was asked every 30 s, and failed twice."""
+    """The hour of an app that was probed every 30 s and failed twice."""
     hour = Hour(number)
     start = number * HOUR
     hour.spend(StoredState.UP, start, start + HOUR - 60_000)

@@ -1,4 +1,5 @@
-"""D15: what the picture of an app costs, and what pictures may cost in an hour at that price."""
+"""D15: what the picture of an app costs, and what the pictures of an hour may cost at that
+price."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def figures() -> list[Figure]:
 
 
 async def _taken(command: str) -> tuple[float, float]:
-    """CPU seconds of one picture: those the rules count, and those of this process beside."""
+    """CPU seconds of one picture: what the rules count, and what this process uses in addition."""
     camera = Camera()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "index.html").write_text(PAGE)
@@ -57,7 +58,7 @@ async def _taken(command: str) -> tuple[float, float]:
 
 
 def _hour(cost: float) -> float:
-    """CPU seconds of the pictures of an hour in which one is due at any time."""
+    """CPU seconds spent on pictures in an hour in which one is due at any time."""
     allowance, spent, now = Allowance(Pace().at_once, Pace().share), 0.0, 0.0
     while (now := now + allowance.wait(now)) < HOUR:
         allowance.spend(cost)

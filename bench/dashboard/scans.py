@@ -22,7 +22,7 @@ def figures() -> list[Figure]:
         _beside_psutil("steady scan of a normal machine", quiet, 1),
     ]
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode:
-        return found  # no network of one's own to fill with connections
+        return found  # no network namespace to fill with connections
     waiting = _told(*ALONE, *CROWD, "waiting", str(WAITING))
     return [
         *found,

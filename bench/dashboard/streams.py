@@ -27,7 +27,7 @@ def figures() -> list[Figure]:
 
 
 def _crowd(wire: Wire, count: int) -> list[Figure]:
-    """So many streams opened at once; then ten events, each timed to every client."""
+    """Open this many streams at once; then send ten events, each timed to every client."""
     began = time.perf_counter()
     streams = selectors.DefaultSelector()
     for _ in range(count):
@@ -49,7 +49,7 @@ def _crowd(wire: Wire, count: int) -> list[Figure]:
 
 
 def _event(wire: Wire, streams: selectors.DefaultSelector) -> list[float]:
-    """Publish one; ms until each client has it."""
+    """Publish one event; milliseconds until each client has it."""
     with wire.connect() as connection:
         began = time.perf_counter()
         connection.sendall(request(PUBLISH, chunked(b"1", b"")))
@@ -59,7 +59,7 @@ def _event(wire: Wire, streams: selectors.DefaultSelector) -> list[float]:
 
 
 def _each_hears(streams: selectors.DefaultSelector, text: bytes) -> list[float]:
-    """When each client has read it; those that never do are missing."""
+    """The time at which each client has read the event; clients that never do are missing."""
     waiting = {key.fd for key in streams.get_map().values()}
     heard: list[float] = []
     while waiting and (ready := streams.select(10)):
@@ -71,7 +71,7 @@ def _each_hears(streams: selectors.DefaultSelector, text: bytes) -> list[float]:
 
 
 def _stalled(wire: Wire) -> socket.socket:
-    """A client that asks for the stream and never reads, with as little room as there is."""
+    """A client that asks for the stream and never reads, with the smallest possible buffers."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
     client.connect(("127.0.0.1", wire.port))
@@ -80,7 +80,7 @@ def _stalled(wire: Wire) -> socket.socket:
 
 
 def _storm(wire: Wire, seconds: float) -> list[Figure]:
-    """One event each ms, to a client that reads and one that does not."""
+    """One event per millisecond, to a client that reads and to one that does not."""
     server = psutil.Process(wire.process.pid)
     reader = EventClient(wire.port, "/events")
     reader.connect()

@@ -1,1 +1,1 @@
-"""What `bench/review_bench.py` is made of: histories, floors, the world, the rows."""
+"""The modules of `bench/review_bench.py`: histories, floors, the world, the rows."""

@@ -1,7 +1,7 @@
 """The least that each row could cost: plain git, the YAML parser, orjson, resvg.
 
 A floor does what the column says and nothing else. What it needs to know (object ids, paths, the
-answer to be dumped) is found out before the clock runs.
+answer to be dumped) is determined before the clock starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EMPTY = "0" * 40
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A file of a commit as two blobs; None for the side where it is absent."""
+    """A file of a commit as two blobs; None for the side on which it is absent."""
 
     path: str
     old: str | None
@@ -51,13 +51,13 @@ def everything(history: History, pairs: Sequence[Pair]) -> None:
 
 
 def diffs(history: History, pairs: Sequence[tuple[str, str]]) -> None:
-    """C5, and the half of C6: one `git diff -U0` for each pair of blobs."""
+    """C5, and half of C6: one `git diff -U0` for each pair of blobs."""
     for old, new in pairs:
         git(history.path, "diff", "-U0", old, new)
 
 
 def load(file: Path) -> None:
-    """C7, and the half of C6: PyYAML's C parser over the whole file."""
+    """C7, and half of C6: PyYAML's C parser over the whole file."""
     yaml.load(file.read_bytes(), yaml.CSafeLoader)
 
 
@@ -68,7 +68,7 @@ def two_diffs(first: History, second: History) -> None:
 
 
 def grep(history: History, text: str) -> bytes:
-    """C11: the diff of the whole stack, and its lines that hold the text in any case."""
+    """C11: the diff of the whole stack, and its lines that contain the text in any case."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "diff").write_bytes(
             git(history.path, "diff", "-M", history.base, history.head)
@@ -77,7 +77,7 @@ def grep(history: History, text: str) -> bytes:
 
 
 def patch_ids(history: History) -> None:
-    """C9: one log with context and one without, each into patch-id."""
+    """C9: one log with context and one without, each piped into patch-id."""
     for context in ("-U3", "-U0"):
         command = ["git", "log", "-p", context, f"{history.base}..{history.head}"]
         with subprocess.Popen(command, cwd=history.path, stdout=subprocess.PIPE) as source:
@@ -104,7 +104,7 @@ def _asked(pairs: Sequence[Pair]) -> bytes:
 
 
 def _texts(told: bytes) -> dict[str, str]:
-    """`<oid> blob <size>\\n<contents>\\n`, again and again."""
+    """The text of each object id, from repeated `<oid> blob <size>\n<contents>\n`."""
     found, at = {}, 0
     while at < len(told):
         end = told.index(b"\n", at)

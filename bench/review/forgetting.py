@@ -1,6 +1,6 @@
-"""A way to make the running service forget all it remembers of reviews, which no route has.
+"""Make the running service drop every cache of reviews, which no route does.
 
-`settings` names it as one more background part; the measuring process asks over a local socket.
+`settings` adds it as one more background part; the measuring process asks over a local socket.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def address(data: Path) -> str:
 
 
 def forget(data: Path) -> None:
-    """Have the service of this data directory forget, and wait until it has."""
+    """Make the service of this data directory drop its caches, and wait until it has."""
     with Client(address(data)) as asking:
         asking.recv()
 
 
 class Forgetter:
-    """One of settings.SVC_BACKGROUND: each connection is an order to forget."""
+    """One of settings.SVC_BACKGROUND: each connection is a request to drop the caches."""
 
     def start(self) -> None:
         self._listener = Listener(address(Path(settings.DATA_DIR)))
@@ -36,7 +36,7 @@ class Forgetter:
         self._listener.close()
 
     def _obey(self) -> None:
-        with contextlib.suppress(OSError):  # closed
+        with contextlib.suppress(OSError):  # the connection was closed
             while True:
                 with self._listener.accept() as asking:
                     caches.clear()

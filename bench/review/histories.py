@@ -1,9 +1,9 @@
 """The histories that are measured, made by `git fast-import` with fixed seeds and dates.
 
 S: 50 commits on a tree of 1,000 files, and the same 50 rebased; W: one commit of 2,000 files; L:
-2,000 scattered changes of a file of 20,000 lines; V: two versions of a commit of 200 files. Of the
-others the shas of their heads are asserted: a change of this file that changes what is measured
-does not pass unseen.
+2,000 scattered changes of a file of 20,000 lines; V: two versions of a commit of 200 files. The
+shas of the heads of the other histories are asserted, so a change to this file that alters what is
+measured does not go unnoticed.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class History:
 
     @property
     def commits(self) -> list[str]:
-        """Oldest first."""
+        """The commits, oldest first."""
         told = git(self.path, "rev-list", "--reverse", "--topo-order", f"{self.base}..{self.head}")
         return told.decode().split()
 
 
 def git(path: Path, *args: str, stdin: bytes = b"") -> bytes:
-    """What a plain git prints: no safe settings, nothing but the command."""
+    """The output of plain git: no safe settings, only the command."""
     command = ["git", *args]
     return subprocess.run(command, cwd=path, input=stdin, check=True, capture_output=True).stdout
 
@@ -117,8 +117,8 @@ def wide(folder: Path) -> History:
 
 
 def versions(folder: Path) -> tuple[History, History]:
-    """V: a commit of 200 files, and its next version: on a base that changes 200 files, half of
-    them its own, and with a third of its changes anew."""
+    """V: a commit of 200 files, and its next version, on a base that changes 200 files, half of
+    them the commit's own, and with a third of its changes redone."""
     dice = random.Random(200)
     pool = _pool(dice)
     names = [f"src/{WORDS[number % 40]}/{number:03}.py" for number in range(3 * VERSIONED)]
@@ -145,7 +145,7 @@ def versions(folder: Path) -> tuple[History, History]:
 
 
 def long(folder: Path) -> History:
-    """L: the one file is `long.py`; lines are replaced, come in, go, and move."""
+    """L: its one file is `long.py`; lines are replaced, added, deleted and moved."""
     dice = random.Random(20_000)
     pool = _pool(dice)
     lines = [f"{line}  # {number}" for number, line in enumerate(dice.choices(pool, k=LONG))]
@@ -184,7 +184,7 @@ def small(folder: Path, number: int) -> History:
 
 
 class Import:
-    """A new repository that `git fast-import` fills; nothing of it is checked out."""
+    """A new repository that `git fast-import` fills; nothing is checked out."""
 
     def __init__(self, path: Path) -> None:
         subprocess.run(["git", "init", "-q", "-b", "main", path], check=True)
@@ -213,7 +213,8 @@ class Import:
     ) -> None:
         """A commit with these files, on top of the branch or, first, of `parent`.
 
-        Authored in this hour; committed an hour after the commit before it.
+        The author date is in this hour; the commit date is an hour after that of the commit before
+        it.
         """
         self.commits += 1
         self._send(f"commit refs/heads/{branch}\n")
@@ -240,7 +241,7 @@ class Import:
 
 
 def _pool(dice: random.Random) -> Lines:
-    """Lines that look like code, to draw from."""
+    """Lines that look like code, to choose from."""
     return [
         f"{'    ' * dice.randrange(4)}{dice.choice(WORDS)}_{dice.choice(WORDS)} = "
         f"{dice.choice(WORDS)}({dice.choice(WORDS)}, {dice.randrange(1000)})"
@@ -249,7 +250,7 @@ def _pool(dice: random.Random) -> Lines:
 
 
 def _step(dice: random.Random, pool: Lines, tree: Tree) -> Tree:
-    """One commit of S, about +140/-40: replaced lines and blocks that come in."""
+    """One commit of S, about +140/-40: replaced lines and added blocks."""
     changed = {}
     for path in dice.sample(sorted(tree), TOUCHED):
         lines = list(tree[path])
@@ -263,7 +264,7 @@ def _step(dice: random.Random, pool: Lines, tree: Tree) -> Tree:
 
 
 def _headed(tree: Mapping[str, Lines], paths: Collection[str]) -> Tree:
-    """Those of the files, as the new base of S begins them."""
+    """The files at these paths, with the lines that the new base of S adds at their top."""
     head = ["# Copyright", "# of the", "# authors"]
     return {path: [*head, *tree[path]] for path in paths if path in tree}
 

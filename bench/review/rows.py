@@ -1,5 +1,5 @@
-"""The rows: the real service is asked over a connection that is kept open; C5, C7, C9 and C10
-call the operation in this process."""
+"""The rows. The real service is asked over a connection that is kept open; C5, C7, C9 and C10 call
+the operation in this process."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def screening(made: World, client: Client) -> list[Figure]:
 
 
 def streaming(made: World, client: Client) -> list[Figure]:
-    """C4, and how much memory of the service it takes at most."""
+    """C4, and how much memory the service takes at its peak."""
     history = made.wide
     pairs = floors.pairs(history, history.head)
     path = C.format("w", history.head)
     before = _memory(client.service.pid, "VmRSS")
-    Path(f"/proc/{client.service.pid}/clear_refs").write_text("5")  # forget the peak
+    Path(f"/proc/{client.service.pid}/clear_refs").write_text("5")  # reset the peak
     size = len(client.get(path))
     more = (_memory(client.service.pid, "VmHWM") - before) / 1024
     assert size > 60_000_000, size
@@ -172,7 +172,7 @@ def listing(made: World, client: Client) -> list[Figure]:
 
 
 def searching(made: World, client: Client) -> list[Figure]:
-    """C11: a name in the one diff of the stack, once its commits are known, as a page asks."""
+    """C11: a name in the one diff of the stack, after its commits were read, as a page does."""
     history = made.work
     path = f"/api/projects/s/repos/r/stacks/1/search?q={SOUGHT}"
     answer = client.json(path)
@@ -205,7 +205,7 @@ def placing(made: World, client: Client) -> list[Figure]:
 
 
 def posting(made: World, client: Client) -> list[Figure]:
-    """C7: the whole operation, its record included; the file is on the disk when it is done."""
+    """C7: the whole operation, including its record; when it returns, the file is on the disk."""
     sha = made.posted.stem
     (thread, *_) = records.review(repos.target_at("posted", "r", sha))["threads"]
     place = {"project": "posted", "repo": "r", "sha": sha, "thread": thread["id"]}
@@ -226,7 +226,7 @@ def posting(made: World, client: Client) -> list[Figure]:
 
 
 def carrying(made: World, client: Client) -> list[Figure]:
-    """C9: the range is read and every reviewed commit found again, after a rebase of S."""
+    """C9: after a rebase of S, read the range and find every reviewed commit again."""
     project = projects.get("rebased")
     entry = projects.repo(project, "r")
     load = partial(repos.load, project, entry)
@@ -240,7 +240,7 @@ def carrying(made: World, client: Client) -> list[Figure]:
 
 
 def comparing(made: World, client: Client) -> list[Figure]:
-    """C10: what the page asks for when *Since my last look* opens, of a comparison not seen yet."""
+    """C10: what the page requests when *Since my last look* opens, for a new comparison."""
     first, second = made.versions
     place = ("versions", "r", second.head)
 
@@ -276,7 +276,7 @@ def _oid(history: History, sha: str, path: str) -> str:
 
 @contextmanager
 def client(folder: Path, root: Path) -> Iterator[Client]:
-    """A service of these projects, when it has settled."""
+    """A service of these projects, once it has settled."""
     env = {
         "SVC_PROJECTS_DIR": str(root),
         "DJANGO_SETTINGS_MODULE": "bench.review.settings",

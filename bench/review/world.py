@@ -1,6 +1,6 @@
 """The projects that are measured: 50 of them, over S, W, L and small repositories.
 
-Everything lies where the settings say, so the process that builds it can also call operations.
+Everything is where the settings say, so the process that builds it can also call operations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BODY = "This reads well, but what happens when the list is empty?\nA test would 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The histories by the name of their project, and the review files of single rows."""
+    """The histories by the name of their project, and the review files that single rows use."""
 
     root: Path
     work: History
@@ -46,12 +46,12 @@ class World:
 
     @property
     def indexed(self) -> list[Path]:
-        """Every file that the list of projects is made from."""
+        """Every file from which the list of projects is made."""
         return sorted(self.root.rglob("*.yaml"))
 
 
 def build(folder: Path) -> World:
-    """A new world in the projects directory; the repositories lie in `folder`."""
+    """Make a new world in the projects directory; the repositories are in `folder`."""
     root = Path(settings.PROJECTS_DIR)
     shutil.rmtree(root, ignore_errors=True)
     work, rebased = histories.stacked(folder)
@@ -82,14 +82,14 @@ def describe(root: Path, slug: str, history: History) -> None:
 
 
 def listed(slug: str, sha: str) -> Target:
-    """A commit as the operations see it."""
+    """A commit as the operations know it."""
     project = projects.get(slug)
     found = repos.load(project, projects.repo(project, "r"))
     return repos.target(found, repos.find(found, sha))
 
 
 def scattered(history: History, path: str, count: int, most: int) -> list[Thread]:
-    """Threads on lines of one file as the base of the history has it."""
+    """Threads on lines of one file, as the file is on the base of the history."""
     on = targets.target(history.path, history.base)
     lines = sorted(random.Random(count).sample(range(1, most + 1), count))
     return [_thread(on, path, line) for line in lines]
@@ -103,7 +103,8 @@ def _thread(on: Target, path: str, line: int) -> Thread:
 
 
 def _threads(history: History) -> Iterator[Thread]:
-    """200 threads in 20 files that the history changes, as they were written on its base."""
+    """200 threads in 20 files that the history changes, as if they had been written on its
+    base."""
     told = histories.git(history.path, "diff", "--name-only", history.base, history.head)
     for path in sorted(told.decode().split())[:THREADED]:
         yield from scattered(history, path, THREADS // THREADED, 40)
@@ -119,7 +120,7 @@ def _review(root: Path, slug: str, on: Target, threads: Sequence[Thread]) -> Pat
 
 
 def _rebase(root: Path, slug: str, before: History, after: History) -> None:
-    """A project of which every commit was reviewed; then the branch was rebased."""
+    """A project all of whose commits were reviewed before the branch was rebased."""
     for sha in before.commits:
         on = targets.target(before.path, sha)
         _review(root, slug, on, [_thread(on, on.commit.files[0].path, 10)])
@@ -127,7 +128,7 @@ def _rebase(root: Path, slug: str, before: History, after: History) -> None:
 
 
 def _fill(root: Path, slug: str, history: History) -> None:
-    """A project of whose commits each has a review."""
+    """A project with a review of each of its commits."""
     describe(root, slug, history)
     for sha in history.commits:
         on = targets.target(history.path, sha)

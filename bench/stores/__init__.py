@@ -1,1 +1,1 @@
-"""What each mode of stores costs, side by side, and what grows with their rows."""
+"""What each mode of stores costs, side by side, and which costs grow with the rows."""

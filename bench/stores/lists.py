@@ -1,4 +1,5 @@
-"""Every list of a database after years beside the same list of an empty one: CPU of a request."""
+"""Every list of a database that holds years of rows beside the same list of an empty one: CPU of a
+request."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.workspace.test_many_rows import PATHS
 
 RUNS, AUDIT = 100_000, 1_000_000
 ROUNDS, WARM_UP, SETTLED, MOST = 8, 2, 100, 3.0
-CHATS = range(1, 1000, filling.PROJECTS)  # those of p1
+CHATS = range(1, 1000, filling.PROJECTS)  # those of project p1
 
 
 def figures(mode: Mode) -> list[Figure]:
@@ -28,7 +29,7 @@ def figures(mode: Mode) -> list[Figure]:
         subprocess.run(command, cwd=ROOT, env=full.env, check=True)
         try:
             costs = [_asking(mode, service.start()) for service in (empty, full)]
-            for ask in costs:  # until what a start does behind the first answers is done
+            for ask in costs:  # until the work that a start does after the first answers is done
                 for _ in range(SETTLED):
                     ask("/api/runs")
             return [_worst([one for one in PATHS if "p=20" not in one], costs)]
@@ -59,7 +60,7 @@ def _service(mode: Mode, folder: Path) -> Service:
 
 
 def _asking(mode: Mode, service: Service) -> Callable[[str], float]:
-    """A function that tells the CPU a request costs, in ms, the database's included."""
+    """A function that returns the CPU time of a request in ms, including the database's."""
     connection = Connection(service.ports["main"])
     server = service.pid
 
@@ -74,7 +75,7 @@ def _asking(mode: Mode, service: Service) -> Callable[[str], float]:
 
 
 def _worst(paths: list[str], costs: list[Callable[[str], float]]) -> Figure:
-    """The list that grew most."""
+    """The list whose cost grew most."""
     found = []
     for path in paths:
         rounds = [[ask(path) for ask in costs] for _ in range(ROUNDS + WARM_UP)][WARM_UP:]

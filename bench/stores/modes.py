@@ -1,4 +1,4 @@
-"""The three modes of stores as environments, on private servers that end with the run."""
+"""The three modes of stores as environments, on private servers that stop after the run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SQLITE, POSTGRES, REDIS = "SQLite", "PostgreSQL", "PostgreSQL + Redis"
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One mode; every environment it gives has an empty database, and a Redis, of its own."""
+    """One mode; each environment it returns has an empty database, and a Redis, of its own."""
 
     name: str
     cluster: Cluster | None = None

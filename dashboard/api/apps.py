@@ -35,7 +35,7 @@ class AppViewSet(ViewSet):
     @extend_schema(operation_id="apps_list")
     @documented(AppList, query=bodies.Filter)
     def list(self, request: Request) -> Response:
-        """Declared and discovered apps with their state."""
+        """All declared and discovered apps with their state."""
         if len(request.query_params.getlist("tag")) > 1:
             raise Invalid('Query "tag" must be given once.', code="bad_query")
         wanted = {name: one(request, name) for name in ("state", "tag", "source")}
@@ -43,7 +43,7 @@ class AppViewSet(ViewSet):
 
     @documented(App, Text, query=bodies.Form, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
-        """One app with its configuration; `form=yaml`: its file as text."""
+        """One app with its configuration. With `form=yaml`: its file as text."""
         if as_text(request):
             return tagged(texts.get_text(kind="apps", name=slug))
         return tagged(apps.get_app(slug=slug))
@@ -52,7 +52,7 @@ class AppViewSet(ViewSet):
         App, status=201, also=200, query=bodies.Form, body=OpenApiTypes.OBJECT, errors=(409,)
     )
     def update(self, request: Request, slug: str) -> Response:
-        """Declare the app, or replace its configuration; `form=yaml`: its file as text."""
+        """Declare the app, or replace its configuration. With `form=yaml`: its file as text."""
         text, body = as_text(request), sent(request)
         if text:
             done = texts.put_text(kind="apps", name=slug, body=body, **conditions(request))
@@ -62,7 +62,7 @@ class AppViewSet(ViewSet):
 
     @documented(App, also=201, body=OpenApiTypes.OBJECT, errors=(404, 409))
     def partial_update(self, request: Request, slug: str) -> Response:
-        """Merge a patch into the configuration; null removes a key."""
+        """Merge a JSON merge patch into the app's configuration; null removes a key."""
         match = request.headers.get("If-Match")
         if match is None:
             apps.known_app(slug=slug)
@@ -71,7 +71,7 @@ class AppViewSet(ViewSet):
 
     @documented(Removed, query=bodies.Remove, errors=(404, 409))
     def destroy(self, request: Request, slug: str) -> Response:
-        """Move the app's file to backups/removed."""
+        """Remove the app: move its file to backups/removed."""
         stop = one(request, "stop", "false")
         if stop not in ("true", "false"):
             raise Invalid('Query "stop" must be true or false.', code="bad_query")
@@ -80,11 +80,11 @@ class AppViewSet(ViewSet):
 
     @documented(History, query=bodies.Window, errors=(404,))
     def history(self, request: Request, slug: str) -> Response:
-        """Uptime and latency over a day, a week or 90 days, also of a removed app."""
+        """Uptime and latency of an app over a day, a week or 90 days; also of a removed app."""
         window = one(request, "window", "24h") or ""
         return Response(history.app_history(slug=slug, window=window))
 
 
 def location(request: Request, slug: str) -> dict[str, str]:
-    """Where the app is, under the mount it was asked for."""
+    """The Location header of the app, under the mount that the request used."""
     return {"Location": f"{rest.mount(request)}/api/apps/{slug}"}

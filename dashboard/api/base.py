@@ -1,4 +1,4 @@
-"""What the routes of the dashboard share: names, bodies, tags, and the words of its refusals."""
+"""What the routes of the dashboard share: names, bodies, tags, and the texts of its refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Issue(TypedDict):
 
 
 class Error(TypedDict):
-    """Every refusal, on every route; what a code brings with it beside the sentence."""
+    """Every refusal, on every route, with the fields that a code adds to the sentence."""
 
     error: str
     code: str
@@ -55,7 +55,7 @@ class Parser(wire.JSONParser):
 
 
 class ErrorWords:
-    """A view whose refusals are the part's own sentences and codes."""
+    """A view whose refusals use the dashboard's own sentences and codes."""
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
         return exception_handler
@@ -67,7 +67,7 @@ class ViewSet(ErrorWords, rest.ViewSet):
     parser_classes = (Parser,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """The path is looked at first, but after the method."""
+        """Refuse escapes in the path before the handler runs, if the method exists."""
         super().initial(request, *args, **kwargs)
         if hasattr(self, (request.method or "").lower()):
             refuse_escapes(request._request)
@@ -126,7 +126,7 @@ def internal(request: HttpRequest) -> SvcError:
 
 
 def refuse_escapes(request: HttpRequest) -> None:
-    """`bad_slug` for a path that hides a slash or the end of a text in one of its names."""
+    """Raise `bad_slug` for a path with an encoded slash, backslash or NUL in a name."""
     raw = getattr(request, "scope", {}).get("raw_path", b"").decode("latin1")
     for name in raw.split("/"):
         if any(escape in name.lower() for escape in ESCAPES):
@@ -134,14 +134,14 @@ def refuse_escapes(request: HttpRequest) -> None:
 
 
 def sent(request: Request) -> Record:
-    """The body of a PUT or PATCH; an empty one says nothing that could be written."""
+    """The body of a PUT or PATCH; an empty body is refused, as it says nothing to write."""
     if not request._request.body.strip():
         raise strict.refusal("it is empty")
     return rest.body(request)
 
 
 def fields(request: Request, *names: str) -> Record:
-    """The values of a POST's body. BadValues for a key that is none of these."""
+    """The values of a POST's body. BadValues for a key that is not one of `names`."""
     body = rest.body(request)
     unknown = [key for key in body if key not in names]
     if unknown:
@@ -151,13 +151,13 @@ def fields(request: Request, *names: str) -> Record:
 
 
 def one(request: Request, name: str, default: str | None = None) -> str | None:
-    """A query parameter. One that is repeated is no value that anything may have."""
+    """A query parameter. The values of a repeated one are joined, which makes no valid value."""
     values = request.query_params.getlist(name)
     return ",".join(values) if values else default
 
 
 def as_text(request: Request) -> bool:
-    """Whether the file itself is meant."""
+    """Whether the request is about the file as text (`form=yaml`)."""
     form = one(request, "form")
     if form not in (None, "yaml"):
         raise Invalid('Query "form" must be yaml.', code="bad_query")
@@ -165,7 +165,7 @@ def as_text(request: Request) -> bool:
 
 
 def conditions(request: Request) -> dict[str, Any]:
-    """If-Match and `If-None-Match: *`, as a PUT is bound to them."""
+    """If-Match and `If-None-Match: *`, the conditions of a PUT."""
     return {
         "if_match": request.headers.get("If-Match"),
         "if_none_match": rest.fresh(request),
@@ -179,7 +179,8 @@ def written(done: Written, headers: dict[str, str] | None = None) -> Response:
 
 
 def tagged(record: Record) -> Response:
-    """A record whose tag names its file; what it shows may change without it, so never 304."""
+    """A record with the tag of its file. What the record shows may change while its file does not,
+    so the answer is never 304."""
     return Response(record, headers={"ETag": record["etag"]} if record["etag"] else {})
 
 

@@ -1,4 +1,4 @@
-"""What callers send, as the OpenAPI description shows it; the operations read and refuse."""
+"""What callers send, as the OpenAPI description shows it; the operations read and refuse it."""
 
 from __future__ import annotations
 

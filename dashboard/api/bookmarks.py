@@ -39,7 +39,7 @@ class BookmarkViewSet(ViewSet):
     @extend_schema(operation_id="bookmarks_list")
     @documented(GroupList, bare=(304,))
     def list(self, request: Request) -> HttpResponseBase:
-        """All groups; 304 when the caller has them as they are."""
+        """All bookmark groups; 304 when they have not changed since the caller read them."""
         found = bookmarks.list_bookmarks()
         etag = _tag(found["groups"])
         if rest.known(request, etag):
@@ -48,7 +48,7 @@ class BookmarkViewSet(ViewSet):
 
     @documented(Group, Text, bare=(304,), query=bodies.Form, errors=(404,))
     def retrieve(self, request: Request, group: str) -> HttpResponseBase:
-        """One group; `form=yaml`: its file as text."""
+        """One bookmark group. With `form=yaml`: its file as text."""
         found = (
             texts.get_text(kind="bookmarks", name=group)
             if as_text(request)
@@ -63,7 +63,7 @@ class BookmarkViewSet(ViewSet):
         errors=(409,),
     )  # fmt: skip
     def update(self, request: Request, group: str) -> Response:
-        """Make or replace the group; `form=yaml`: its file as text."""
+        """Create or replace the group. With `form=yaml`: its file as text."""
         text, body = as_text(request), sent(request)
         if text:
             done = texts.put_text(kind="bookmarks", name=group, body=body, **conditions(request))
@@ -73,7 +73,7 @@ class BookmarkViewSet(ViewSet):
 
     @documented(Group, body=OpenApiTypes.OBJECT, errors=(404, 409))
     def partial_update(self, request: Request, group: str) -> Response:
-        """Merge a patch into the group; null removes a key."""
+        """Merge a JSON merge patch into the group; null removes a key."""
         match = request.headers.get("If-Match")
         if match is None:
             bookmarks.get_bookmarks(group=group)
@@ -81,7 +81,7 @@ class BookmarkViewSet(ViewSet):
 
     @documented(Removed, errors=(400, 404, 409))
     def destroy(self, request: Request, group: str) -> Response:
-        """Move the group's file to backups/removed."""
+        """Remove the group: move its file to backups/removed."""
         match = request.headers.get("If-Match")
         return Response(bookmarks.remove_bookmarks(group=group, if_match=match))
 
@@ -99,6 +99,6 @@ class BookmarkViewSet(ViewSet):
 
 
 def _tag(groups: list[Group]) -> str:
-    """The weak tag of the list: over its members' tags."""
+    """The weak tag of the list, made from the tags of its groups."""
     members = "".join(f"{one['group']} {one['etag']}\n" for one in groups)
     return f'W/"{hashlib.sha256(members.encode()).hexdigest()[:32]}"'

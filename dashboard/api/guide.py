@@ -18,12 +18,12 @@ PLAIN, MARKDOWN = "text/plain", "text/markdown"
 
 @extend_schema(tags=["guide"])
 class GuideViewSet(ViewSet):
-    """Each is made of what runs at this moment, and no reader may cache it."""
+    """The texts of the guide. Each shows what runs at this moment, so no client may cache it."""
 
     @extend_schema(operation_id="guide_index")
     @documented.binary(PLAIN)
     def llms(self, request: Request) -> HttpResponse:
-        """The short index: what this is, one line per app, links."""
+        """The short index: what this service is, one line per app, links."""
         return _answer(request, PLAIN, texts.llms)
 
     @extend_schema(operation_id="guide_agent")

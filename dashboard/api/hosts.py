@@ -1,4 +1,4 @@
-"""The further host name that the guard lets through: the fronted host."""
+"""The fronted host: a further host name that the guard lets through."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dashboard.daemon import current, ownport
 
 
 def fronted() -> frozenset[str]:
-    """Lower case, as config.yaml says now; SVC_FRONTED_HOST wins. Reads no file: it guards."""
+    """The names in lower case, as config.yaml says at this moment; SVC_FRONTED_HOST takes
+    precedence. Reads no file, because the guard calls it for requests."""
     names = ownport.names(settings.SVC, _written())
     return frozenset(name.lower().removesuffix(".") for name in names)
 

@@ -1,4 +1,4 @@
-"""The part itself over REST: health, the whole state at once, the settings."""
+"""The dashboard itself over REST: health, the whole state at once, the settings."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class InstanceViewSet(ViewSet):
 
     @documented(Health)
     def health(self, request: Request) -> Response:
-        """Whether the part answers; also before the files are loaded."""
+        """Whether the dashboard answers; also before its files are loaded."""
         return Response({"ok": True, "version": __version__})
 
     @documented(State, bare=(304,))
     def state(self, request: Request) -> HttpResponseBase:
-        """Everything the page shows; 304 when nothing changed since."""
+        """Everything the page shows; 304 when nothing has changed since the caller read it."""
         body, etag = read(Views.state)
         if rest.known(request, etag):
             return unchanged(etag)
@@ -48,12 +48,13 @@ class InstanceViewSet(ViewSet):
 
     @documented(NodeList)
     def nodes(self, request: Request) -> Response:
-        """This node and the others on its PostgreSQL and Redis; `heard` while the Redis answers."""
+        """This node and the others on its PostgreSQL and Redis; `heard`: whether the Redis
+        answers."""
         return Response(nodes.list_nodes())
 
     @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
-        """Where one can go in all parts, by name; best first."""
+        """The destinations of all parts whose name matches; best match first."""
         return Response(found(request))
 
     @documented(BadgeList)
@@ -63,5 +64,5 @@ class InstanceViewSet(ViewSet):
 
     @documented(Config)
     def config(self, request: Request) -> Response:
-        """config.yaml as it counts and as it is written; read-only over HTTP."""
+        """The settings in effect, and config.yaml as it is written; read-only over HTTP."""
         return tagged(read(Views.config))

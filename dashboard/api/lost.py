@@ -22,22 +22,22 @@ class LostViewSet(ViewSet):
     @extend_schema(operation_id="lost_retrieve")
     @documented(LostNotice)
     def retrieve(self, request: Request) -> Response:
-        """The notice; null when nothing was lost."""
+        """The notice of what was lost at the last reboot; null when nothing was lost."""
         return Response(read(Views.lost))
 
     @documented(Restarted, body=bodies.Restart, errors=(404, 409))
     def restart(self, request: Request, id: str) -> Response:  # noqa: A002
-        """Start it again, once."""
+        """Start a lost item again, once."""
         return self._again(request, id, as_service=False)
 
     @documented(Restarted, body=bodies.Restart, errors=(404, 409))
     def keep(self, request: Request, id: str) -> Response:  # noqa: A002
-        """Make it a service that starts by itself from now on, and start it."""
+        """Make a lost item a service that starts by itself in future, and start it."""
         return self._again(request, id, as_service=True)
 
     @documented(LostNotice, body=bodies.Nothing, errors=(404,))
     def dismiss(self, request: Request, id: str) -> Response:  # noqa: A002
-        """Take one off the notice."""
+        """Remove one item from the notice."""
         reboot.known_lost(id=id)
         rest.body(request)
         return Response(reboot.dismiss_lost(id=id))
@@ -45,7 +45,7 @@ class LostViewSet(ViewSet):
     @extend_schema(operation_id="lost_dismiss_all")
     @documented(LostNotice, body=bodies.Nothing)
     def dismiss_all(self, request: Request) -> Response:
-        """Clear the notice."""
+        """Remove all items from the notice."""
         rest.body(request)
         return Response(reboot.dismiss_lost())
 

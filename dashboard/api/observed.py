@@ -34,19 +34,19 @@ class ObservedViewSet(ViewSet):
     @extend_schema(operation_id="observed_list")
     @documented(ObservedList)
     def list(self, request: Request) -> Response:
-        """What listens on this machine and no declared app stands for."""
+        """The listeners of this machine that belong to no declared app."""
         return Response(read(Views.observed))
 
     @documented(App, status=201, body=bodies.Claim, errors=(404, 409))
     def claim(self, request: Request, id: str) -> Response:  # noqa: A002
-        """Make it a declared app: writes apps/<slug>.yaml."""
+        """Make a listener a declared app: writes apps/<slug>.yaml."""
         observed.known_listener(id=id)
         done = observed.claim(id=id, **fields(request, "slug", "name", "expected"))
         return written(done, location(request, done.record["slug"]))
 
     @documented(Ignored, body=bodies.Ignore, errors=(404, 409))
     def ignore(self, request: Request, id: str) -> Response:  # noqa: A002
-        """Put a rule into ignore.yaml, by port, process or directory."""
+        """Add a rule to ignore.yaml that hides a listener, by port, process or directory."""
         observed.known_listener(id=id)
         match = request.headers.get("If-Match")
         asked = fields(request, "by", "reason")
@@ -54,16 +54,16 @@ class ObservedViewSet(ViewSet):
 
     @documented(Text)
     def rules(self, request: Request) -> Response:
-        """ignore.yaml as text; an empty one, with the tag "absent", while there is none."""
+        """ignore.yaml as text; without such a file, an empty text with the tag "absent"."""
         return tagged(texts.get_ignore())
 
     @documented(Text, status=201, also=200, body=bodies.Rules, errors=(409,))
     def rewrite(self, request: Request) -> Response:
-        """Make ignore.yaml hold this text, if it is valid."""
+        """Replace the text of ignore.yaml, if the text is valid."""
         return written(texts.put_ignore(body=sent(request), **conditions(request)))
 
     @documented(Scan, body=bodies.Nothing, errors=(409,))
     def scan(self, request: Request) -> Response:
-        """Scan now; answers when that is done."""
+        """Scan the listeners; answers when the scan has finished."""
         rest.body(request)
         return Response(observed.scan())

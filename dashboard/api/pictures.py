@@ -1,4 +1,5 @@
-"""How images are sent: with their tag, asked for again each time, to pages of this site."""
+"""How images are sent: with their tag, to be revalidated on each use, for pages of this site
+only."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ class RemovedViewSet(ViewSet):
     @extend_schema(operation_id="removed_list")
     @documented(RemovedList)
     def list(self, request: Request) -> Response:
-        """What was removed, the newest first."""
+        """The removed apps and groups, the newest first."""
         return Response(removed.list_removed())
 
     @documented(Restored, body=bodies.Restore, errors=(400, 404, 409))
     def restore(self, request: Request) -> Response:
-        """Put a removed file back; 409 when its name is taken again."""
+        """Put a removed file back; 409 when its name is in use again."""
         return Response(removed.restore_removed(**{"file": None, **fields(request, "file")}))

@@ -1,4 +1,4 @@
-"""Managed services over REST: start, stop, restart, and what they wrote."""
+"""Managed services over REST: start, stop, restart, and their logs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ class ServiceViewSet(ViewSet):
 
     @documented(Action, body=bodies.Nothing, errors=(404, 409))
     def act(self, request: Request, slug: str, action: str) -> Response:
-        """Start, stop or restart; `ok: false` says why it did not come to that."""
+        """Start, stop or restart a service; `ok: false` comes with the reason for the failure."""
         apps.known_app(slug=slug)
         rest.body(request)
         return Response(services.service(slug=slug, action=action))
 
     @documented(Log, query=bodies.Lines, errors=(404,))
     def logs(self, request: Request, slug: str) -> HttpResponseBase:
-        """The last lines, those after or before a position; `Accept: text/plain` has only them."""
+        """The last lines of the log, or those after or before a position. With `Accept:
+        text/plain` the answer has only the lines."""
         lines = one(request, "lines", str(logs.DEFAULT_LINES)) or ""
         around = {name: one(request, name) for name in ("after", "before")}
         tail = services.app_logs(slug=slug, lines=lines, **around)

@@ -1,4 +1,5 @@
-"""JSON that says one thing only: no duplicate key, no NaN, no deep nest, and where it goes wrong.
+"""JSON with one possible meaning: no duplicate key, no NaN, no deep nesting; errors have a
+position.
 
 Line and column count from 1, in characters (`bad_json`).
 """
@@ -16,7 +17,7 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|-?(?:NaN|Infinity)', re.DOTALL
 
 
 def loads(data: bytes) -> dict[str, Any]:
-    """The object. Invalid `bad_json` for anything else."""
+    """The object that the text holds. Invalid `bad_json` for anything else."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -27,7 +28,7 @@ def loads(data: bytes) -> dict[str, Any]:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         raise refusal(error.msg[:1].lower() + error.msg[1:], text, error.pos) from None
-    except (ValueError, RecursionError):  # a number of thousands of digits
+    except (ValueError, RecursionError):  # a number with thousands of digits
         raise refusal("a number is too long", text, 0) from None
     if not isinstance(value, dict):
         raise refusal("it must be an object", text, 0)
@@ -35,7 +36,7 @@ def loads(data: bytes) -> dict[str, Any]:
 
 
 def refusal(detail: str, text: str = "", at: int = 0) -> Invalid:
-    """`at`: index of the character that is wrong."""
+    """The refusal; `at` is the index of the first wrong character."""
     error = Invalid(f"The body is not valid JSON: {detail}.", code="bad_json")
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     error.extra = {"line": line, "column": column}
@@ -43,8 +44,8 @@ def refusal(detail: str, text: str = "", at: int = 0) -> Invalid:
 
 
 def _walk(text: str) -> None:
-    """Refuse what the parser would let pass; what is no JSON at all is left to it."""
-    open_: list[set[str] | None] = []  # the keys of each object around, None for a list
+    """Refuse what the parser would accept; text that is not JSON at all is left to the parser."""
+    open_: list[set[str] | None] = []  # the keys of each enclosing object, None for a list
     key_due = False
     for match in TOKEN.finditer(text):
         mark, at = match[0], match.start()

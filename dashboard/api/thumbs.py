@@ -19,11 +19,11 @@ class ThumbViewSet(ViewSet):
 
     @documented.binary("image/png", "image/webp", bare=(304,), errors=(400, 404))
     def retrieve(self, request: Request, slug: str) -> HttpResponse:
-        """The app's picture: a screenshot, its favicon on a plate, or a card."""
+        """The picture of an app: a screenshot, its favicon on a plate, or a card."""
         found = thumbs.thumb(slug=slug)
         return pictures.answer(request, found, {"X-Thumb-Kind": found.kind})
 
     @documented(RefreshResult, body=bodies.Refresh, errors=(404, 409))
     def refresh(self, request: Request) -> Response:
-        """Take new screenshots now; answers when they are taken."""
+        """Take new screenshots now; answers when they have been taken."""
         return Response(thumbs.refresh_thumbs(**fields(request, "slug")))

@@ -1,4 +1,4 @@
-"""What a caller may send to be written: checked whole before any file is looked at."""
+"""What a caller may send to be written: checked completely before any file is read."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def text(place: DashboardFile, sent: object) -> bytes:
 
 
 def refuse(issues: Sequence[Issue]) -> None:
-    """BadValues when there are any."""
+    """Raise BadValues if there are any issues."""
     if issues:
         raise BadValues(issues)
 
 
 def refuse_unreadable(place: DashboardFile, made: bytes, wanted: dict[str, Any]) -> None:
-    """The last guard before the disk: what was made reads as what was meant."""
+    """The last check before the disk: the bytes must read back as the wanted mapping."""
     try:
         found = entries.parse(made)
     except yamlio.YamlError as error:
@@ -66,7 +66,7 @@ def refuse_unreadable(place: DashboardFile, made: bytes, wanted: dict[str, Any])
 
 
 def _unfit(value: Any, path: Path) -> Iterator[Issue]:
-    """What JSON can say and these files cannot."""
+    """The values that JSON can express and these files cannot."""
     if isinstance(value, dict | list):
         if len(path) >= DEPTH:
             yield Issue((), f"is nested deeper than {DEPTH} levels")

@@ -1,4 +1,4 @@
-"""What the value of one field may be. Each function gives what is meant, or raises Unfit."""
+"""The possible values of one field. Each function returns the value meant, or raises Unfit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ranges = tuple[tuple[int, int], ...]
 RANGE = re.compile(r"\s*([0-9]{1,5})(?:\s*-\s*([0-9]{1,5}))?\s*")
 LABEL = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 COLOR = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|[a-z]{3,24}")
-EMOJI = 16  # characters: families are long
+EMOJI = 16  # characters: the emoji of a family has many
 URL = 2048
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -37,7 +37,7 @@ def text(most: int) -> Callable[[str], str]:
 
 
 def lines(most: int) -> Callable[[str], str]:
-    """Any lines, counted in characters."""
+    """Text of any number of lines, its length counted in characters."""
 
     def convert(value: str) -> str:
         if len(value) > most:
@@ -48,7 +48,7 @@ def lines(most: int) -> Callable[[str], str]:
 
 
 def prose(most_bytes: int) -> Callable[[str], str]:
-    """Any lines."""
+    """Text of any number of lines."""
 
     def convert(value: str) -> str:
         if len(value.encode(errors="replace")) > most_bytes:
@@ -95,7 +95,7 @@ def word(*words: W) -> Callable[[str], W]:
 
 
 def duration(low: str, high: str) -> Callable[[Any], float]:
-    """Seconds within both ends."""
+    """Seconds, at least the first and at most the second limit."""
 
     def convert(value: Any) -> float:
         seconds = durations.read(value)
@@ -107,7 +107,7 @@ def duration(low: str, high: str) -> Callable[[Any], float]:
 
 
 def size(low: str, high: str) -> Callable[[Any], int]:
-    """Bytes within both ends."""
+    """Bytes, at least the first and at most the second limit."""
 
     def convert(value: Any) -> int:
         found = durations.read_size(value)
@@ -150,7 +150,7 @@ def host(value: str) -> str:
 
 
 def path(value: str) -> str:
-    """An absolute path, `~` and `$HOME` expanded."""
+    """An absolute path, with `~` and `$HOME` expanded."""
     home = str(Path.home())
     found = re.sub(r"\A~(?=/|\Z)|\A\$HOME(?=/|\Z)|\A\$\{HOME\}(?=/|\Z)", lambda _: home, value)
     if "\0" in found or not found.startswith("/"):
@@ -159,7 +159,7 @@ def path(value: str) -> str:
 
 
 def path_glob(value: str) -> str:
-    """A glob of absolute paths as they really are, whatever links lead there. Reads the disk."""
+    """A glob of absolute real paths, with symlinks resolved. Reads the disk."""
     return globs.resolved(path(value))
 
 

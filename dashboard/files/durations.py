@@ -14,11 +14,11 @@ SIZE = re.compile(r"([0-9]{1,15}) ?([kKMG]i?B|B)?")
 
 
 class Unfit(ValueError):
-    """A value that cannot be what the field holds; the text says what it must be."""
+    """A value that the field cannot have; the text says what it must be."""
 
 
 def read(value: Any) -> float:
-    """Seconds. Unfit for anything else than a duration; a bare number counts seconds."""
+    """The duration in seconds. Unfit if it is not a duration; a bare number is in seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if math.isfinite(value) and value >= 0:
             return float(value)
@@ -28,7 +28,7 @@ def read(value: Any) -> float:
 
 
 def read_size(value: Any) -> int:
-    """Bytes. Unfit for anything else than a size."""
+    """The size in bytes. Unfit if it is not a size."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     match = SIZE.fullmatch(value.strip()) if isinstance(value, str) else None

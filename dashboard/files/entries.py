@@ -1,4 +1,4 @@
-"""What is known of one file: its value as last read well, and what is wrong with it now."""
+"""What is known about one file: its last good value, and what is wrong with it now."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ READERS: dict[Kind, Reader] = {
 
 @dataclass(frozen=True, slots=True)
 class FileError:
-    """One mistake in one file, named by its path below home. Line and column count from 1.
+    """One mistake in one file, named by its path below the dashboard's home. Line and column count
+    from 1.
 
-    `kept`: what the file said when it was last read well is in use.
+    `kept`: the last good value of the file is in use.
     """
 
     file: str
@@ -41,10 +42,10 @@ class FileError:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file. With errors, `value` and `parsed` are what was last read well, or None.
+    """One file. When it has errors, `value` and `parsed` are the last good ones, or None.
 
-    `etag` is of the bytes that are there now, good or bad; None when they cannot be read. Entries
-    are shared: to change a value, change a copy of it.
+    `etag` is that of the current bytes, valid or not; None when they cannot be read. Entries are
+    shared: to change a value, change a copy of it.
     """
 
     place: DashboardFile
@@ -86,7 +87,8 @@ class Reading:
         return [issue for issue in self.issues if issue.level == "error"]
 
     def at(self, issue: Issue) -> tuple[int, int]:
-        """Line and column of the value; of what is missing, the line of what it is missing in."""
+        """Line and column of the value; if it is missing, the line of the mapping that lacks
+        it."""
         path = issue.path
         node = self.document.node(*path)
         if path and node is not None:
@@ -99,7 +101,7 @@ class Reading:
 
 
 def parse(data: bytes) -> yamlio.Document:
-    """The document by the stricter grammar of these files. YamlError for anything else."""
+    """The document, by the stricter grammar of these files. YamlError for anything else."""
     document = yamlio.parse(data, limit=LIMIT, depth=DEPTH, aliases=False, text_keys=True)
     if not isinstance(document.value, dict | None):
         raise yamlio.YamlError("the file must hold a mapping", 1, 1)
@@ -107,7 +109,7 @@ def parse(data: bytes) -> yamlio.Document:
 
 
 def read(place: DashboardFile, data: bytes) -> Reading:
-    """The file's value and issues. YamlError when it is no document of ours."""
+    """The file's value and issues. YamlError when its grammar is not that of these files."""
     document = parse(data)
     value = document.value or {}
     parsed, issues = READERS[place.kind](value, document.texts() or {}, slug=place.name)
@@ -115,14 +117,14 @@ def read(place: DashboardFile, data: bytes) -> Reading:
 
 
 def check(place: DashboardFile, value: Mapping[str, Any]) -> list[Issue]:
-    """The errors of a mapping that is to be written."""
+    """The errors in a mapping that is to be written."""
     _, issues = READERS[place.kind](value, slug=place.name)
     return [issue for issue in issues if issue.level == "error"]
 
 
 def entry(place: DashboardFile, data: bytes | None, before: Entry | None = None) -> Entry:
-    """What the bytes say; `before` lends the last good value, and the time of known errors."""
-    if data is None:  # only single files can be missing and still have a value
+    """The entry for these bytes; `before` has the last good value and the time of known errors."""
+    if data is None:  # only a single file can be missing and still have a value
         parsed, _ = READERS[place.kind]({}, slug=place.name)
         return Entry(place, place.file, tags.ABSENT, {}, parsed)
     made = Entry(place, place.file, tags.of(data))
@@ -150,13 +152,13 @@ def broken(
     *,
     before: Entry | None,
 ) -> Entry:
-    """The entry of a file that cannot be read, with what it said when it could."""
+    """The entry of a file that cannot be read, with its last good value."""
     error = FileError(made.file, "error", message, line, column)
     return _lent(replace(made, errors=_dated([error], before)), before)
 
 
 def _lent(made: Entry, before: Entry | None) -> Entry:
-    """The entry with what was last read well; a single file then has its defaults."""
+    """The entry with the last good value; a single file that never had one has its defaults."""
     if before is None and made.place.single:
         before = entry(made.place, None)
     if before is None:
@@ -167,7 +169,7 @@ def _lent(made: Entry, before: Entry | None) -> Entry:
 
 
 def _dated(found: list[FileError], before: Entry | None) -> tuple[FileError, ...]:
-    """The errors, each since it was first seen."""
+    """The errors, each with the time at which it was first seen."""
     known = {(one.level, one.message): one.since for one in (before.file_errors if before else ())}
     now = datetime.now(UTC)
     return tuple(replace(one, since=known.get((one.level, one.message)) or now) for one in found)

@@ -65,7 +65,7 @@ def invalid_file(file: str, line: int | None, column: int | None, message: str) 
 
 
 def not_editable(file: str, line: int, column: int, message: str) -> Conflict:
-    """The file is read well, but the change cannot be made without touching its neighbours."""
+    """The file is valid, but the change cannot be made without altering other parts of it."""
     return Conflict(
         f"{file} cannot be changed from here (line {line}: {message}). Nothing was written; "
         "change it by hand or in the editor.",
@@ -75,7 +75,7 @@ def not_editable(file: str, line: int, column: int, message: str) -> Conflict:
 
 
 def no_file(file: str) -> Conflict:
-    """A folder, a pipe or the like has the name of a file."""
+    """The name of the file is taken by a folder, a pipe or something else that is not a file."""
     return Conflict(
         f"{file} is no regular file. Nothing was changed; move it away by hand.",
         code="invalid_file",

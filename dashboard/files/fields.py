@@ -1,7 +1,7 @@
-"""Reading a mapping field by field: every mistake is collected with its place, none is fatal.
+"""Read a mapping field by field: every mistake is collected with its position, and none is fatal.
 
-What a field may hold is a function from the value to what is meant by it, which raises Unfit
-with a sentence that says what the value must be (convert.py).
+The type of a field is a function that converts the value, or raises Unfit with a sentence that
+says what the value must be (convert.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Level = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One value that is wrong (error) or strange (warning), and where it stands."""
+    """One value that is wrong (error) or unusual (warning), and its path."""
 
     path: Path
     message: str
@@ -28,7 +28,7 @@ class Issue:
 
     @property
     def where(self) -> str:
-        """`service.env.PORT`, `links[0].url`."""
+        """The path as text: `service.env.PORT`, `links[0].url`."""
         text = ""
         for part in self.path:
             text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -37,7 +37,7 @@ class Issue:
 
 @dataclass(slots=True)
 class Fields:
-    """One mapping. `texts` is the same with every scalar as it is written in the file."""
+    """One mapping. `texts` is the same mapping with every scalar as it is written in the file."""
 
     value: Mapping[str, Any]
     texts: Mapping[str, Any]
@@ -50,11 +50,12 @@ class Fields:
         return cls(value, as_texts(value) if texts is None else texts)
 
     def read(self, key: str, convert: Callable[[Any], T]) -> T | None:
-        """The value by `convert`; None when it is absent, null or wrong."""
+        """The value converted by `convert`; None when it is absent, null or wrong."""
         return self._converted(key, self._raw(key), convert)
 
     def text(self, key: str, convert: Callable[[str], T]) -> T | None:
-        """The same from the scalar's text in the file: `017`, `1.10` and `no` as written."""
+        """The value converted from its text in the file: `017`, `1.10` and `no` as they are
+        written."""
         value = self._raw(key)
         if value is None:
             return None
@@ -64,7 +65,7 @@ class Fields:
         return self._converted(key, self.texts.get(key), convert)
 
     def texts_of(self, key: str, convert: Callable[[str], T], *, most: int) -> tuple[T, ...]:
-        """A list of texts."""
+        """A list of texts, each converted."""
         value = self._raw(key)
         if value is None:
             return ()
@@ -78,7 +79,7 @@ class Fields:
         return tuple(one for one in found if one is not None)
 
     def table(self, key: str) -> Fields | None:
-        """The mapping behind a key; None when it is absent, null or no mapping."""
+        """The mapping under a key; None when it is absent, null or not a mapping."""
         value = self._raw(key)
         if value is None:
             return None
@@ -88,7 +89,7 @@ class Fields:
         return Fields(value, self.texts[key], self.issues, (*self.path, key))
 
     def rows(self, key: str, *, most: int) -> list[Fields]:
-        """The mappings of a list; an item that is none is an error and left out."""
+        """The mappings in a list; an item that is not a mapping is an error and left out."""
         value = self._raw(key)
         if value is None:
             return []
@@ -106,7 +107,7 @@ class Fields:
         return rows
 
     def entries(self, key: str, convert: Callable[[str], T]) -> dict[str, T]:
-        """A mapping of names of any kind to texts."""
+        """A mapping whose keys may be any names, and whose values are texts."""
         inner = self.table(key)
         if inner is None:
             return {}
@@ -121,7 +122,7 @@ class Fields:
             self.wrong("is missing", key)
 
     def finish(self) -> None:
-        """Say which keys are not known; `x-*` are the user's own."""
+        """Warn of unknown keys; `x-*` are the user's own."""
         for key in self.value:
             if key in self._known or key.startswith("x-"):
                 continue
@@ -150,7 +151,7 @@ class Fields:
 
 
 def as_texts(value: Any) -> Any:
-    """A value with every scalar as its text, as the reader gives it for a file."""
+    """A value with every scalar as text, as the YAML reader returns it for a file."""
     if isinstance(value, Mapping):
         return {key: as_texts(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -9,36 +9,36 @@ from fnmatch import translate
 from functools import lru_cache
 from itertools import takewhile
 
-KEPT = 8192  # more than every app and ignore rule of a usual home
+KEPT = 8192  # more than all apps and ignore rules of a usual home have
 _MAGIC = re.compile(r"[*?[]")
 _ESCAPED = re.compile(r"\[([*?[])\]")
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether the whole text fits; `*` also stands for slashes."""
+    """Whether the pattern matches the whole text; `*` also matches slashes."""
     return _compiled(pattern).match(text) is not None
 
 
 def covers(pattern: str, path: str) -> bool:
-    """Whether the path or a folder above it fits."""
+    """Whether the pattern matches the path or a folder above it."""
     return fits(pattern, path) or fits(f"{pattern}/*", path) or fits(pattern, "/")
 
 
 def literal(pattern: str) -> str | None:
-    """The one text the pattern fits, None when it fits several."""
+    """The only text that the pattern matches; None when it matches several."""
     text = _ESCAPED.sub(r"\1", pattern)
     return text if not _MAGIC.search(_ESCAPED.sub("", pattern)) else None
 
 
 def resolved(pattern: str) -> str:
-    """The same glob with links followed in the folders it names: of a process only the real path
-    is known. Reads the disk."""
+    """The glob with the symlinks in its literal folders resolved, because only the real path of a
+    process is known. Reads the disk."""
     parts = pattern.split("/")
     named = [*takewhile(lambda text: text is not None, map(literal, parts))]
     head, rest = "/".join(filter(None, named)), parts[len(named) :]
     try:
         real = os.path.realpath(f"/{head}")
-    except ValueError:  # no file system can name it
+    except ValueError:  # no file system can have this name
         return pattern
     return "/".join([glob.escape(real.rstrip("/") if rest else real), *rest])
 

@@ -1,4 +1,4 @@
-"""Where the dashboard's files lie. No name reaches the disk that is no slug."""
+"""Where the dashboard's files are. Only a name that is a slug becomes part of a path."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Kind = Literal["apps", "bookmarks", "config", "ignore"]
 
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 MOST = {"apps": 5000, "bookmarks": 500}
-KEEPS, KEEP, MOST_KEPT = 20, timedelta(days=30), 200  # of each name that was put aside
-SUFFIXES = (".yaml", ".yml")  # the first wins
-KEPT = re.compile(r"\.ya?ml\.conflict-[0-9TZ-]+\Z")  # by the kernel's writer
+KEEPS, KEEP, MOST_KEPT = 20, timedelta(days=30), 200  # of each name among the removed files
+SUFFIXES = (".yaml", ".yml")  # the first one wins
+KEPT = re.compile(r"\.ya?ml\.conflict-[0-9TZ-]+\Z")  # named by the kernel's writer
 STAMPED = re.compile(r"(?P<name>[^.]+)\.(?P<at>\d{8}T\d{6}Z)(?:-(?P<number>\d{1,3}))?\.yaml")
 DROPPINGS = re.compile(r"[.#].*|.*(?:~|\.swp|\.tmp|\.bak)", re.DOTALL)
 
@@ -34,14 +34,14 @@ class DashboardFile:
 
     @property
     def path(self) -> Path:
-        """The file there is, else where it would be made."""
+        """The existing file, else the path at which it would be created."""
         stem = f"{folder(self.kind)}/{self.name}"
         found = (stem + suffix for suffix in SUFFIXES)
         return Path(next(filter(os.path.lexists, found), f"{stem}.yaml"))
 
     @property
     def file(self) -> str:
-        """How the file is named to people: its path below home."""
+        """The name of the file for people: its path below the dashboard's home."""
         name = self.path.name
         return name if self.single else f"{self.kind}/{name}"
 
@@ -55,14 +55,14 @@ CONFIG, IGNORE = DashboardFile("config", "config"), DashboardFile("ignore", "ign
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of one kind in the order of their names, and those that cannot be used, why.
+    """The files of one kind, ordered by name, and those that cannot be used, with the reason.
 
-    `unread` says why the folder itself cannot be read; the rest is then empty.
+    `unread` says why the folder itself cannot be read; the other fields are then empty.
     """
 
     places: tuple[DashboardFile, ...] = ()
-    paths: tuple[str, ...] = ()  # of the places, in the same order
-    refused: tuple[tuple[str, str], ...] = ()  # file below home, reason
+    paths: tuple[str, ...] = ()  # of `places`, in the same order
+    refused: tuple[tuple[str, str], ...] = ()  # path below home, reason
     kept: tuple[str, ...] = ()  # saves that could not be merged, beside their file
     unread: str = ""
 
@@ -72,17 +72,18 @@ def home() -> Path:
 
 
 def folder(kind: Kind) -> Path:
-    """Where the files of a kind lie."""
+    """The folder that holds the files of a kind."""
     return home() / kind if kind in MOST else home()
 
 
 def state_dir() -> Path:
-    """What must survive a restart and is no file of the user: journal, notices, service states."""
+    """The folder of what must survive a restart but is not a file of the user: journal, notices,
+    service states."""
     return _made(Path(settings.DATA_DIR) / "state" / "dashboard")
 
 
 def cache_dir() -> Path:
-    """Images that can be fetched or drawn again; may be deleted at any time."""
+    """The folder of images that can be fetched or drawn again; it may be deleted at any time."""
     return _made(Path(settings.DATA_DIR) / "cache" / "dashboard")
 
 
@@ -94,7 +95,7 @@ def place(kind: Kind, name: str) -> DashboardFile:
 
 
 def listing(kind: Kind) -> Listing:
-    """Every file of the kind; droppings of editors are passed over in silence."""
+    """Every file of the kind; temporary files of editors are ignored without a message."""
     try:
         names = _names(folder(kind))
     except OSError as error:
@@ -130,14 +131,14 @@ def full(kind: Kind) -> bool:
 
 
 def writable(path: Path) -> bool:
-    """Whether the file, its symlinks followed, lies where we may write."""
+    """Whether the file, its symlinks followed, is in a folder that this service may write to."""
     target = os.path.realpath(path)
     roots = (Path.home(), Path(settings.DATA_DIR))
     return any(Path(target).is_relative_to(os.path.realpath(root)) for root in roots)
 
 
 def stamped(folder: Path, name: str) -> Iterator[Path]:
-    """Names with the time for a file that is put aside: `shop.20261120T115700Z.yaml`, then -2."""
+    """Names with a time stamp for a removed file: `shop.20261120T115700Z.yaml`, then -2."""
     stem = f"{name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     yield folder / f"{stem}.yaml"
     for number in range(2, 1000):
@@ -145,8 +146,8 @@ def stamped(folder: Path, name: str) -> Iterator[Path]:
 
 
 def outlived(folder: Path, name: str) -> list[Path]:
-    """Files of this name that were put aside and that enough newer ones stand for: all but the
-    newest KEEPS, once they are older than KEEP; any beyond MOST_KEPT."""
+    """The removed files of this name that may be deleted: all but the newest KEEPS, once they are
+    older than KEEP, and all beyond the newest MOST_KEPT."""
     matches = filter(None, map(STAMPED.fullmatch, _names(folder)))
     mine = [one for one in matches if one["name"] == name]
     mine.sort(key=lambda one: (one["at"], int(one["number"] or 1)), reverse=True)
@@ -159,7 +160,7 @@ def outlived(folder: Path, name: str) -> list[Path]:
 
 
 def _names(folder: Path) -> list[str]:
-    """The names in a folder, `a.yaml` before `a.yml`; none where there is no folder."""
+    """The sorted names in a folder, `a.yaml` before `a.yml`; none if it does not exist."""
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is wanted
     except FileNotFoundError:

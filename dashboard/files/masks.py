@@ -11,8 +11,8 @@ from dashboard.files.fields import Issue, Path
 MASK = "***"
 HEADERS = {"authorization", "cookie"}
 SECRET = re.compile(r"secret|token|key|pass", re.IGNORECASE)
-# What a secret may stand behind. Each pattern starts at the start of a word and, as its parts
-# never overlap, takes time that grows with the text only, hostile text too.
+# What may precede a secret. Each pattern begins at the start of a word. Its parts never overlap,
+# so that it takes linear time for hostile text too.
 NAMED = re.compile(
     rf"""(?ix) (?<![\w.\-]) (?=[\w.\-]*?(?:{SECRET.pattern})) ([\w.\-]+ ["']?\s* (?:=|:(?!//)) \s*)
     (?: "[^"]*"? | '[^']*'? | [^&\s"']+ )"""
@@ -28,17 +28,17 @@ PLAIN_WORD = re.compile(r"\S+")
 
 
 def is_secret(name: str) -> bool:
-    """Whether what has this name is a secret: `API_KEY`, `--auth-token`, `DB_PASSWORD`."""
+    """Whether a value of this name is a secret: `API_KEY`, `--auth-token`, `DB_PASSWORD`."""
     return bool(SECRET.search(name))
 
 
 def text(value: str, *, mask: str = MASK) -> str:
-    """A text with the user info of its URLs masked."""
+    """The text with the user info in its URLs masked."""
     return USER_INFO.sub(lambda match: f"{match[1]}{mask}@", value) if "@" in value else value
 
 
 def within(value: str, *, mask: str = MASK) -> str:
-    """A text that may be a script, a URL or JSON, with every named secret in it masked."""
+    """The text, which may be a script, a URL or JSON, with every named secret in it masked."""
 
     def hide(match: re.Match[str]) -> str:
         return match[1] + mask
@@ -48,7 +48,8 @@ def within(value: str, *, mask: str = MASK) -> str:
 
 
 def argv(arguments: Iterable[str], *, mask: str = MASK) -> list[str]:
-    """Arguments with every named secret masked: in them, and behind an option of such a name.
+    """The arguments with every named secret masked: inside an argument, and after an option whose
+    name is that of a secret.
 
     The value after such an option is hidden whatever it looks like.
     """
@@ -70,7 +71,7 @@ def _expects_value(option: str) -> bool:
 
 
 def command(line: str, *, mask: str = MASK) -> str:
-    """A command line for the shell, the same way, its blanks and quotes kept."""
+    """A command line for the shell, masked in the same way, with its blanks and quotes kept."""
     form = WORD if CLOSED.fullmatch(line) else PLAIN_WORD
     words = list(form.finditer(line))
     shown, at = "", 0
@@ -81,17 +82,17 @@ def command(line: str, *, mask: str = MASK) -> str:
 
 
 def mapping(value: Any, *, mask: str = MASK) -> Any:
-    """The mapping of an app's file as others may see it: `env` and argv values, URL user info."""
+    """The mapping of an app's file, secrets masked: `env` and argv values, URL user info."""
     return _masked(value, (), mask)
 
 
 def restored(sent: Any, stored: Any) -> Any:
-    """`sent`, with the stored value wherever it holds what `mapping` showed of it."""
+    """`sent`, with each value that `mapping` had masked replaced by the stored one."""
     return _restored(sent, stored, mapping(stored))
 
 
 def left(value: Any, stored: Any) -> list[Issue]:
-    """The masks in a value that stand for nothing that is stored."""
+    """An issue for each mask in the value that does not stand for a stored value."""
     known = set(_leaves(stored, ()))
     secret = dict(_leaves(mapping(value, mask="\0"), ()))
     return [
@@ -121,7 +122,7 @@ def _masked(value: Any, path: Path, mask: str) -> Any:
 
 
 def _hidden(path: Path, key: str, value: Any) -> bool:
-    """Whether this is a value of an environment or a header that is a secret by its name."""
+    """Whether this is an environment variable or a header whose name is that of a secret."""
     named = path in {("service", "env"), ("health", "headers")}
     return named and value not in (None, "") and (is_secret(key) or key.lower() in HEADERS)
 
@@ -140,7 +141,7 @@ def _restored(sent: Any, stored: Any, shown: Any) -> Any:
 
 
 def _items(sent: list[Any], stored: list[Any], shown: list[Any]) -> list[Any]:
-    """Items at the front and the back that did not change, and those that only one can be."""
+    """Restore the items unchanged at the front and the back, and those with a unique match."""
     front = _common(sent, shown)
     back = min(_common(sent[::-1], shown[::-1]), min(len(sent), len(shown)) - front)
     found = []
@@ -157,7 +158,7 @@ def _items(sent: list[Any], stored: list[Any], shown: list[Any]) -> list[Any]:
 
 
 def _common(one: list[Any], other: list[Any]) -> int:
-    """How many items are equal from the front."""
+    """The number of equal items at the front."""
     pairs = enumerate(zip(one, other, strict=False))
     unlike = (index for index, (left, right) in pairs if left != right)
     return next(unlike, min(len(one), len(other)))

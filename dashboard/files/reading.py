@@ -1,4 +1,5 @@
-"""Files as they are now: the stat decides whether one is read, the last good value is kept.
+"""The files as they are at this moment: one is read when its stat has changed, and its last good
+value is kept.
 
 Nothing here depends on a watcher: a caller gets what the file holds at that moment.
 """
@@ -21,7 +22,7 @@ from dashboard.files.entries import LIMIT, Entry, FileError
 from dashboard.files.layout import CONFIG, IGNORE, DashboardFile
 
 KINDS: tuple[Literal["apps"], Literal["bookmarks"]] = ("apps", "bookmarks")
-RACY_S = 0.05  # a file this young may change again without a new stat
+RACY_S = 0.05  # a file this young may change again and keep its stat
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Files:
     groups: dict[str, Entry]
     config: Entry
     ignore: Entry
-    problems: tuple[FileError, ...] = ()  # of all of them, and of files that are not loaded
+    problems: tuple[FileError, ...] = ()  # of all these files, and of files that are not loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class _ReadFile:
     settled: bool
 
 
-_known: dict[str, _ReadFile] = {}  # by path: text, for all of them are looked at every few seconds
+_known: dict[str, _ReadFile] = {}  # by path, as text: all of them are checked every few seconds
 _since: dict[tuple[str, str], FileError] = {}
 _guard = threading.Lock()
 
@@ -60,7 +61,7 @@ def get(place: DashboardFile) -> Entry | None:
 
 
 def look() -> Files:
-    """All of them now, each folder listed once; while nothing changes only stats are taken."""
+    """All files as they are now, each folder listed once; unchanged files only cost a stat."""
     listings = {kind: layout.listing(kind) for kind in KINDS}
     apps, groups = (_listed(kind, listings[kind]) for kind in KINDS)
     config, ignore = single(CONFIG), single(IGNORE)
@@ -83,7 +84,7 @@ def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
 
 
 def remember(place: DashboardFile, snapshot: files.Snapshot) -> Entry:
-    """The entry of what was just written."""
+    """Store and return the entry of a file that was just written."""
     path = place.path
     known = _known.get(str(path))
     entry = _entry(place, snapshot.data, known.entry if known else None)
@@ -92,7 +93,7 @@ def remember(place: DashboardFile, snapshot: files.Snapshot) -> Entry:
 
 
 def clear() -> None:
-    """Forget all, the last good values too."""
+    """Forget everything, including the last good values."""
     with _guard:
         _known.clear()
         _since.clear()
@@ -105,7 +106,7 @@ def _gone(place: DashboardFile, path: Path) -> Entry | None:
 
 @cache
 def _absent(place: DashboardFile) -> Entry:
-    """A single file that is not there: always the same object, as nothing about it changes."""
+    """The entry of a single file that does not exist: always the same object."""
     return entries.entry(place, None)
 
 
@@ -127,7 +128,7 @@ def _listed(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> dict
 
 
 def _read(place: DashboardFile, path: Path, known: _ReadFile | None) -> Entry | None:
-    """Read a file that is new or changed; a half-finished save gets a moment to be finished."""
+    """Read a file that is new or changed; wait a moment for one that looks half-saved."""
     before = known.entry if known else None
     deadline = time.monotonic() + files.SETTLE_S
     while True:
@@ -138,7 +139,7 @@ def _read(place: DashboardFile, path: Path, known: _ReadFile | None) -> Entry | 
         if not waits or _age_s(found.stat) >= files.SETTLE_S:
             break
         time.sleep(0.01)
-    if known and known.entry == found.entry:  # still as broken as it was
+    if known and known.entry == found.entry:  # the errors are the same as before
         found = replace(found, entry=known.entry)
     _keep(path, found)
     return found.entry
@@ -161,14 +162,14 @@ def _once(place: DashboardFile, path: Path, before: Entry | None) -> _ReadFile |
 
 
 def _entry(place: DashboardFile, data: bytes, before: Entry | None) -> Entry:
-    """The same object as before while the bytes are: who compares sees that nothing changed."""
+    """The same object while the bytes are the same, so that callers can compare by identity."""
     if before is not None and before.etag == tags.of(data):
         return before
     return entries.entry(place, data, before)
 
 
 def _stat(path: str) -> str | None:
-    """As files.stat_of, in a third of the time."""
+    """The same as files.stat_of, in a third of the time."""
     try:
         stat = os.stat(path)  # noqa: PTH116
     except OSError:
@@ -177,7 +178,7 @@ def _stat(path: str) -> str | None:
 
 
 def _half(found: _ReadFile, known: _ReadFile | None) -> bool:
-    """What a save looks like half-way: broken, or truncated and not yet filled."""
+    """Whether the file looks like an unfinished save: broken, or truncated and not yet filled."""
     if known is not None and known.entry.etag == found.entry.etag:
         return False
     return bool(found.entry.errors) or found.stat.split(":")[1] == "0"
@@ -208,7 +209,7 @@ def _unloaded(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> It
 
 
 def _dated(found: Iterable[FileError]) -> list[FileError]:
-    """The errors of files that are not loaded, each since it was first seen."""
+    """The errors of files that are not loaded, each with the time at which it was first seen."""
     now = datetime.now(UTC)
     with _guard:
         known = dict(_since)

@@ -1,4 +1,4 @@
-"""A mistake in a file, as the API tells it."""
+"""A mistake in a file, as the API reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Removed apps and groups: moved to backups/removed, whose newest of each name stay for good."""
+"""Removal of apps and groups: they move to backups/removed, where the newest of each name are kept
+permanently."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from dashboard.files.writing import Now, Write, keep
 
 
 def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
-    """Move the file away, good or broken. Where it is now, as a path below home.
+    """Move the file away, valid or not. Returns its new path below the dashboard's home.
 
-    Of a symlink only the link goes; what it names stays where it is. A `.yml` that stood behind
-    the `.yaml` goes with it, for it would bring the name back.
+    For a symlink only the link is removed; its target stays where it is. A `.yml` that was hidden
+    by the `.yaml` is moved with it, because it would bring the name back.
     """
     kept = _move(place, condition)
     while os.path.lexists(place.path):

@@ -1,4 +1,4 @@
-"""What was removed and lies in backups/removed: listed, and brought back."""
+"""The removed files in backups/removed: listed, and brought back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """`file`: its path below home, as a removal answers it; `size` in bytes."""
+    """`file`: its path below the dashboard's home, as a removal returns it; `size` in bytes."""
 
     kind: Kind
     name: str
@@ -37,7 +37,7 @@ class Removed:
 
 
 def listing() -> list[Removed]:
-    """Everything that was removed, the newest first; what is named otherwise is passed over."""
+    """Every removed file, the newest first; files with other names are ignored."""
     found = []
     for kind in KINDS:
         folder = layout.home() / "backups" / "removed" / kind
@@ -50,7 +50,7 @@ def listing() -> list[Removed]:
 
 
 def find(file: str) -> Removed:
-    """The removed file of that path. NotFound for any other text."""
+    """The removed file at this path. NotFound for any other text."""
     found = _removed(file.removeprefix("backups/removed/")) if FILE.fullmatch(file) else None
     if found is None:
         raise NotFound(f'No removed file "{printable(file)}".')
@@ -58,7 +58,7 @@ def find(file: str) -> Removed:
 
 
 def text(one: Removed) -> str:
-    """What it holds, exactly."""
+    """The exact text of the file."""
     found = files.read(one.path)
     if found is None:
         raise NotFound(f'No removed file "{one.file}".')
@@ -69,7 +69,7 @@ def text(one: Removed) -> str:
 
 
 def forget(one: Removed) -> None:
-    """It stands in its place again: the copy goes."""
+    """Delete the copy, as the file has been put back in its place."""
     try:
         one.path.unlink(missing_ok=True)
     except OSError as error:
@@ -77,7 +77,7 @@ def forget(one: Removed) -> None:
 
 
 def _removed(below: str) -> Removed | None:
-    """Of a path below backups/removed."""
+    """The removed file at a path below backups/removed; None when there is none."""
     match = FILE.fullmatch(f"backups/removed/{below}")
     if match is None:
         return None

@@ -1,6 +1,6 @@
-"""The files of the dashboard: read as they are now, changed one at a time.
+"""The files of the dashboard: read as they are at this moment, changed one at a time.
 
-`if_match` is the header as it was sent. Every refusal has its code and its sentence (errors.py).
+`if_match` is the header as it was sent. Every refusal has its own code and sentence (errors.py).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Texts = Literal["apps", "bookmarks", "ignore"]  # config.yaml is read-only here
 
 
 def look() -> Files:
-    """Everything at once, as cheap as the stats; an Entry is the same object until it changes."""
+    """All files, for the cost of their stats; an Entry is the same object until it changes."""
     return reading.look()
 
 
 def apps() -> dict[str, Entry]:
-    """Every declared app by its slug, in the order of slugs; `parsed` is an AppFile or None."""
+    """Every declared app by its slug, ordered by slug; `parsed` is an AppFile or None."""
     return reading.all_of("apps")
 
 
@@ -36,7 +36,7 @@ def groups() -> dict[str, Entry]:
 
 
 def config() -> Entry:
-    """config.yaml; `parsed` is always a Config, `value` what is written."""
+    """config.yaml; `parsed` is always a Config, `value` is the mapping that the file has."""
     return reading.single(CONFIG)
 
 
@@ -46,12 +46,12 @@ def ignore() -> Entry:
 
 
 def problems() -> list[FileError]:
-    """Every error and warning of every file, also of files that are not loaded."""
+    """Every error and warning of every file, including files that are not loaded."""
     return [*look().problems]
 
 
 def get(kind: Kind, name: str) -> Entry | None:
-    """The app or group, None when it has no file. `bad_slug` for what is no name."""
+    """The app or group, None when it has no file. `bad_slug` when the name is not a slug."""
     return reading.get(layout.place(kind, name))
 
 
@@ -63,7 +63,7 @@ def put(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> tuple[Entry, bool]:
-    """Make the file hold exactly the mapping; the entry, and whether the file is new."""
+    """Make the file hold exactly the mapping. Returns the entry, and whether the file is new."""
     place, condition = layout.place(kind, name), tags.condition(if_match)
     return writing.put(place, mapping, condition, new=if_none_match)
 
@@ -74,12 +74,12 @@ def patch(kind: Kind, name: str, patch: object, *, if_match: str | None = None) 
 
 
 def remove(kind: Kind, name: str, *, if_match: str | None = None) -> str:
-    """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`; that path."""
+    """Move the file to `backups/removed/<kind>/<name>.<stamp>.yaml`. Returns that path."""
     return removal.remove(layout.place(kind, name), tags.condition(if_match))
 
 
 def text(kind: Texts, name: str) -> tuple[str, str]:
-    """The file as text, good or broken, and its ETag; no ignore.yaml is an empty one."""
+    """The file as text, valid or not, and its ETag; "" for ignore.yaml if there is none."""
     place = layout.place(kind, name)
     try:
         found = files.read(place.path)
@@ -109,9 +109,9 @@ def put_text(
 def add_ignore(
     rule: Mapping[str, Any], *, if_match: str | None = None
 ) -> tuple[Entry, dict[str, Any]]:
-    """Put a rule behind those of ignore.yaml; one that covers the same stays the only one.
+    """Append a rule to ignore.yaml, unless it has one that covers the same.
 
-    The entry, and the rule that stands there now.
+    Returns the entry, and the rule that the file has now.
     """
     now = yamlio.Quoted(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     standing: dict[str, Any] = {}

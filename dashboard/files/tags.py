@@ -1,4 +1,4 @@
-"""Entity tags of files: what they are, and what If-Match asks of them.
+"""Entity tags of files: how they are made, and what If-Match requires of them.
 
 Which answers may be 304, and why others never are: docs/design/dashboard.md#entity-tags-of-files
 """
@@ -11,20 +11,21 @@ from dataclasses import dataclass
 
 from dashboard.files import errors
 
-ABSENT = '"absent"'  # of config.yaml and ignore.yaml while there is none
+ABSENT = '"absent"'  # of config.yaml and ignore.yaml while they do not exist
 TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 LIST = re.compile(rf"[ \t,]*{TAG}(?:[ \t]*,[ \t,]*{TAG})*[ \t,]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An If-Match header: any file that is there, or one whose tag is listed."""
+    """An If-Match header: it requires any existing file, or one whose tag is listed."""
 
     any: bool
     tags: frozenset[str]
 
     def holds(self, etag: str | None) -> bool:
-        """`etag` is None for a file that is not there. A weak tag never matches."""
+        """Whether the condition holds. `etag` is None when the file does not exist. Weak tags
+        never match."""
         return etag in self.tags or (self.any and etag not in {None, ABSENT})
 
 
@@ -34,7 +35,7 @@ def of(data: bytes) -> str:
 
 
 def condition(sent: str | None) -> Condition | None:
-    """What an If-Match header asks; None without one. `bad_etag` for what is no such header."""
+    """The condition of an If-Match header; None without one. `bad_etag` when it is malformed."""
     if sent is None:
         return None
     text = sent.strip()

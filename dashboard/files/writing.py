@@ -1,6 +1,6 @@
-"""Changes of one file, each applied to the file as it is at that moment.
+"""Changes to one file, each applied to the file as it is at that moment.
 
-Every byte outside the changed values stays. What is refused leaves the file as it is. The steps:
+Every byte outside the changed values stays. A refused change leaves the file as it is. The steps:
 docs/design/dashboard.md#writing-a-file
 """
 
@@ -19,21 +19,21 @@ from dashboard.files.entries import LIMIT, Entry, Reading
 from dashboard.files.fields import Issue
 from dashboard.files.layout import MOST, DashboardFile
 
-ROOM = 4 * LIMIT  # a result over LIMIT is refused here, in our own words
+ROOM = 4 * LIMIT  # a result over LIMIT is refused here, with our own message
 Now = bytes | None
 Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 class _NameTaken(Exception):
-    """Another removed file has this name."""
+    """Another removed file has this name already."""
 
 
 @dataclass(slots=True)
 class Write:
-    """One change of one file, as the kernel's writer calls it: with what the file holds then.
+    """One change of one file, called by the kernel's writer with the content the file has then.
 
-    `replaces`: it does not build on what is there, so a save by hand that comes late, through an
-    old handle, stays beside the file instead of being lost in it.
+    `replaces`: the change does not build on that content, so a late save by hand through an old
+    file handle is kept beside the file instead of being overwritten.
     """
 
     place: DashboardFile
@@ -53,7 +53,7 @@ class Write:
         return self.change(now)
 
     def run(self) -> files.Snapshot | None:
-        """What the file holds now. After a refusal of errors.py nothing has changed."""
+        """Apply the change; what the file holds then. After a refusal the file is unchanged."""
         path = self.place.path
         if path.exists() and not path.is_file():
             raise errors.no_file(self.place.file)
@@ -64,14 +64,14 @@ class Write:
             reason = getattr(error.__cause__, "strerror", None) or str(error)
             raise errors.read_only(reason) from error
         except Conflict as error:
-            if error.code == Conflict.code:  # the kernel's: the file never held still
+            if error.code == Conflict.code:  # the kernel's conflict: the file kept changing
                 raise self._changed(None) from error
             raise
         self.done = True
         return snapshot
 
     def _make_room(self, path: Path) -> None:
-        """The folder of a first file; none is made for a change that is refused."""
+        """Make the folder for its first file; a refused change makes no folder."""
         if not layout.writable(path):
             raise errors.read_only(f"{self.place.file} is a link that leaves your home directory")
         if not path.parent.is_dir():
@@ -92,10 +92,10 @@ def etag_of(place: DashboardFile, data: Now) -> str | None:
 def put(
     place: DashboardFile, sent: object, condition: tags.Condition | None, *, new: bool
 ) -> tuple[Entry, bool]:
-    """Make the file hold exactly the mapping; `new` refuses one that is there.
+    """Make the file hold exactly the mapping; with `new` an existing file is refused.
 
-    The entry, and whether the file was made. What is replaced without a condition is kept among
-    the removed files: nobody has said that they had read it.
+    Returns the entry, and whether the file was created. Content that is replaced without a
+    condition is kept among the removed files, because the caller may not have read it.
     """
     mapping = bodies.mapping(place, sent)
     bodies.refuse(entries.check(place, mapping))
@@ -112,7 +112,7 @@ def put(
 
 
 def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) -> Entry:
-    """RFC 7386: mappings are merged, null removes, anything else replaces."""
+    """Merge as RFC 7386 says: mappings are merged, null removes a key, other values replace."""
     mapping = bodies.mapping(place, sent)
 
     def change(now: Now) -> Now:
@@ -124,16 +124,16 @@ def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) 
 
 
 def edit(place: DashboardFile, change: Change, condition: tags.Condition | None) -> Entry:
-    """Make the file hold what `change` makes of its mapping; no file counts as an empty one."""
+    """Apply `change` to the mapping of the file; a missing file counts as an empty mapping."""
     return _written(Write(place, lambda now: applied(place, now, change), condition))[0]
 
 
 def put_text(
     place: DashboardFile, sent: object, condition: tags.Condition | None, *, new: bool
 ) -> tuple[Entry, bool]:
-    """Make the file hold exactly this text; with a matching If-Match even in place of a broken one.
+    """Make the file hold exactly this text; with a matching If-Match even when the file is broken.
 
-    A broken file is kept among the removed ones when no text could show all of it, and any that is
+    The replaced content is kept among the removed files when it is not UTF-8, or when it is
     replaced without a condition.
     """
     data = bodies.text(place, sent)
@@ -151,9 +151,11 @@ def put_text(
 
 
 def keep(place: DashboardFile, data: bytes) -> Path:
-    """Put a file's bytes among the removed ones, under a name with the time. Where they are.
+    """Save a file's bytes among the removed files, under a name with a time stamp. Returns the
+    path.
 
-    What agents replace again and again would fill the disk: old ones of the same name go.
+    Agents that replace a file again and again would fill the disk, so old copies of the same name
+    are deleted.
     """
     folder = layout.home() / "backups" / "removed" / place.kind
     with files.writing(place.file):
@@ -185,7 +187,8 @@ def _written(write: Write) -> tuple[Entry, bool]:
 
 
 def applied(place: DashboardFile, now: Now, change: Change) -> bytes:
-    """The bytes with the change made, and nothing else. BadValues, or Conflict `invalid_file`."""
+    """The bytes with the change made, otherwise unchanged. BadValues, or Conflict
+    `invalid_file`."""
     old = {} if now is None else _read(place, now).value
     wanted = masks.restored(dict(change(old)), old)
     bodies.refuse([*masks.left(wanted, old), *entries.check(place, wanted)])
@@ -209,7 +212,7 @@ def _spliced(place: DashboardFile, now: bytes, wanted: dict[str, Any]) -> bytes:
 
 
 def _read(place: DashboardFile, data: bytes) -> Reading:
-    """What the file says. `invalid_file` when it has a mistake."""
+    """The parsed file. Conflict `invalid_file` when it has a mistake."""
     try:
         found = entries.read(place, data)
     except yamlio.YamlError as error:

@@ -1,4 +1,4 @@
-"""Live values as data in Markdown: one line, cut, and without any mark that has a meaning."""
+"""Live values as data in Markdown: on one line, truncated, and with all markup escaped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 from dashboard.files import masks
 
 TITLE = 80  # characters of a name, title, branch or message
-EXACT = 200  # of a path, command or address, which must be usable as it is shown
+EXACT = 200  # of a path, command or address, which must remain usable
 NOTE = 8 << 10
 URL = 2000
 _MARKS = re.compile(r"([\\`*_\[\]<>|~])")
@@ -19,12 +19,13 @@ _RESERVED = "%:/?#[]@!$&'*+,;=~"
 
 
 def text(value: object, most: int = TITLE) -> str:
-    """The value among words: every mark of Markdown is escaped. "" for None."""
+    """The value as running text: every character with a meaning in Markdown is escaped. "" for
+    None."""
     return _marked(_line(value, most))
 
 
 def code(value: object, most: int = EXACT) -> str:
-    """The value in a cell of a table, letter for letter, between as many backticks as it needs."""
+    """The value in a table cell, verbatim, between as many backticks as it needs."""
     line = _line(value, most)
     if not line:
         return ""
@@ -34,7 +35,7 @@ def code(value: object, most: int = EXACT) -> str:
 
 
 def link(name: object, url: object) -> str:
-    """A link to a page of the web, or the name alone where the address is none."""
+    """A link to a web page, or the name alone when the address is not one."""
     label, target = text(name), masks.text(str(url or ""))
     if not re.match(r"https?://\S", target) or len(target) > URL:
         return label
@@ -47,7 +48,7 @@ def command(value: str | list[str] | None) -> str:
 
 
 def quoted(value: str, most: int = NOTE) -> str:
-    """Several lines of a person's text as a quotation."""
+    """Several lines of a person's text as a block quote."""
     return "\n".join(f"> {_marked(_shown(line))}".rstrip() for line in value[:most].splitlines())
 
 
@@ -61,5 +62,5 @@ def _line(value: Any, most: int) -> str:
 
 
 def _shown(line: str) -> str:
-    """Without control characters, direction marks and what else cannot be seen."""
+    """The text without control characters, direction marks and other invisible characters."""
     return "".join(char if char.isprintable() else " " for char in line)

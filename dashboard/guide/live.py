@@ -1,4 +1,5 @@
-"""What the guide shows of this machine right now, taken from the same records HTTP answers."""
+"""What the guide shows of this machine at this moment, from the same records as the HTTP
+answers."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from dashboard.operations.common import Record
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """Records of the API; `base` is the address of this part as the reader reached it."""
+    """Records of the API; `base` is the address at which the reader reached this part."""
 
     base: str
     now: datetime
@@ -33,7 +34,7 @@ class Live:
 
 
 def gather(base: str) -> Live:
-    """Unavailable while the daemon is still starting."""
+    """The records at this moment. Unavailable while the daemon is still starting."""
     listed = apps.list_apps()
     return Live(
         base=base,
@@ -49,15 +50,15 @@ def gather(base: str) -> Live:
 
 
 def base_url(scope: Mapping[str, Any]) -> str:
-    """Where this part is for the sender of the request; its Host has passed the guard."""
+    """The address of this part for the sender of the request, whose Host has passed the guard."""
     host = Headers(scope).only(b"host") or ""  # type: ignore[arg-type]
     scheme = _fronted(scope, host) or scope.get("scheme", "http")
     return f"{scheme}://{host}{scope.get('root_path', '')}"
 
 
 def _fronted(scope: Mapping[str, Any], authority: str) -> str | None:
-    """The scheme of the user's own proxy where the request came by its name: from there on it is
-    plain. None when it came by another name, or to our port without a proxy."""
+    """The scheme of the user's own proxy when the request used its host name, as the proxy
+    forwards in plain HTTP. None when it used another name, or our port without a proxy."""
     try:
         fronted = current().state.config.fronted
     except Unavailable:

@@ -12,7 +12,7 @@ NONE = "None."
 
 
 def apps(found: Iterable[Record]) -> str:
-    """slug, state, URL, port, cwd, start command, and what else tells one app from another."""
+    """slug, state, URL, port, cwd, start command, and whatever else distinguishes apps."""
     head = ("slug", "name", "state", "URL", "port", "cwd", "branch", "start command")
     return _table(head, (_app(one) for one in found))
 
@@ -28,7 +28,7 @@ def lost(notice: Record | None) -> str:
 
 
 def nodes(found: Iterable[Record]) -> str:
-    """The other machines, each with a dashboard of its own."""
+    """The other nodes, each with its own dashboard."""
     head = ("machine", "heard", "dashboard", "apps", "version")
     return _table(head, (_node(one) for one in found))
 
@@ -40,7 +40,7 @@ def errors(found: Iterable[Record]) -> str:
 
 
 def app_notes(found: Iterable[Record]) -> str:
-    """What the files of single apps want an agent to know."""
+    """The notes for agents from the files of single apps."""
     noted = ((one["slug"], (one["config"] or {}).get("notes")) for one in found)
     parts = (f"### {slug}\n\n{quoted(str(notes))}" for slug, notes in noted if notes)
     return "\n\n".join(parts)
@@ -57,7 +57,7 @@ def links(group: Record) -> str:
 
 
 def tools(operations: Iterable[Operation]) -> str:
-    """The tools as they are declared, in their order."""
+    """The tools in the order of their declaration."""
     head = ("tool", "arguments", "what it does")
     return _table(head, ((code(o.name), _arguments(o), o.description) for o in operations))
 
@@ -106,7 +106,7 @@ def _link(one: Record) -> str:
 
 
 def _command(one: Record) -> str:
-    """What starts it; of an app without a declared command, what it was started with."""
+    """The declared start command; without one, the command line that the app was started with."""
     process = (one["identity"] or {}).get("process") or {}
     return command(_service(one).get("command") or process.get("argv"))
 

@@ -44,7 +44,7 @@ def llms_full(live: Live, operations: Iterable[Operation]) -> str:
 
 
 def _rendered(name: str, live: Live, **values: Any) -> str:
-    """The template, which escapes nothing itself: its values are Markdown by now."""
+    """The rendered template. It escapes nothing itself, as its values are Markdown already."""
     found = get_template(f"dashboard/guide/{name}")
     shown = {"base": live.base, "title": text(live.config["title"]), **values}
     made: str = found.template.render(Context(shown, autoescape=False))  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""Whether an app lives: probes on the wire, the pure state machine, when each app is asked.
+"""The health of apps: the probes, the pure state machine, and when each app is probed.
 
-`probe` asks once, `states.step` turns evidence into a state, `schedule` says when to ask again,
-`runner` drives the three in one event loop. What is asked and what an answer means:
+`probe` probes once, `states.step` turns evidence into a state, `schedule` says when to probe
+again, and `runner` drives the three in one event loop. What a probe asks and what an answer means:
 docs/design/dashboard.md#probing
 """

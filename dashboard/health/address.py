@@ -1,4 +1,5 @@
-"""From a host to the addresses a probe may connect to. A slow resolver delays only its own name."""
+"""Resolve a host to the addresses a probe may connect to. A slow lookup delays only its own
+name."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from functools import lru_cache
 from config.web import hosts, surfaces
 from dashboard.health.target import EVERYWHERE, Target
 
-LOOKUPS = 32  # names being resolved at once; getaddrinfo cannot be interrupted
+LOOKUPS = 32  # names looked up at the same time; getaddrinfo cannot be interrupted
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Metadata services at addresses that look like ordinary ones (AWS, Alibaba, Azure, Oracle).
 _METADATA = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"})
@@ -20,21 +21,23 @@ _in_flight: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[list[str]
 
 
 class Unresolved(OSError):
-    """The name has no address, or none in time."""
+    """The name has no address, or was not resolved in time."""
 
 
 class Forbidden(OSError):
-    """Every address of the host is one that probes never go to."""
+    """Every address of the host is one that probes never connect to."""
 
 
 class Itself(Forbidden):
-    """It is one of this service's own listeners, which would answer itself with its own rights."""
+    """The address is a listener of this service, which would answer with its own rights."""
 
 
 async def addresses(target: Target, *, within: float | None = None) -> list[str]:
-    """The addresses of the target, in the order to try. `within`: seconds to look a name up.
+    """The addresses of the target, in the order to try. `within`: seconds for a lookup of the
+    name.
 
-    Unresolved, Forbidden or Itself when there is none, TimeoutError when none came in time.
+    Raises Unresolved, Forbidden or Itself if there is none, TimeoutError if the lookup took too
+    long.
     """
     found = await _found(target.host.lower().removesuffix("."), within)
     allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
@@ -47,7 +50,7 @@ async def addresses(target: Target, *, within: float | None = None) -> list[str]
 
 
 async def _found(host: str, within: float | None) -> list[str]:
-    """Loopback names never reach a resolver (RFC 6761): no answer can move them elsewhere."""
+    """Loopback names are never looked up (RFC 6761), so no DNS answer can redirect them."""
     if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
         return ["127.0.0.1", "::1"]
     if _literal(host):
@@ -57,13 +60,13 @@ async def _found(host: str, within: float | None) -> list[str]:
 
 
 def _itself(address: str, port: int) -> bool:
-    """Whether this process listens there, in whatever form the address is written."""
+    """Whether this service listens there, in whatever form the address is written."""
     return port in surfaces.ports().values() and hosts.leads_here(hosts.ip(address))
 
 
 @lru_cache(1024)
 def forbidden(address: str) -> bool:
-    """Link-local, metadata, multicast, unspecified and reserved addresses: never connected to."""
+    """Whether the address is link-local, metadata, multicast, unspecified or reserved."""
     ip = parsed(address)
     return (
         str(ip) in _METADATA
@@ -75,7 +78,7 @@ def forbidden(address: str) -> bool:
 
 
 def parsed(address: str) -> Ip:
-    """The address without its zone; an IPv4 address wrapped into an IPv6 one is what it holds."""
+    """The address without its zone; of an IPv6 address that wraps an IPv4 one, the latter."""
     ip: Ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         return ip.ipv4_mapped or ip.sixtofour or ip
@@ -89,7 +92,8 @@ def _literal(host: str) -> bool:
 
 
 async def _lookup(host: str) -> list[str]:
-    """Askers of one name share one thread, which is a daemon: a hung resolver holds up no stop."""
+    """Look a name up. Concurrent lookups of one name share one thread, which is a daemon thread,
+    so that a hung resolver does not delay a stop."""
     loop = asyncio.get_running_loop()
     key = (loop, host)
     answer = _in_flight.get(key)
@@ -121,5 +125,5 @@ def _resolve(host: str, loop: asyncio.AbstractEventLoop, answer: asyncio.Future[
         else:
             answer.set_exception(Unresolved(error))
 
-    with contextlib.suppress(RuntimeError):  # the loop has closed meanwhile
+    with contextlib.suppress(RuntimeError):  # the loop has been closed since
         loop.call_soon_threadsafe(tell)

@@ -1,4 +1,4 @@
-"""The two times the room needs: one that only moves forward, one that people read."""
+"""The two clocks of this package: one that only moves forward, and one for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AWAKE = getattr(time, "CLOCK_UPTIME_RAW", time.CLOCK_MONOTONIC)
 
 
 class Moment(NamedTuple):
-    """`mono`: seconds that never step and stand still in a suspend; `wall`: Unix seconds."""
+    """`mono`: seconds that never jump and stand still during a suspend; `wall`: Unix seconds."""
 
     mono: float
     wall: float

@@ -1,4 +1,5 @@
-"""One TCP connection to the first of several addresses that takes it, and TLS upon it."""
+"""Open one TCP connection to the first of several addresses that accepts it, with TLS if
+needed."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ NEXT_ADDRESS_S = 0.25  # the head start of an address over the one after it (RFC
 async def connect(
     addresses: Sequence[str], port: int, *, within: float | None = None
 ) -> tuple[socket.socket, str]:
-    """A connected socket and its address. OSError of the first address when none takes it, and
-    TimeoutError when that took longer than `within` seconds.
+    """A connected socket and its address. Raises the OSError of the first address if none accepts,
+    and TimeoutError after `within` seconds.
 
-    Mostly the first one does, and at once: that spares the loop all timers, a task and its rounds.
+    Usually the first address accepts immediately; then the loop needs no timers and no task.
     """
     first, *rest = addresses
     try:
@@ -42,7 +43,7 @@ async def connect(
 async def _late(
     sock: socket.socket, first: str, rest: list[str], port: int
 ) -> tuple[socket.socket, str]:
-    """The first one when it has a head start and takes it, else the first of the others."""
+    """The first address if it accepts within its head start, else the first of all to accept."""
     try:
         async with asyncio.timeout(NEXT_ADDRESS_S if rest else None):
             return await _arrived(sock), first
@@ -64,7 +65,7 @@ async def _others(
 
 
 async def _race(addresses: Sequence[str], port: int) -> tuple[socket.socket, str]:
-    """The first of several, each begun a quarter second after the one before it."""
+    """The first of several to connect; each attempt begins a quarter second after the last."""
     loop = asyncio.get_running_loop()
     pending: set[asyncio.Task[socket.socket]] = set()
     names: dict[asyncio.Task[socket.socket], str] = {}
@@ -102,8 +103,8 @@ async def _open(address: str, port: int) -> socket.socket:
 
 
 def _begun(address: str, port: int) -> tuple[socket.socket, bool]:
-    """A socket on its way, and whether it is there: an app of this machine has mostly taken it at
-    once, and then the loop is not asked."""
+    """A socket that is connecting, and whether it is connected already: an app of this machine has
+    usually accepted by then, and the loop is not needed."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -135,7 +136,7 @@ def _failure(sock: socket.socket) -> int:
 
 
 def _check(sock: socket.socket, error: int) -> None:
-    """OSError when it is not connected, or to nobody but itself."""
+    """Raise OSError if the socket is not connected, or is connected to itself."""
     if error:
         raise OSError(error, os.strerror(error))
     if met_itself(sock):
@@ -161,9 +162,10 @@ async def _writable(sock: socket.socket) -> None:
 
 
 def met_itself(sock: socket.socket) -> bool:
-    """Whether the kernel gave the socket the very port it asked for: nothing listens there.
+    """Whether the kernel gave the socket the very port it connects to, so that nothing listens
+    there.
 
-    A connect to a free ephemeral port of this machine can meet itself (simultaneous open).
+    A connect to a free ephemeral port of this machine can connect to itself (simultaneous open).
     """
     return bool(sock.getsockname()[:2] == sock.getpeername()[:2])
 
@@ -177,7 +179,7 @@ def _close(tasks: set[asyncio.Task[socket.socket]]) -> None:
 async def streams(
     sock: socket.socket, target: Target, *, tls: bool, limit: int
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Streams over a connected socket, which they own from here on, also when TLS fails."""
+    """Streams over a connected socket, which they then own: it is closed also if TLS fails."""
     try:
         if not tls:
             return await asyncio.open_connection(sock=sock, limit=limit)
@@ -193,7 +195,8 @@ async def streams(
 
 
 async def _context(*, verify: bool) -> ssl.SSLContext:
-    """Loading the system's authorities takes tens of milliseconds: once, and not in the loop."""
+    """The context for TLS. Loading the system's certificate authorities takes tens of
+    milliseconds, so it is done once, and in a thread."""
     return await asyncio.to_thread(_verified) if verify else unverified()
 
 
@@ -204,7 +207,7 @@ def _verified() -> ssl.SSLContext:
 
 @cache
 def unverified() -> ssl.SSLContext:
-    """For loopback, where a certificate proves nothing and is mostly self-made."""
+    """A context for loopback, where a certificate proves nothing and is usually self-signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

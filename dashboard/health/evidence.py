@@ -1,4 +1,4 @@
-"""What may be told to the state machine, and what it tells in return."""
+"""The evidence that the state machine takes, and the events that it returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """One completed scan. `at`: when it began, in Unix seconds, None for now."""
+    """One completed scan. `at`: when it began, in Unix seconds; None means now."""
 
     port: Port
     at: float | None = None
@@ -24,7 +24,7 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The service's process was spawned. Adopting a running one is no start."""
+    """The service's process was spawned. Adopting a running process does not count as a start."""
 
     restart: bool = False
     by_user: bool = True
@@ -32,13 +32,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What the service's file asks for before it counts as ready has come."""
+    """The condition for readiness in the service's file has been met."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """The service's process ended unasked. `retry_in`: seconds to its next start, None without;
-    `why`: it could not even start, so `code` is of the run before, and no stop was all there is."""
+    """The service's process ended without being asked to. `retry_in`: seconds to its next start,
+    None if there is none; `why`: it could not be started, so `code` is that of the run before, and
+    the exit is not the result of a stop."""
 
     code: int | None
     retry_in: float | None = None
@@ -58,7 +59,7 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class StopFailed:
-    """It is still alive 5 s after KILL."""
+    """The service's process is still alive 5 s after KILL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Silenced:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The app's file changed, or is no longer paused or invalid: ask again, judge afresh."""
+    """The app's file changed, or is no longer paused or invalid: probe and judge the app again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Woke:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed: `states.due` says when one is worth it."""
+    """Time has passed. `states.due` says when a Tick is worthwhile."""
 
 
 Evidence = (
@@ -103,7 +104,7 @@ Evidence = (
 class Edge:
     """One change of state, for the history. `at` is Unix seconds.
 
-    `kept`: it is the state of the run before, found again.
+    `kept`: it is the state that the app had in the run before.
     """
 
     at: float
@@ -115,7 +116,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A `state` event is due on the stream now."""
+    """A `state` event is due on the stream."""
 
     state: State
 

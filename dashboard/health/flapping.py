@@ -1,7 +1,8 @@
-"""When a change is sent: at once, or held back while the app flaps.
+"""When a change is sent: immediately, or held back while the app flaps.
 
-Six changes among up, degraded, down and stopped within 10 minutes make an app flap, until 10
-minutes have fewer than three. Meanwhile one event a minute; the newest state always comes last.
+An app flaps after six changes among up, degraded, down and stopped within 10 minutes, until a
+window of 10 minutes has fewer than three. While it flaps, one event is sent each minute; the
+newest state is always sent last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _COUNTED = frozenset({State.UP, State.DEGRADED, State.DOWN, State.STOPPED})
 
 
 def announce(before: Record, after: Record, now: Moment) -> tuple[Record, tuple[Event, ...]]:
-    """`after` with its flapping judged, and the events due: an edge at once, a notice in turn."""
+    """`after` with its flapping judged, and the events due: an Edge at once, a Notice in turn."""
     events: list[Event] = []
     if after.state is not before.state:
         kept = goes_on(before, after.state) is not None
@@ -37,12 +38,12 @@ def announce(before: Record, after: Record, now: Moment) -> tuple[Record, tuple[
 
 
 def forgiven(record: Record) -> Record:
-    """After a user's action nothing is held back, and what went before does not count."""
+    """The record after a user's action: nothing is held back, earlier changes do not count."""
     return replace(record, changes=(), settled=None, flapping=False)
 
 
 def due(record: Record) -> float | None:
-    """When the flapping ends or the held event may go, in monotonic seconds."""
+    """When the flapping ends or the held event may be sent, in monotonic seconds."""
     times = [_free_at(record)] if record.owed else []
     if record.flapping:
         times.append(_ends_at(record))
@@ -65,7 +66,7 @@ def _judged(record: Record, now: float) -> Record:
 
 
 def _ends_at(record: Record) -> float:
-    """When the window of 10 minutes holds fewer than three changes."""
+    """When the window of 10 minutes will have fewer than three changes."""
     return record.changes[-FEW] + WINDOW_S
 
 

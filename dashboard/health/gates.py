@@ -1,4 +1,4 @@
-"""How many probes may be under way, so that silent targets never keep the others waiting."""
+"""How many probes may run at the same time, so that silent targets never block the others."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-CONNECTING, OPEN = 64, 512  # probes at once
-SILENT_SHARE = 0.75  # what targets that were silent last time may take of either
+CONNECTING, OPEN = 64, 512  # probes at the same time
+SILENT_SHARE = 0.75  # the share of either limit for targets that were silent last time
 
 
 class Gate:
-    """Two lanes through one limit: the silent lane is never wide enough to fill it."""
+    """Two lanes through one limit; the silent lane can never use up the whole limit."""
 
     def __init__(self, limit: int) -> None:
         self._all = asyncio.Semaphore(limit)

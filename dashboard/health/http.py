@@ -1,4 +1,4 @@
-"""Just enough HTTP/1.1 to ask once: a fixed request, a bounded head, a bounded body."""
+"""The part of HTTP/1.1 that a probe needs: a fixed request, a bounded head, a bounded body."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _STATUS = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?:[ \r]|$)")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _TITLE = re.compile(r"<title(?:\s[^>]{0,200})?>", re.IGNORECASE)
 _TITLE_END = re.compile(r"</title", re.IGNORECASE)
-_TITLE_SOURCE = 2000  # characters looked through for the end: a hostile page costs no more
-_META = 1024  # bytes in which a page has to name its charset
+_TITLE_SOURCE = 2000  # characters searched for the end: a hostile page costs no more
+_META = 1024  # bytes within which a page has to name its charset
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 SPEAKS_TLS = "it speaks TLS"
@@ -31,7 +31,7 @@ _TLS_ALERT = b"\x15\x03"
 
 
 class NotHttp(Exception):
-    """What came is no HTTP answer; the text says what it is."""
+    """The answer is not HTTP; the text says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Head:
 
 
 def request(target: Target) -> bytes:
-    """The one request a probe sends: no cookie, no keep-alive; the file's headers win."""
+    """The request that a probe sends: no cookie, no keep-alive; headers of the app's file override
+    the defaults."""
     headers = {
         "host": ("Host", target.host_header),
         "user-agent": ("User-Agent", f"svc/{__version__} (health)"),
@@ -56,9 +57,9 @@ def request(target: Target) -> bytes:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head:
-    """The head of the final answer; interim ones are passed over within the same 64 KiB."""
+    """The head of the final answer; interim answers are skipped, within the same 64 KiB."""
     data = bytearray()
-    left, seen = HEAD_BYTES, 0  # `seen`: no end begins before it, so a drip is searched once
+    left, seen = HEAD_BYTES, 0  # no end begins before `seen`, so slow bytes are searched once
     while True:
         while end := _HEAD_END.search(data, seen):
             head = _parsed(bytes(data[: end.start()]), bytes(data[end.end() :]))
@@ -91,7 +92,7 @@ def _parsed(head: bytes, rest: bytes) -> Head:
 
 
 async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) -> bytes:
-    """What came of the body in that time, 64 KiB at most, chunk sizes taken out."""
+    """The body as far as it arrives in that time, at most 64 KiB, without chunk sizes."""
     data = bytearray(head.rest)
     chunked = "chunked" in head.headers.get("transfer-encoding", "").lower()
     length = head.headers.get("content-length", "")
@@ -101,7 +102,7 @@ async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) ->
     def whole() -> bool:
         return len(data) >= most or (chunked and data.endswith(b"0\r\n\r\n"))
 
-    if not whole():  # mostly it came with the head, and no timer is needed
+    if not whole():  # usually it came with the head, and no timer is needed
         with contextlib.suppress(TimeoutError, OSError):
             async with asyncio.timeout(seconds):
                 while not whole() and (more := await reader.read(most - len(data))):
@@ -110,7 +111,7 @@ async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) ->
 
 
 def _dechunked(data: bytes) -> bytes:
-    """The whole and the begun chunks of what has come so far; malformed framing ends it."""
+    """The complete and partial chunks received so far; stops at malformed framing."""
     body, at = b"", 0
     while (line := data.find(b"\r\n", at)) >= 0:
         try:
@@ -125,13 +126,13 @@ def _dechunked(data: bytes) -> bytes:
 
 
 def title(headers: dict[str, str], body: bytes) -> str | None:
-    """The text of <title>, spaces folded, at most 200 characters. The header says the charset
-    before the page does."""
+    """The text of <title> with white space collapsed, at most 200 characters. A charset in the
+    header takes precedence over one in the page."""
     told = (headers.get("content-type", ""), body[:_META].decode("latin-1"))
     charset = next(filter(None, map(_CHARSET.search, told)), None)
     try:
         text = body.decode(charset[1] if charset else "utf-8", errors="replace")
-    except (LookupError, UnicodeError):  # no such charset; Python's "undefined" reads nothing
+    except (LookupError, UnicodeError):  # not a charset; Python's "undefined" decodes nothing
         text = body.decode("utf-8", errors="replace")
     begin = _TITLE.search(text)
     inner = text[begin.end() : begin.end() + _TITLE_SOURCE] if begin else ""

@@ -1,4 +1,4 @@
-"""What results add up to: the counters of the state machine and the sentences people read."""
+"""What results add up to: the counters of the state machine and the sentences for people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def counted(tally: Tally, result: Result, policy: Policy) -> Tally:
 
 
 def since_move(tally: Tally) -> Tally:
-    """What of the counters still counts in a new state: streaks of not answering go on."""
+    """The counters that stay valid in a new state: streaks of failing probes continue."""
     return replace(tally, bad=0, broken=0, passing=0, clean=0)
 
 
@@ -50,7 +50,7 @@ def slow(tally: Tally, policy: Policy) -> bool:
 
 
 def vacant(record: Record) -> bool:
-    """Refused and nothing listening, both seen twice (T6)."""
+    """Whether probes were refused twice and two scans found no listener (T6)."""
     return record.tally.refused >= TWICE and record.empty_scans >= TWICE
 
 
@@ -59,24 +59,24 @@ def failed_long(record: Record, policy: Policy) -> bool:
 
 
 def wanted_successes(record: Record, policy: Policy) -> int:
-    """How many successes in a row T10 asks for."""
+    """The number of successes in a row that T10 requires."""
     return max(policy.successes, FLAPPING_SUCCESSES) if record.flapping else policy.successes
 
 
 def why(record: Record, result: Result) -> Reason:
-    """The reason a result gives for the state it leads to."""
+    """The reason that a result gives for the resulting state."""
     if result.kind is Kind.REFUSED and record.port is Port.EMPTY:
         return Reason.NO_LISTENER
     return Reason(result.kind.value)
 
 
 def why_degraded(result: Result) -> Reason:
-    """A gateway's 502 is a 5xx until it has lasted."""
+    """The reason for degraded: a 502 or 504 counts as an ordinary 5xx until it has lasted."""
     return Reason.SERVER_ERROR if result.kind is Kind.GATEWAY else Reason(result.kind.value)
 
 
 def said(result: Result) -> str:
-    """What the message of the state says of a result; nothing when all is plainly well."""
+    """The text of a result in the message of the state; "" when everything is fine."""
     if result.error:
         return result.error
     plain = result.status is None or 200 <= result.status <= 299
@@ -91,7 +91,7 @@ def ended(code: int | None) -> str:
     """How a process ended, for people."""
     if code is None:
         return "ended; nobody saw how"
-    number = code - 128 if code > 128 else -code  # a shell tells 128 + n of signal n
+    number = code - 128 if code > 128 else -code  # a shell reports signal n as 128 + n
     try:
         return f"ended by {signal.Signals(number).name}"
     except ValueError:
@@ -99,7 +99,7 @@ def ended(code: int | None) -> str:
 
 
 def keeps(code: int | None) -> str:
-    """How a process ends time after time."""
+    """How a process keeps ending, for people."""
     if code is None:
         return "keeps ending; nobody saw how"
     how = ended(code)

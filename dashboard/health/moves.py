@@ -1,4 +1,4 @@
-"""How a record moves from one state to the next: the only place that writes `state`."""
+"""How a record moves from one state to the next: the only module that writes `state`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dashboard.health.clock import Moment
 from dashboard.health.judgement import since_move
 from dashboard.health.record import LastKnown, Policy, Reason, Record, State
 
-# Reasons a failing probe does not talk over: what is known is more than "it does not answer".
+# Reasons that a failing probe does not replace: they say more than "it does not answer".
 KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
 
 
 def moved(
     record: Record, state: State, reason: Reason, now: Moment, *, message: str = ""
 ) -> Record:
-    """`record` in `state`. The same state and reason again is no move; only the words change."""
+    """`record` in `state`. The same state and reason is not a move: only the message changes."""
     if record.state is state and record.reason is reason:
         return replace(record, message=message)
     since = record.since if state is record.state else now.wall
@@ -43,7 +43,7 @@ def moved(
 
 
 def goes_on(record: Record, state: State) -> LastKnown | None:
-    """The state of the daemon's run before, when that is what is found first now."""
+    """The state of the daemon's previous run, if it is the first state found in this run."""
     known = record.last_known
     if record.state is not State.UNKNOWN or known is None or known.reason is None:
         return None
@@ -53,15 +53,15 @@ def goes_on(record: Record, state: State) -> LastKnown | None:
 def settled(
     record: Record, reason: Reason, now: Moment, policy: Policy, *, there: bool, message: str
 ) -> Record:
-    """Where an app that does not answer belongs (T2, T6): down when it should answer, or when
-    something is there that keeps silent; else it is merely not running."""
+    """The state of an app that does not answer (T2, T6): down if it should answer, or if something
+    is there but silent; otherwise stopped, as it is merely not running."""
     if policy.alarm or there:
         return moved(record, State.DOWN, reason, now, message=message)
     return moved(record, State.STOPPED, Reason.NOT_RUNNING, now, message=message)
 
 
 def restored(record: Record) -> Record:
-    """The words from before a sleep, once there is evidence again (T15)."""
+    """The reason and message from before a sleep again, as there is evidence again (T15)."""
     if record.held is None:
         return record
     return replace(record, reason=record.held.reason, message=record.held.message, held=None)

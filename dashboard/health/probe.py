@@ -1,4 +1,4 @@
-"""Ask one app once whether it answers. Bounded in time and bytes; whatever it meets is a Result.
+"""Probe one app once. Bounded in time and bytes; every outcome is a Result.
 
 Raw asyncio streams and a new connection each time: keep-alive delays a dev server's shutdown and
 hides a refusal. Redirects are never followed, proxy variables never read.
@@ -25,7 +25,7 @@ from dashboard.health.target import Target
 Connecting = Callable[[], AbstractAsyncContextManager[object]]
 DRAIN_S = 0.1
 BAD_REQUEST = 400
-# Out of descriptors or buffers: that says nothing about the app.
+# This process is out of descriptors or buffers, which says nothing about the app.
 _OURS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 
 
@@ -36,10 +36,12 @@ async def probe(
     page: bool = False,
     connecting: Connecting = nullcontext,
 ) -> Result:
-    """The answer of `target`. `prefer` is the address that answered last time; `page` also reads
-    title, headers and body; `connecting` makes what is entered for a connect phase alone.
+    """The result of probing `target`. `prefer` is the address that answered last time; `page` also
+    reads title, headers and body; `connecting` makes a context manager that is entered for the
+    connect phase alone.
 
-    OSError only when this process itself has run out of descriptors or memory."""
+    Raises OSError only if this process itself has run out of descriptors or memory.
+    """
     if target.scheme == "process":
         return _alive(target)
     began = clock.now()
@@ -64,14 +66,15 @@ async def probe(
 
 
 def _perhaps_tls(result: Result) -> bool:
-    """Servers meet a plain request with an alert, with a 400, or by just hanging up."""
+    """Whether the port may speak TLS: to a plain request such servers send an alert or a 400, or
+    hang up."""
     error = result.error or ""
     hung_up = error in {http.SPEAKS_TLS, http.NO_ANSWER, http.CUT} or error.startswith(http.BROKEN)
     return hung_up or result.status == BAD_REQUEST
 
 
 def _is_tls(secure: Result) -> bool:
-    """Whether TLS came about, or was refused in its own words."""
+    """Whether the server speaks TLS, even if it refused with a TLS alert."""
     failed = secure.kind is Kind.TLS and "alert" not in (secure.error or "")
     return not failed and secure.kind not in {Kind.TIMEOUT, Kind.REFUSED}
 
@@ -83,7 +86,7 @@ async def _ask(
     page: bool,
     connecting: Connecting,
 ) -> Result:
-    """One connection and what came of it."""
+    """Make one connection. Returns its result."""
     async with connecting():
         began = clock.now()
         blank = Result(began=began.mono, at=began.wall, kind=Kind.TIMEOUT)
@@ -106,7 +109,7 @@ async def _ask(
 async def _exchange(
     sock: socket.socket, target: Target, reached: Result, tls: bool, page: bool
 ) -> Result:
-    """The question and its answer over a connected socket."""
+    """Send the request over a connected socket. Returns the result of its answer."""
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(_left(target, reached)):
@@ -145,9 +148,9 @@ def _answered(target: Target, head: http.Head, reached: Result, tls: bool) -> Re
 async def _with_body(
     reader: asyncio.StreamReader, head: http.Head, target: Target, answered: Result, page: bool
 ) -> Result:
-    """The same result once the body has had its say, or has at least been let out.
+    """The result with the body checked if it is wanted.
 
-    A short body that is not wanted is read too: many servers log a connection that breaks.
+    A short body is read even if it is not wanted, because many servers log a broken connection.
     """
     if target.method == "HEAD":
         return answered
@@ -163,7 +166,7 @@ async def _with_body(
 
 
 def _alive(target: Target) -> Result:
-    """Scheme `process`: the very process, by pid and start, still runs."""
+    """Scheme `process`: whether that very process, by pid and start, still runs."""
     began = clock.now()
     gone = Result(began=began.mono, at=began.wall, kind=Kind.EXITED, error="not running")
     if target.process is None:
@@ -184,7 +187,7 @@ def _left(target: Target, result: Result) -> float:
 
 
 def _plainly(error: OSError) -> str:
-    """`connection refused`, where asyncio would tell of its call."""
+    """A text like `connection refused`, where asyncio would describe its call."""
     return (os.strerror(error.errno) if error.errno else str(error) or "no reason given").lower()
 
 

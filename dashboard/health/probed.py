@@ -1,4 +1,4 @@
-"""What a probe's result does to a state: rows T1-T8 and T10."""
+"""The effect of a probe's result on a state: rows T1-T8 and T10."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KNOWN_UNASKED = KNOWN_BETTER | {Reason.BACKOFF}
 
 
 def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
-    """The record after a result, which counts only when it began in the present state."""
+    """The record after a result, which counts only if the probe began in the present state."""
     counts = not record.silenced and policy.probed and result.began >= record.fresh
     answered = record.ask is not None and result.began >= record.ask.at
     record = replace(
@@ -39,7 +39,7 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
         return record
     record = restored(record)
     if record.port is Port.STRANGER:
-        return record  # who answered was not this app (T13)
+        return record  # the answer came from a process that is not this app (T13)
     if result.kind is Kind.NO_PROBE:
         return _unasked(record, result, now)
     if (left := _unproven(record, result)) > 0:
@@ -58,15 +58,15 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
 
 
 def _unasked(record: Record, result: Result, now: Moment) -> Record:
-    """Nothing was asked, so nothing is known but what its service has told."""
+    """Nothing was probed, so only what its service has reported is known."""
     if record.reason in _KNOWN_UNASKED and not record.undecided:
         return record
     return moved(record, State.UNKNOWN, Reason.NO_PROBE, now, message=said(result))
 
 
 def _unproven(record: Record, result: Result) -> float:
-    """Seconds that a process has yet to live before its life says anything: what ends at once, over
-    and over, is never up."""
+    """Seconds that a process must still live before being alive counts: a process that ends
+    immediately, over and over, is never up."""
     if result.lived is None or record.state in {State.UP, State.DEGRADED}:
         return 0.0
     return record.steady - result.lived
@@ -82,7 +82,7 @@ def _first(record: Record, result: Result, now: Moment, policy: Policy) -> Recor
 
 
 def _starting(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
-    """T3; a dev server that went away again before it answered is not started any more (T4)."""
+    """T3. A dev server that disappeared before it answered is no longer starting (T4)."""
     if result.ok:
         return _up(record, result, now)
     if record.tally.bad >= TWICE:
@@ -111,8 +111,8 @@ def _running(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
 
 
 def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
-    """T10. A server that comes back with 5xx is degraded, one that keeps failing is judged again:
-    a quiet app whose listener left is stopped, a silent one that listens is down."""
+    """T10. A server that comes back with 5xx is degraded. One that keeps failing is judged again:
+    an app whose listener left is stopped, one that listens but is silent is down."""
     if result.ok:
         enough = record.tally.passing >= wanted_successes(record, policy)
         return _up(record, result, now) if enough else record
@@ -145,7 +145,7 @@ def _silent(record: Record, result: Result, now: Moment, policy: Policy) -> Reco
 
 
 def _turned(record: Record, state: State, reason: Reason, now: Moment, message: str) -> Record:
-    """A move; within one state only the reason and the words change, which is no event."""
+    """The record in `state`. If it is in `state` already, only reason and message change."""
     if record.state is not state:
         return moved(record, state, reason, now, message=message)
     if (record.reason, record.message) == (reason, message):

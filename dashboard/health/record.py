@@ -1,4 +1,4 @@
-"""The words and values of the state machine: what an app is, why, since when."""
+"""The values of the state machine: what state an app is in, why, and since when."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dashboard.health.clock import Moment
 
-STEADY_S, AGAIN_STEADY_S = 3.0, 10.0  # for a process that has just ended by itself, longer
-FIRST_SPREAD_S = 2.5  # after a daemon start every first probe begins within 3 s
+STEADY_S, AGAIN_STEADY_S = 3.0, 10.0  # longer for a process that has just ended by itself
+FIRST_SPREAD_S = 2.5  # the first probes after a daemon start begin within 3 s
 
 
 class State(StrEnum):
@@ -55,9 +55,9 @@ class Reason(StrEnum):
 
 
 class Port(StrEnum):
-    """What the last scan showed where the app should listen."""
+    """What the last scan found where the app should listen."""
 
-    UNSEEN = "unseen"  # no scan yet, scanning is off, or the host is not this machine
+    UNSEEN = "unseen"  # no scan yet, scanning is off, or the host is another machine
     EMPTY = "empty"
     OWN = "own"
     STRANGER = "stranger"  # its process or cwd contradicts `match`
@@ -65,8 +65,8 @@ class Port(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """How one app is judged. Seconds; `always` is `expected: always`, `should_run` a service that
-    is meant to run, `probed` False is health type `none`."""
+    """How one app is judged. Times in seconds; `always` is `expected: always`, `should_run` a
+    service that is meant to run; `probed` is False for health type `none`."""
 
     probed: bool = True
     always: bool = False
@@ -85,7 +85,8 @@ class Policy:
 class LastKnown(NamedTuple):
     """`lastKnown`: the state before this daemon run (or before a long sleep), at Unix seconds.
 
-    `reason`: of the run before, whose state goes on when it is found again; None after a sleep.
+    `reason`: that of the run before, whose state continues if it is found again; None after a
+    sleep.
     """
 
     state: State
@@ -94,14 +95,14 @@ class LastKnown(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """A probe that is due whatever the rhythm says: at `at` plus the app's share of `spread`."""
+    """A probe that is due regardless of the interval: at `at` plus the app's share of `spread`."""
 
     at: float
     spread: float = 0.0
 
 
 class BeforeSleep(NamedTuple):
-    """What the app said before the machine slept, until there is evidence again (T15)."""
+    """The reason and message before the machine slept, until there is evidence again (T15)."""
 
     reason: Reason
     message: str
@@ -110,7 +111,7 @@ class BeforeSleep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Consecutive results, except `bad`: bad answers since the last fine one."""
+    """Counts of consecutive results, except `bad`: bad answers since the last fine one."""
 
     failing: int = 0
     refused: int = 0
@@ -124,15 +125,15 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One app's state and the evidence it rests on. Times are monotonic seconds, except `since`."""
+    """One app's state and its evidence. Times are monotonic seconds, except `since`."""
 
     state: State = State.UNKNOWN
     reason: Reason = Reason.NEW
     message: str = ""
     since: float  # Unix seconds
     born: float
-    fresh: float  # a probe that began before this says nothing about the present state
-    moves: int = 0  # rows of the table taken so far
+    fresh: float  # a probe that began earlier says nothing about the present state
+    moves: int = 0  # how often a row of the table has been taken
     last_known: LastKnown | None = None
     port: Port = Port.UNSEEN
     empty_scans: int = 0
@@ -140,17 +141,17 @@ class Record:
     tries: int = 0  # probes since the last move
     ask: Ask | None = None
     probed_at: float | None = None  # when the last result came
-    seen_at: float  # when there last was evidence of any kind
+    seen_at: float  # when there was last any evidence
     grace_until: float | None = None
-    steady: float = STEADY_S  # how long a process must live, when that is all it can show
-    undecided: bool = False  # a stop failed: the next probe tells the state (T12)
+    steady: float = STEADY_S  # how long a process must live, if nothing else shows its health
+    undecided: bool = False  # a stop failed: the next probe decides the state (T12)
     held: BeforeSleep | None = None
     changes: tuple[float, ...] = ()  # the last six changes that count as flapping
     settled: State | None = None  # the last of up, degraded, down, stopped
     flapping: bool = False
-    heard: State | None = None  # the state the stream was last told
+    heard: State | None = None  # the state last sent to the stream
     heard_at: float = float("-inf")
-    owed: bool = False  # a move the stream has not been told yet
+    owed: bool = False  # a move not yet sent to the stream
 
     @property
     def failing(self) -> int:
@@ -158,7 +159,7 @@ class Record:
 
     @property
     def silenced(self) -> bool:
-        """Whether nothing but the user changes the state (T14)."""
+        """Whether only the user can change the state (T14)."""
         return self.reason in {Reason.PAUSED, Reason.INVALID_FILE}
 
 
@@ -179,7 +180,7 @@ def born(
 
 
 def stale(record: Record, policy: Policy, now: float) -> bool:
-    """No result for 3 intervals. Computed on read; of an app that is not probed it is never so."""
+    """Whether no result came for 3 intervals; never so for an app that is not probed."""
     if record.silenced or not policy.probed or record.state is State.STOPPING:
         return False
     return now - record.seen_at > 3 * policy.interval

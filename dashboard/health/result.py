@@ -1,4 +1,4 @@
-"""What one probe found: a kind, in the words of the states' reasons, and the figures around it."""
+"""The result of one probe: a kind, in the terms of the states' reasons, and its figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dashboard.health.target import Target
 
 
 class Kind(StrEnum):
-    """FINE: it answers. BAD: it answers, but badly. Every other: it does not answer."""
+    """FINE: it answers. BAD: it answers, but badly. All others: it does not answer."""
 
     OK = "ok"
     REDIRECT = "redirect"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
     TIMEOUT = "timeout"
     DNS = "dns"
     EXITED = "exited"
-    NO_PROBE = "no-probe"  # nothing was asked: it is this service itself
+    NO_PROBE = "no-probe"  # not probed, because it is this service itself
 
 
 FINE = frozenset({Kind.OK, Kind.REDIRECT, Kind.AUTH})
@@ -37,7 +37,7 @@ BAD = frozenset({Kind.SERVER_ERROR, Kind.GATEWAY, Kind.STATUS, Kind.BODY, Kind.T
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The start of an answer, read when asked for: what identity and pictures look at."""
+    """The start of an answer, read on request: identity and pictures use it."""
 
     title: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)  # names in lower case
@@ -55,11 +55,12 @@ class Last(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One probe. `began` is monotonic seconds, `at` the same moment in Unix seconds.
+    """The result of one probe. `began` is in monotonic seconds, `at` is the same moment in Unix
+    seconds.
 
-    `ms`: from the first packet to the whole head (tcp: to the connection), None without one.
-    `addr`: the address that accepted the connection, also when it then stayed silent. `lived`: the
-    seconds a process has lived of which nothing else can be asked.
+    `ms`: from the first packet to the complete head (tcp: to the connection), None without one.
+    `addr`: the address that accepted the connection, even if it then stayed silent. `lived`: the
+    age in seconds of a process, for scheme `process`.
     """
 
     began: float
@@ -86,7 +87,7 @@ class Result:
         return not (self.ok or self.bad)
 
     def wire(self) -> Last:
-        """`last` of an App."""
+        """The `last` field of an App."""
         return {
             "at": timestamp(datetime.fromtimestamp(self.at, UTC)),
             "ok": self.ok,
@@ -98,7 +99,7 @@ class Result:
 
 
 def judge(target: Target, status: int) -> tuple[Kind, str | None]:
-    """What a status means, and the sentence when it is not fine."""
+    """The kind of result that a status means, and a sentence if it is not fine."""
     if target.accepts(status):
         if 300 <= status <= 399:
             return Kind.REDIRECT, None

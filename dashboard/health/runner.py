@@ -1,7 +1,7 @@
-"""Drives the probes of all apps in one event loop: asks when the schedule says, tells what came.
+"""Drives the probes of all apps in one event loop: probes on schedule, and reports the results.
 
-Everything is called from the loop's own thread. It knows no files, no services and no stream: it
-is given targets and evidence, and reports records and events to one function.
+Everything is called on the loop's own thread. The module knows no files, no services and no
+stream: it receives targets and evidence, and reports records and events to one function.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from dashboard.health.result import Kind, Result
 from dashboard.health.target import Target
 
 log = logging.getLogger(__name__)
-WATCH_S = 1.0  # how often a sleep of the machine is looked for
+WATCH_S = 1.0  # how often to check whether the machine was suspended
 SLEPT_S = 5.0
 EARLY_S = 0.002  # uvloop rounds a timer to whole milliseconds of its own clock
 
 
 class Report(NamedTuple):
-    """What one piece of evidence came to. `result` when it was a probe."""
+    """The outcome of one piece of evidence. `result` is set if it was a probe."""
 
     slug: str
     record: Record
@@ -45,18 +45,18 @@ class _App:
     record: Record
     winner: str | None = None  # the address that answered last
     silent: bool = False  # the last probe ran out of time
-    not_before: float = 0.0  # after a probe that could not be made here
+    not_before: float = 0.0  # set after a probe that failed on this side
     timer: asyncio.TimerHandle | None = None
     probing: asyncio.Task[None] | None = None
 
 
 async def _nowhere() -> None:
-    """Nobody looks at the listeners."""
+    """The default `look`: scans nothing."""
 
 
 class Runner:
-    """All apps under watch. `tell` gets a Report of every result and of every visible change; it
-    must not block. `look` scans the listeners now; the result comes through `scanned`."""
+    """All watched apps. `tell` receives a Report of every result and of every visible change; it
+    must not block. `look` scans the listeners; the result arrives through `scanned`."""
 
     def __init__(
         self, tell: Callable[[Report], None], look: Callable[[], Awaitable[object]] = _nowhere
@@ -64,14 +64,14 @@ class Runner:
         self._tell, self._look = tell, look
         self._apps: dict[str, _App] = {}
         self._open, self._connecting = Gate(OPEN), Gate(CONNECTING)
-        self._since: float | None = None  # when it began to run
+        self._since: float | None = None  # when `run` began
         self._slept = clock.asleep()
-        self.asked: Counter[str] = Counter()  # probes since it was made, by what they found
+        self.asked: Counter[str] = Counter()  # probes since this object was made, by kind of result
 
     def watch(
         self, slug: str, target: Target, policy: Policy, known: LastKnown | None = None
     ) -> Record:
-        """Take an app up, or take its new words over; its state carries on. Returns the record."""
+        """Watch an app, or update its target and policy; its state is kept. Returns the record."""
         app = self._apps.get(slug)
         if app is None:
             record = born(clock.now(), policy, known, spread=self._spread())
@@ -86,18 +86,18 @@ class Runner:
         return app.record
 
     def forget(self, slug: str) -> None:
-        """The app is gone; a probe of it under way is dropped."""
+        """Stop watching an app; its running probe is cancelled."""
         app = self._apps.pop(slug, None)
         if app is not None:
             self._rest(app)
 
     def evidence(self, slug: str, evidence: Evidence) -> Record | None:
-        """What another room has seen of the app; None when no such app is watched."""
+        """Apply evidence from another component; None if no such app is watched."""
         app = self._apps.get(slug)
         return self._take(app, evidence) if app is not None else None
 
     def scanned(self, ports: Mapping[str, Port], at: float | None = None) -> None:
-        """One completed scan, begun `at`: what it shows for each app; one that is not named is
+        """Apply one completed scan, begun `at`: the port of each app; an app that is missing is
         UNSEEN."""
         for slug, app in list(self._apps.items()):
             port = ports.get(slug, Port.UNSEEN)
@@ -116,7 +116,7 @@ class Runner:
         return self._apps.keys()
 
     async def run(self) -> None:
-        """Probe until cancelled; no probe outlives it."""
+        """Probe until cancelled; every probe ends with it."""
         self._since = clock.now().mono
         self._slept = clock.asleep()
         for app in self._apps.values():
@@ -133,7 +133,7 @@ class Runner:
             await asyncio.gather(*under_way, return_exceptions=True)
 
     def _take(self, app: _App, evidence: Evidence) -> Record:
-        """One step of one app, told and planned on."""
+        """Apply one piece of evidence to one app, report the outcome, and plan the next step."""
         before = app.record
         app.record, events = states.step(before, evidence, clock.now(), app.policy)
         result = evidence.result if isinstance(evidence, Probed) else None
@@ -146,12 +146,14 @@ class Runner:
         return app.record
 
     def _spread(self) -> float:
-        """Apps of the daemon's start share 2.5 s; one that comes later is asked at once."""
+        """Apps at the daemon's start are spread over 2.5 s; an app that comes later is probed at
+        once."""
         late = self._since is not None and clock.now().mono - self._since > FIRST_SPREAD_S
         return 0.0 if late else FIRST_SPREAD_S
 
     def _plan(self, app: _App) -> None:
-        """One timer per app: for its next probe or its next tick, whichever comes first."""
+        """Set the one timer of an app: for its next probe or its next tick, whichever comes
+        first."""
         if app.timer is not None:
             app.timer.cancel()
             app.timer = None
@@ -164,7 +166,7 @@ class Runner:
         when = min((time for time in times if time is not None), default=None)
         if when is not None:
             delay = when - clock.now().mono
-            delay = delay + EARLY_S if delay > 0 else 0.0  # too early, it would be set twice
+            delay = delay + EARLY_S if delay > 0 else 0.0  # an early one would be set twice
             app.timer = asyncio.get_running_loop().call_later(delay, self._due, app)
 
     def _due(self, app: _App) -> None:
@@ -179,7 +181,7 @@ class Runner:
         self._plan(app)
 
     async def _ask(self, app: _App) -> None:
-        """One probe of one app, through the gates."""
+        """Run one probe of one app, within the limits of the gates."""
         result = None
         try:
             async with self._open.lane(silent=app.silent):
@@ -207,7 +209,7 @@ class Runner:
         self._take(app, Probed(result))
 
     def _notice_sleep(self) -> None:
-        """T15, before any result that the sleep has spoilt."""
+        """Apply T15, before any result that the suspend has spoilt."""
         slept = clock.asleep()
         woke, self._slept = slept - self._slept > SLEPT_S, slept
         if woke:
@@ -224,11 +226,11 @@ class Runner:
 
 
 def _doubtful(record: Record, result: Result) -> bool:
-    """Whether it refuses where it was last seen to listen: perhaps it has just ended."""
+    """Whether an app that was last seen to listen refuses: it may just have ended."""
     running = record.state in {State.UP, State.DEGRADED}
     return running and record.port is Port.OWN and result.kind is Kind.REFUSED
 
 
 def _seen(record: Record) -> tuple[object, ...]:
-    """What readers see of a record."""
+    """The part of a record that clients see."""
     return record.state, record.reason, record.message, record.failing, record.flapping

@@ -1,4 +1,4 @@
-"""What a scan of the listeners does to a state: rows T6, T9 and T13."""
+"""The effect of a scan of the listeners on a state: rows T6, T9 and T13."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dashboard.health.record import Ask, Policy, Port, Reason, Record, State, Ta
 
 ANSWERING = frozenset({State.UP, State.DEGRADED})
 _RESTING = frozenset({State.DOWN, State.STOPPED})
-# The connection was accepted before the first scan: no listener has appeared since.
+# The connection was accepted before the first scan, so no listener has appeared since.
 _WAS_THERE = frozenset({Reason.TIMEOUT, Reason.GATEWAY})
 
 
@@ -34,7 +34,7 @@ def after(record: Record, port: Port, now: Moment, policy: Policy) -> Record:
 
 
 def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
-    """T9, and in any other state a reason to ask at once; only a first scan is no news there."""
+    """T9; in any other state, a reason to probe at once, except at the first scan."""
     if record.state in _RESTING and (before is not Port.UNSEEN or record.reason not in _WAS_THERE):
         record = moved(record, State.STARTING, Reason.LISTENER_SEEN, now)
         record = replace(record, tally=Tally(), grace_until=now.mono + policy.grace)
@@ -45,7 +45,7 @@ def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Reco
 
 def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     if record.state is State.STOPPED:
-        return replace(restored(record), seen_at=now.mono)  # nothing listens: that is a result
+        return replace(restored(record), seen_at=now.mono)  # that nothing listens is a result
     if record.reason is Reason.WRONG_PROCESS or _left(record):
         text = "nothing listens on its port"
         return settled(record, Reason.NO_LISTENER, now, policy, there=False, message=text)
@@ -55,6 +55,6 @@ def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
 
 
 def _left(record: Record) -> bool:
-    """Whether the listener is gone for good in a state that rests on its being there (T6)."""
+    """Whether the listener is gone for good, in a state that depends on it (T6)."""
     begun = record.state is State.STARTING and record.reason is Reason.LISTENER_SEEN
     return (record.state in ANSWERING or begun) and vacant(record)

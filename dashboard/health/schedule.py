@@ -1,4 +1,4 @@
-"""When an app is asked next: pure, the same answer until there is new evidence."""
+"""When an app is probed next. Pure: the answer stays the same until there is new evidence."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from zlib import crc32
 from dashboard.health.record import Policy, Port, Record, State
 
 JITTER = 0.05  # of the interval
-TOGETHER_S = 0.5  # probes of one moment wake the process once, a third of their cost
+TOGETHER_S = 0.5  # probes at one moment wake the process once, a third of the cost
 STARTING_S, STARTING_TRIES, STARTING_LATER_S = 0.5, 10, 2.0
-AGAIN_S = (2.0, 4.0)  # a result that contradicts the state is checked this soon
+AGAIN_S = (2.0, 4.0)  # a result that contradicts the state is checked again this soon
 
 
 def next_probe(slug: str, record: Record, policy: Policy) -> float | None:
-    """Monotonic seconds, or None while only other evidence can say more."""
+    """The time in monotonic seconds, or None while only other evidence can change the state."""
     if not policy.probed or record.silenced:
         return None
     if record.ask is not None:
@@ -35,7 +35,7 @@ def next_probe(slug: str, record: Record, policy: Policy) -> float | None:
 
 
 def doubted(record: Record) -> int:
-    """How many results in a row speak against the state without having changed it."""
+    """How many results in a row contradict the state without having changed it."""
     tally = record.tally
     match record.state:
         case State.UP:
@@ -48,12 +48,12 @@ def doubted(record: Record) -> int:
 
 
 def share(slug: str, turn: int = 0) -> float:
-    """A number in [0, 1) that is always the same for an app: its turn, and its phase."""
+    """A number in [0, 1) that is constant for an app and a turn, for its phase and jitter."""
     return crc32(f"{slug}:{turn}".encode()) / 2**32
 
 
 def _on_the_grid(slug: str, last: float, interval: float) -> float:
-    """The first of the app's own times that is half an interval or more after the last result."""
+    """The first of the app's own times that is at least half an interval after the last result."""
     phase = share(slug) * interval
     turn = math.ceil((last + interval / 2 - phase) / interval)
     at = phase + turn * interval + JITTER * interval * share(slug, turn)

@@ -1,8 +1,8 @@
-"""The state machine of an app: pure, one step per piece of evidence.
+"""The state machine of an app: pure, with one step per piece of evidence.
 
-The rows T1 to T15 that are named here: docs/design/dashboard.md#transitions
-A state is left only by evidence that is younger than the state itself: a probe that began before
-the last move is dropped, so no late answer turns a stopped app up.
+The rows T1 to T15 named here: docs/design/dashboard.md#transitions
+Only evidence that is newer than a state can change it: a probe that began before the last move is
+dropped, so that no late answer makes a stopped app up.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from dashboard.health.record import (
 )
 from dashboard.health.scanned import ANSWERING
 
-# Something listens there; of a service that has ended the reason would tell that.
+# These reasons show that something listens; that a service has ended would be the reason instead.
 _LISTENING = frozenset({Reason.LISTENER_SEEN, Reason.TIMEOUT, Reason.GATEWAY, Reason.WRONG_PROCESS})
 WAKE_SPREAD_S = 5.0
-WAKE_PATIENCE_S = 15.0  # the least time to wait for a first result after a sleep
+WAKE_PATIENCE_S = 15.0  # the least time to wait for a first result after a suspend
 
 
 def step(
     record: Record, evidence: Evidence, now: Moment, policy: Policy
 ) -> tuple[Record, tuple[Event, ...]]:
-    """The record after the evidence, every change of state as an Edge, and the Notice now due."""
+    """The record after the evidence, with an Edge if its state changed and a Notice if due."""
     return flapping.announce(record, _after(record, evidence, now, policy), now)
 
 
 def due(record: Record) -> float | None:
-    """When a Tick would change something, in monotonic seconds; None when only evidence can."""
+    """When a Tick would change something, in monotonic seconds; None if it never would."""
     times = [flapping.due(record), record.held.deadline if record.held else None]
     if record.state is State.STARTING:
         times.append(record.grace_until)
@@ -84,7 +84,7 @@ def _after(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> R
 
 
 def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> Record:
-    """What the service's process and its user do (T9, T11, T12)."""
+    """The effect of what the service's process and its user do (T9, T11, T12)."""
     match evidence:
         case Started():
             return _started(record, evidence, now, policy)
@@ -104,7 +104,7 @@ def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> 
 
 
 def _anothers(record: Record) -> bool:
-    """Whether the state is that of a process that is none of the service's: a stop ends no such."""
+    """Whether the state is that of a process outside the service, which a stop does not end."""
     return record.state in ANSWERING or record.reason in _LISTENING
 
 
@@ -144,7 +144,7 @@ def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Re
 
 
 def _later(record: Record, now: Moment, policy: Policy) -> Record:
-    """T4 and the end of T15's patience."""
+    """T4, and the end of the waiting time of T15."""
     if record.held is not None and now.mono >= record.held.deadline:
         known = LastKnown(record.state, now.wall)
         record = moved(record, State.UNKNOWN, Reason.RESUMED, now, message="no result since sleep")
@@ -157,7 +157,7 @@ def _later(record: Record, now: Moment, policy: Policy) -> Record:
 
 
 def _woken(record: Record, now: Moment, policy: Policy) -> Record:
-    """T15: the state is kept, what failed around the sleep is dropped, every app is asked again."""
+    """T15: keep the state, drop the results from around the suspend, and probe every app again."""
     if record.silenced or not policy.probed:
         return record
     record = replace(
@@ -178,7 +178,7 @@ def _woken(record: Record, now: Moment, policy: Policy) -> Record:
 
 
 def _changed(record: Record, now: Moment, policy: Policy) -> Record:
-    """The file's new words: nothing learnt about the old ones counts any more."""
+    """The app's settings changed: evidence about the old ones no longer counts."""
     if record.silenced:
         record = silence_over(record)
     managed = record.reason in {Reason.USER, Reason.EXITED, Reason.CRASH_LOOP}

@@ -1,4 +1,4 @@
-"""What one app's probe asks for, checked when it is made: nothing in it can break the wire."""
+"""What one app's probe asks for, validated on creation, so that it cannot break the protocol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.web import hosts
 from dashboard.files.schema import SILENT_PORTS
 
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - what dev servers print for "any address"
-ANSWERS = ((200, 499),)  # the statuses that are fine when the file names none
+ANSWERS = ((200, 499),)  # the statuses that are fine if the file names none
 _RANGE = re.compile(r"([1-5][0-9]{2})(?:\s*-\s*([1-5][0-9]{2}))?")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HOST = re.compile(
@@ -26,12 +26,12 @@ Scheme = Literal["http", "https", "tcp", "process", "auto"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One thing to ask. ValueError when a value could not be sent as it is.
+    """One thing to probe. Raises ValueError if a value could not be sent as it is.
 
-    `scheme`: `auto` is an unknown listener: plain HTTP, TLS when that is what it speaks, and not a
-    byte on SILENT_PORTS. `process` is (pid, start), asked for by scheme `process`, the
-    start as config.process.table tells it, which no clock that is set moves; None there means that
-    no process is known. `timeout` is in seconds.
+    `scheme`: `auto` is for an unknown listener: plain HTTP, TLS if the listener speaks that, and
+    not a byte on SILENT_PORTS. `process` is (pid, start), probed by scheme `process`; the start is
+    that of config.process.table, which does not change when the clock is set. None there means
+    that no process is known. `timeout` is in seconds.
     """
 
     scheme: Scheme = "http"
@@ -61,18 +61,18 @@ class Target:
 
     @property
     def local(self) -> bool:
-        """Whether the host is this machine by its name alone."""
+        """Whether the host is this machine, judged by its name alone."""
         host = self.host.lower().removesuffix(".")
         return host == "::1" or host in EVERYWHERE or hosts.allowed(host)
 
     @property
     def speaks(self) -> Scheme:
-        """The scheme with discovery's silence applied."""
+        """The scheme to use: `auto` becomes `tcp` on SILENT_PORTS."""
         return "tcp" if self.scheme == "auto" and self.port in SILENT_PORTS else self.scheme
 
     @property
     def host_header(self) -> str:
-        """`localhost:<port>` for bare loopback: dev servers refuse the addresses by name."""
+        """`localhost:<port>` for bare loopback, because dev servers refuse addresses in Host."""
         if self.local and not self.host.lower().rstrip(".").endswith(".localhost"):
             return f"localhost:{self.port}"
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -82,7 +82,7 @@ class Target:
 
 
 def of_url(url: str) -> tuple[Literal["http", "https"], str, int, str]:
-    """(scheme, host, port, path with query) of an http(s) URL; ValueError names what is wrong."""
+    """(scheme, host, port, path with query) of an http(s) URL; ValueError says what is wrong."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError(f"{url!r} is not an http or https address")
@@ -102,7 +102,7 @@ def of_url(url: str) -> tuple[Literal["http", "https"], str, int, str]:
 
 
 def statuses(text: str) -> tuple[tuple[int, int], ...]:
-    """`200-399,401` as inclusive ranges; ValueError names the part that is none."""
+    """`200-399,401` as inclusive ranges; ValueError names the part that is not valid."""
     ranges = []
     for part in text.split(","):
         found = _RANGE.fullmatch(part.strip())

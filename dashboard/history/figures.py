@@ -1,4 +1,4 @@
-"""What a stretch of time says about an app: time in each state, checks, latency."""
+"""The figures of a stretch of time of an app: time in each state, checks, latency."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Latencies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Every single latency, sorted."""
+    """All single latencies, sorted."""
 
     values: Sequence[int]
 
@@ -88,7 +88,7 @@ class Exact:
 
 @dataclass(slots=True)
 class Figures:
-    """Milliseconds per state, checks, those that failed, latency of those that passed."""
+    """Milliseconds per state, number of checks, of failed checks, and latency of passed ones."""
 
     spent: dict[StoredState, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     checks: int = 0
@@ -97,7 +97,7 @@ class Figures:
 
     @classmethod
     def of(cls, parts: Sequence[Figures]) -> Figures:
-        """All of them together."""
+        """The sum of all parts."""
         return cls(
             spent={state: sum(part.spent[state] for part in parts) for state in COUNTED},
             checks=sum(part.checks for part in parts),
@@ -124,7 +124,7 @@ class Figures:
         }
 
     def bucket(self, ts: int) -> Bucket:
-        """The record of the bucket that begins at `ts`; `seconds` is null where the app was not
+        """The record of the bucket that begins at `ts`; `seconds` is null if the app was not
         watched."""
         return {
             "at": moment(ts),
@@ -138,7 +138,7 @@ class Figures:
         }
 
     def latencies(self) -> Latency | None:
-        """In ms; None without a passed check."""
+        """The latencies in ms; None if no check has passed."""
         if not self.latency.count:
             return None
         return {

@@ -1,7 +1,7 @@
 """Latencies in 48 bins from 0.5 ms to 10 s, each 1.23 times as wide as the one before.
 
-A percentile read from the bins is at most 11 % off inside that range. Bins add: histograms of
-hours make the histogram of a day, exactly.
+A percentile read from the bins is at most 11 % off inside that range. Bins can be added: the
+histograms of hours sum up exactly to the histogram of a day.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MIDDLES = [start * math.sqrt(RATIO) for start in _STARTS]
 
 @dataclass(slots=True)
 class Histogram:
-    """Counts per bin, with the exact sum, minimum and maximum. Microseconds."""
+    """Counts per bin, with the exact sum, minimum and maximum, in microseconds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * BINS)
     total: int = 0
@@ -28,7 +28,7 @@ class Histogram:
 
     @classmethod
     def of(cls, parts: Sequence[Histogram]) -> Histogram:
-        """All of them together."""
+        """The sum of all parts."""
         whole = cls([sum(column) for column in zip(*(part.counts for part in parts), strict=True)])
         for part in parts:
             whole.widen(part.total, part.low, part.high)
@@ -43,7 +43,7 @@ class Histogram:
         self.widen(us, us, us)
 
     def widen(self, total: int, low: int | None, high: int | None) -> None:
-        """Take in the sum and the extremes of other values."""
+        """Include the sum and the extremes of other values."""
         self.total += total
         self.low = min((us for us in (self.low, low) if us is not None), default=None)
         self.high = max((us for us in (self.high, high) if us is not None), default=None)
@@ -53,7 +53,8 @@ class Histogram:
         self.widen(other.total, other.low, other.high)
 
     def percentile(self, share: float) -> float | None:
-        """The value that `share` of all values do not exceed (nearest rank), None without any."""
+        """The value that `share` of all values do not exceed (nearest rank); None without any
+        value."""
         rank = math.ceil(share * self.count)
         if not rank or self.low is None or self.high is None:
             return None
@@ -65,7 +66,7 @@ class Histogram:
         raise AssertionError("a rank is at most the count")
 
     def pack(self) -> bytes:
-        """Only the bins that hold something: pairs of a bin's number and its count as varint."""
+        """The non-empty bins as bytes: pairs of a bin's number and its count, as varints."""
         packed = bytearray()
         for number, count in enumerate(self.counts):
             if count:
@@ -75,11 +76,11 @@ class Histogram:
 
 
 def unpack(blobs: Iterable[bytes]) -> list[int]:
-    """The counts of all `blobs` together. All 0 when they are not readable."""
+    """The counts of all `blobs` together. All 0 if they cannot be decoded."""
     packed = b"".join(blobs)
     counts = [0] * BINS
     try:
-        # No count over 127: plain pairs of bytes, and nothing to decode.
+        # No count above 127: plain pairs of bytes, with nothing to decode.
         plain = packed.isascii()
         for number, count in _bytes(packed) if plain else _pairs(packed):
             counts[number] += count
@@ -89,7 +90,7 @@ def unpack(blobs: Iterable[bytes]) -> list[int]:
 
 
 def _varint(count: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth says that more follow."""
+    """Seven bits a byte, lowest first; the eighth bit says that more follow."""
     parts = bytearray()
     while count > 0x7F:
         parts.append(count & 0x7F | 0x80)

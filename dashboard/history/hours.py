@@ -11,17 +11,17 @@ from dashboard.history.states import COLUMNS, COUNTED, StoredState
 from dashboard.history.timeline import HOUR, pieces
 
 HALF = HOUR // 2
-SHARE = 0.05  # of a half hour: what lasted less does not colour it
+SHARE = 0.05  # of a half hour: a state that lasted less is not shown for it
 
 
 @dataclass(slots=True)
 class Hour:
-    """Milliseconds per state, checks, latency of the passed ones, what each half was like.
+    """Milliseconds per state, checks, latency of passed checks, and the state of each half hour.
 
-    `halves` is what is known of them from before, `lasted` what came since, in milliseconds.
+    `halves` is what was known of them before; `lasted` is what has been added since, in ms.
 
-    `until`: time is accounted for up to here. `whole` is False while the database may hold a
-    part of this hour that is not in here yet.
+    `until`: time is accounted for up to here. `whole` is False while the database may hold a part
+    of this hour that is not included here.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Hour:
     until: int = 0
 
     def spend(self, state: StoredState, start: int, end: int) -> None:
-        """Account for the time from `start` to `end`; an hour never holds more than an hour."""
+        """Account for the time from `start` to `end`; an hour never counts more than an hour."""
         self.until = max(self.until, end)
         self._add(state, end - start)
         for half, begin, done in pieces(start % HOUR, start % HOUR + end - start, HALF):
@@ -43,12 +43,12 @@ class Hour:
             spent[state] = spent.get(state, 0) + done - begin
 
     def see(self, state: StoredState, ts: int) -> None:
-        """`state` was there at `ts`, however shortly."""
+        """Record that the app was in `state` at `ts`, however briefly."""
         self.lasted[(ts % HOUR) // HALF].setdefault(state, 0)
 
     @property
     def letters(self) -> list[StoredState]:
-        """Of each half, the worst state that lasted for a share of it."""
+        """For each half hour, the worst state that lasted for a SHARE of it."""
         return [max(pair) for pair in zip(self.halves, map(_lasting, self.lasted), strict=True)]
 
     def check(self, ok: bool, us: int | None) -> None:
@@ -58,7 +58,7 @@ class Hour:
             self.latency.add(us)
 
     def absorb(self, stored: Hour) -> None:
-        """Take in what the database holds of this hour."""
+        """Add what the database holds of this hour."""
         mine, self.spent = self.spent, stored.spent
         for state, passed in mine.items():
             self._add(state, passed)
@@ -81,7 +81,7 @@ class Hour:
         return self.spent[StoredState.DOWN]
 
     def row(self) -> dict[str, Any]:
-        """The whole row by the names of its columns, of no app yet."""
+        """The whole row by column name, without the app."""
         return {
             "hour": self.number,
             "n": self.checks,
@@ -105,7 +105,7 @@ def _lasting(spent: dict[StoredState, int]) -> StoredState:
 
 
 def of_row(row: models.Hour) -> Hour:
-    """The hour a row holds."""
+    """The hour that a row holds."""
     counts = unpack([bytes(row.hist)])
     return Hour(
         number=row.hour,

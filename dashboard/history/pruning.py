@@ -1,6 +1,7 @@
-"""Deleting what the history of this node no longer keeps.
+"""Delete what the history of this node no longer keeps.
 
-A chunk at a time, so that no writer waits for long."""
+One chunk at a time, so that no other writer waits long.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +13,16 @@ from dashboard.history import scope
 from dashboard.history.timeline import DAY, HOUR
 
 CHUNK = 20_000
-REMOVED_MS = 90 * DAY  # the history of a removed app
+REMOVED_MS = 90 * DAY  # for the history of a removed app
 
 
 def prune(now: float, *, raw_hours: float = 24, days: float = 90) -> tuple[list[str], int]:
-    """Delete what is older (one hour more is kept): the slugs that went with it, rows deleted."""
+    """Delete old rows; they are kept one hour longer. Returns the deleted slugs and the number of
+    deleted rows."""
     ts = round(now * 1000)
     old_samples = int(ts - raw_hours * HOUR - HOUR)
     old = int(ts - days * DAY - HOUR)
-    every = scope.mine().order_by().values("pk")  # names the first column of the index
+    every = scope.mine().order_by().values("pk")  # the index begins with the app
     rows = (
         _delete(models.Sample.objects.filter(app__in=every, ts__lt=old_samples))
         + _delete(models.Hour.objects.filter(app__in=every, hour__lt=old // HOUR))

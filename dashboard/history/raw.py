@@ -1,7 +1,7 @@
 """The last day of an app, from its samples and its changes of state.
 
-Changes of state are exact to the millisecond; samples tell that the app was still watched. A sample
-that stands for ten seconds with a change in them says nothing about the state: the change does.
+Changes of state are exact to the millisecond; samples show that the app was still watched. If the
+state changed within the ten seconds of a sample, the change decides the state, not the sample.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Change(NamedTuple):
 
 
 def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> list[Figures]:
-    """`count` buckets of `size` ms from `start` on; nothing is known after `now`."""
+    """`count` buckets of `size` ms, beginning at `start`; nothing is known after `now`."""
     last = min(now, start + count * size - 1)
     samples, changes = _samples(app, start, last), _changes(app, start, last)
     found = [Figures() for _ in range(count)]
@@ -57,7 +57,7 @@ def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> li
 
 
 def points(samples: Sequence[Stored], changes: Sequence[Change]) -> list[Point]:
-    """Every moment at which the app was seen, and what it was then; both given in order."""
+    """The moments at which the app was seen, with its state. Both arguments are in order."""
     times = [change.ts for change in changes]
     seen = [Point(change.ts, kept(change.after)) for change in changes]
     for sample in samples:
@@ -71,7 +71,7 @@ def points(samples: Sequence[Stored], changes: Sequence[Change]) -> list[Point]:
 def _settled(
     sample: Stored, state: StoredState, changes: Sequence[Change], times: Sequence[int]
 ) -> StoredState:
-    """The state at the sample's own moment, where a change in its ten seconds tells."""
+    """The state at the sample's own moment, from a change within its ten seconds if any."""
     slot = sample.ts // SLOT
     after = bisect_right(times, sample.ts)
     if after and times[after - 1] // SLOT == slot:
@@ -82,9 +82,10 @@ def _settled(
 
 
 def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[StoredState, int, int]]:
-    """What the app was from when to when; the time in which it was not watched is left out.
+    """The states of the app, from when to when, without the time in which it was not watched.
 
-    However often the app is probed, a sample comes once in a slot: no word until then is no gap.
+    However often the app is probed, a sample comes once in a slot, so that silence until then is
+    no gap.
     """
     for point, following in pairwise([*seen, Point(now, StoredState.OFF)] if seen else []):
         state = verdict(point.state, following.ts - point.ts, max(interval, SLOT))
@@ -93,7 +94,7 @@ def spans(seen: Sequence[Point], interval: int, now: int) -> Iterator[tuple[Stor
 
 
 def _samples(app: models.Slug, start: int, last: int) -> list[Stored]:
-    """Those of the window and the one before it."""
+    """The samples of the window, and the last one before it."""
     rows = models.Sample.objects.filter(app=app)
     columns = ("ts", "state", "us", "ok")
     before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]
@@ -102,7 +103,7 @@ def _samples(app: models.Slug, start: int, last: int) -> list[Stored]:
 
 
 def _changes(app: models.Slug, start: int, last: int) -> list[Change]:
-    """Those of the app itself: that it was not watched, a sample tells."""
+    """The changes of the app itself; that it was not watched is shown by a sample."""
     rows = models.Edge.objects.filter(app=app).exclude(reason=OFF)
     columns = ("ts", "from_state", "to_state")
     before = rows.filter(ts__lt=start).order_by("-ts").values_list(*columns)[:1]

@@ -1,10 +1,10 @@
-"""The one writer of history: words about apps come in from the loop, once a second go to disk.
+"""The only writer of history: reports about apps come in from the loop and are written to disk
+once a second.
 
 add, edge and the reads only touch memory and return at once. load, flush and close touch the
-database and belong in one thread of their own. While the database refuses, everything waits in
-memory; samples older than ten minutes are then given up, their hours are not.
-Times are Unix seconds, latencies microseconds.
-What is kept and why: docs/design/dashboard.md#history
+database and belong in one thread of their own. While the database refuses writes, everything waits
+in memory; samples older than ten minutes are then dropped, but not their hours. Times are Unix
+seconds, latencies microseconds. What is kept and why: docs/design/dashboard.md#history
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from dashboard.history.timeline import HOUR, Point
 from dashboard.history.track import Reading, Track
 
 WAIT_MS = 600_000  # how long samples wait for the database
-MOST_EDGES = 100_000  # wait for it
-SETTLED_MS = 600_000  # after an hour's end, until which its last words come in
+MOST_EDGES = 100_000  # changes of state that wait for it
+SETTLED_MS = 600_000  # after an hour's end, while its last reports come in
 MOST_US = 2**31 - 1
 
 
@@ -48,22 +48,22 @@ class Recorder:
         self._tracks: dict[str, Track] = {}
         self._standings: dict[str, Standing] = {}
         self._totals: store.Totals = {}
-        self._through = (0, 0)  # what the totals cover: windows' end, hours before
+        self._through = (0, 0)  # hours: the end of the windows, the end of what the totals sum
         self._waiting = Batch()
         self._open: set[Key] = set()  # hours that changed since the last flush
         self.trouble: Trouble | None = None
 
     def load(self, now: float) -> None:
-        """What is stored, before any other call. The time since the last run counts as off.
+        """Load what is stored, before any other call. The time since the last run counts as off.
 
-        Raises DatabaseError; it may then be called again.
+        Raises DatabaseError; `load` may then be called again.
         """
         scope.adopt()
         pasts = store.pasts()
         for past in pasts:
             track = self._tracks[past.slug] = Track(past.standing.interval)
             track.recent.extend(store.recent(past.pk))
-        self._standings = {past.slug: past.standing for past in pasts}  # a scan may ask meanwhile
+        self._standings = {past.slug: past.standing for past in pasts}  # a scan may ask now
         until = self._load_hours(_ms(now))
         for past in pasts:
             self._tracks[past.slug].last = _last(past, until.get(past.slug, 0))
@@ -74,7 +74,8 @@ class Recorder:
                 self._unwatched(slug, track, alive)
 
     def _load_hours(self, ts: int) -> dict[str, int]:
-        """The bars, the hours still open and the totals. Until when each slug is accounted for."""
+        """Load the bars, the open hours and the totals. Returns until when each slug is accounted
+        for."""
         until: dict[str, int] = {}
         for slug, hour in store.hours_since(ts // HOUR - 24):
             self._tracks[slug].show(hour)
@@ -88,7 +89,7 @@ class Recorder:
             return self._standings.get(slug)
 
     def bound(self) -> dict[str, str]:
-        """Observed id -> slug, of the discovered apps with a history."""
+        """Observed id -> slug, for the discovered apps with a history."""
         with self._lock:
             named = self._standings.items()
             return {kept.observed_id: slug for slug, kept in named if kept.observed_id}
@@ -103,7 +104,8 @@ class Recorder:
         *,
         ok: bool | None,
     ) -> None:
-        """A probe's result and the state the app has with it; `ok` None: the state, no probe."""
+        """Record a probe's result and the resulting state of the app. With `ok` None it is the
+        state alone, without a probe."""
         us = None if us is None else max(0, min(us, MOST_US))
         with self._lock:
             track = self._track(slug)
@@ -114,9 +116,10 @@ class Recorder:
     def edge(
         self, slug: str, at: float, before: str, after: str, reason: str, *, kept_on: bool = False
     ) -> None:
-        """A change of state; `kept_on`: to what it was in the run before, and has been since.
+        """Record a change of state. `kept_on`: it is a change to the state of the run before,
+        which has lasted since.
 
-        That nothing answers before the first start is none.
+        That nothing answers before the first start is not recorded as a change.
         """
         ts = _ms(at)
         with self._lock:
@@ -128,12 +131,13 @@ class Recorder:
             ts = track.edge_ts = ts + 1 if ts == track.edge_ts else ts
             if not track.idle:
                 self._waiting.edges[slug, ts] = Move(before, after, reason)
-            # cut, not rounded, as it is shown
+            # truncated, not rounded, as it is shown
             since = self._standings[slug].since if kept_on else math.floor(at * 1000)
             self._stand(slug, state=after, since=since, reason=reason)
 
     def pace(self, slug: str, interval: float) -> None:
-        """How often the app is probed, in seconds: three intervals without a word are a gap."""
+        """Set how often the app is probed, in seconds: three intervals without a report are a
+        gap."""
         ms = round(interval * 1000)
         with self._lock:
             track = self._track(slug)
@@ -142,14 +146,16 @@ class Recorder:
                 self._stand(slug, interval=ms)
 
     def bind(self, slug: str, observed_id: str) -> None:
-        """A discovered app takes its history from the slug its listener had before."""
+        """Record the listener of a discovered app, so that its history stays with the same
+        slug."""
         with self._lock:
             self._track(slug)
             if self._standings[slug].observed_id != observed_id:
                 self._stand(slug, observed_id=observed_id)
 
     def remove(self, slug: str, at: float) -> None:
-        """The app is gone; its history stays until it is pruned and returns with the slug."""
+        """Record that the app was removed; its history stays until it is pruned, and returns with
+        the slug."""
         with self._lock:
             if slug in self._tracks:
                 self._off(slug, self._tracks[slug], _ms(at))
@@ -163,12 +169,13 @@ class Recorder:
             return summary(track, self._totals.get(slug, {}), _ms(now), end, through)
 
     def waits(self, slug: str) -> bool:
-        """Whether a change of its state is not on disk yet, nor being written."""
+        """Whether a change of its state is neither on disk nor being written."""
         with self._lock:
             return any(waiting == slug for waiting, _ in self._waiting.edges)
 
     def flush(self, now: float) -> bool:
-        """Write what came in since the last time. False: the database refused, it waits."""
+        """Write what has come in since the last flush. False if the database refused; then it
+        waits."""
         ts = _ms(now)
         with self._lock:
             self._hold(ts)
@@ -203,17 +210,17 @@ class Recorder:
         return self.flush(now)
 
     def prune(self, now: float, *, raw_hours: float = 24, days: float = 90) -> int:
-        """Delete what is too old, in chunks. Returns the number of rows."""
+        """Delete old rows, in chunks. Returns the number of rows."""
         gone, rows = prune(now, raw_hours=raw_hours, days=days)
         with self._lock:
             for slug in gone:
                 self._forget(slug)
         return rows
 
-    # Below: with the lock held, unless they touch the database.
+    # Called with the lock held, unless they touch the database.
 
     def _track(self, slug: str) -> Track:
-        """The track of a slug that lives (again)."""
+        """The track of a slug that exists (again)."""
         if slug not in self._tracks:
             self._tracks[slug] = Track()
             self._stand(slug)
@@ -222,7 +229,7 @@ class Recorder:
         return self._tracks[slug]
 
     def _ran(self, slug: str) -> bool:
-        """Whether anything of an app counts for its uptime yet."""
+        """Whether anything of the app counts for its uptime yet."""
         stored = any(good or bad for good, bad in self._totals.get(slug, {}).values())
         return stored or any(hour.good or hour.bad for hour in self._tracks[slug].hours.values())
 
@@ -231,7 +238,7 @@ class Recorder:
         self._standings[slug] = self._waiting.slugs[slug] = standing
 
     def _forget(self, slug: str) -> None:
-        """Its rows are gone. A slug that came back in the meantime begins a new one."""
+        """Forget a slug whose rows were deleted, unless it has come back since."""
         standing = self._standings.get(slug)
         if standing is not None and standing.removed_at is not None:
             del self._standings[slug], self._tracks[slug]
@@ -250,13 +257,14 @@ class Recorder:
         return reading.ts
 
     def _unwatched(self, slug: str, track: Track, ts: int) -> None:
-        """The run is over: no state lasts while unwatched, though it may go on afterwards."""
+        """Record that the app is not watched any more: no state lasts while unwatched, though it
+        may continue in the next run."""
         ts, state = self._off(slug, track, ts), self._standings[slug].state
         if state not in {"", "unknown"}:
             self._waiting.edges[slug, ts] = Move(state, "unknown", OFF)
 
     def _hold(self, ts: int) -> None:
-        """Say again what lasts without a probe: stopped, unknown, down."""
+        """Record again the states that last without a probe: stopped, unknown, down."""
         for slug, track in self._tracks.items():
             if track.last is not None and track.held(ts):
                 reading = Reading(ts, track.last.state)
@@ -268,14 +276,14 @@ class Recorder:
         return self._tracks[slug].hour(number)
 
     def _complete(self, keys: list[Key]) -> None:
-        """Give each of these hours what the database already holds of it."""
+        """Add to each of these hours what the database already holds of it."""
         stored = store.hours_of(keys) if keys else {}
         with self._lock:
             for key in keys:
                 self._hour(key).absorb(stored.get(key, Hour(key[1])))
 
     def _take(self) -> Batch:
-        """What waits, and the hours that can be written whole."""
+        """The waiting data, with the hours that can be written completely."""
         batch, self._waiting = self._waiting, Batch()
         ready = {key for key in self._open if self._hour(key).whole}
         batch.hours = {key: self._hour(key).row() for key in ready}
@@ -283,7 +291,8 @@ class Recorder:
         return batch
 
     def _put_back(self, batch: Batch, ts: int) -> None:
-        """Have a refused batch wait; what came in meanwhile is newer and wins."""
+        """Return a refused batch to the waiting data; what came in since is newer and takes
+        precedence."""
         waiting = self._waiting
         self._open |= batch.hours.keys()
         waiting.slugs = batch.slugs | waiting.slugs
@@ -295,7 +304,8 @@ class Recorder:
         }
 
     def _refresh(self, ts: int) -> None:
-        """Load the totals again when an hour has begun or is over; drop the hours they cover."""
+        """Load the totals again when an hour has begun or settled; drop the hours that they
+        include."""
         end = -(-ts // HOUR)
         through = min(end - 1, (ts - SETTLED_MS) // HOUR)
         if (end, through) == self._through:
@@ -319,7 +329,7 @@ def _ms(at: float) -> int:
 
 
 def _last(past: Past, until: int) -> Point | None:
-    """The last word of the run before about an app."""
+    """The last known state of an app in the run before."""
     standing, since = past.standing, past.standing.since or 0
     ts = max(past.last_ts or 0, since, until)
     if ts == past.last_ts and past.last_state == StoredState.OFF:

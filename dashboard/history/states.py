@@ -1,15 +1,15 @@
-"""The states as history counts them: six numbers, the worse the higher."""
+"""The states as history counts them: six numbers, a higher one is worse."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import Literal, get_args
 
-OFF = "off"  # the reason of a change to unknown: this service did not run
+OFF = "off"  # the reason of a change to unknown because this service did not run
 
 
 class StoredState(IntEnum):
-    """What an app was. OFF: the daemon did not run, so nothing is known and nothing is counted."""
+    """The state of an app. OFF: the daemon did not run, so nothing is known or counted."""
 
     OFF = 0
     UNKNOWN = 1
@@ -33,7 +33,7 @@ _MEANT_TO_RUN = frozenset({StoredState.UP, StoredState.DEGRADED, StoredState.DOW
 
 
 def counts(ok: bool | None, state: StoredState) -> bool:
-    """Whether it is a check; what fails while an app starts or is stopped tells nothing of it."""
+    """Whether it counts as a check; a failure while an app starts or is stopped does not."""
     return ok is not None and (ok or state in _MEANT_TO_RUN)
 
 

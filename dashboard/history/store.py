@@ -1,7 +1,7 @@
-"""History in the database: one transaction for what a second brought, and the reads of a start.
+"""History in the database: one transaction for the data of a second, and the reads at a start.
 
-Only the recorder's thread writes here. A row is written whole, whether it is new or not, so a
-batch that is written twice does no harm.
+Only the recorder's thread writes here. A row is written whole, whether it is new or not, so
+writing a batch twice does no harm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dashboard.history.hours import Hour, of_row
 from dashboard.history.states import StoredState
 from dashboard.history.track import RECENT, Reading, Recent, check
 
-HOUR_BITS = 24  # of an id: hours until the year 3883
+HOUR_BITS = 24  # bits of an id: enough for hours until the year 3883
 UPTIME_HOURS = {"24h": 24, "7d": 168, "90d": 2160}
 
 Key = tuple[str, int]  # a slug, and a time in ms or the number of an hour
@@ -29,7 +29,7 @@ Totals = dict[str, dict[str, tuple[int, int]]]  # by slug and window: ms good, m
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the row of a slug says. `since` and `removed_at` in Unix ms, `interval` in ms."""
+    """The fields of a slug's row. `since` and `removed_at` in Unix ms, `interval` in ms."""
 
     state: str = ""
     since: int | None = None
@@ -49,7 +49,7 @@ class Move:
 
 
 class Past(NamedTuple):
-    """A slug of earlier runs, and its last sample."""
+    """A slug of earlier runs, with its last sample."""
 
     pk: int
     slug: str
@@ -60,7 +60,7 @@ class Past(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """What is to be written, by key."""
+    """The data to be written, by key."""
 
     slugs: dict[str, Standing] = field(default_factory=dict)
     samples: dict[Key, Reading] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Batch:
         return set(self.slugs) | {slug for slug, _number in keys}
 
 
-# What a row holds, in this order, and which of it is its key.
+# The columns of each table, in the order of its rows, and those that are its key.
 _TABLES: dict[type[Model], tuple[tuple[str, ...], tuple[str, ...]]] = {
     models.Slug: (("node", "slug", *(one.name for one in fields(Standing))), ("node", "slug")),
     models.Hour: (("id", "app_id", *Hour(0).row()), ("app_id", "hour")),
@@ -85,7 +85,7 @@ _TABLES: dict[type[Model], tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def write(batch: Batch) -> None:
-    """All of it or, with a DatabaseError, nothing."""
+    """Write the whole batch, or nothing if there is a DatabaseError."""
     with transaction.atomic():
         ids = _ids(batch)
         _put(
@@ -112,7 +112,7 @@ def write(batch: Batch) -> None:
 
 
 def _ids(batch: Batch) -> dict[str, int]:
-    """The ids of all slugs named, asked again each time: rows may have been pruned."""
+    """The ids of all slugs in the batch, queried each time, as rows may have been pruned."""
     node = scope.here()
     _put(models.Slug, [(node, slug, *astuple(one)) for slug, one in batch.slugs.items()])
     names = batch.names()
@@ -125,17 +125,18 @@ def _ids(batch: Batch) -> dict[str, int]:
 
 
 def _place(app_id: int, hour: int) -> int:
-    """The id of an hour. SQLite keeps rows in the order of ids: those of one app together.
+    """The id of an hour. SQLite stores rows in the order of ids, so those of one app lie together.
 
-    Side by side, 90 days of an app are some 90 pages; in the order of writing, a page for each row.
+    That way 90 days of an app are about 90 pages; in the order of writing, each row is on its own
+    page.
     """
     return app_id << HOUR_BITS | hour
 
 
 def _put(table: type[Model], rows: list[tuple[Any, ...]]) -> None:
-    """Insert or replace, whole rows in the order of _TABLES.
+    """Insert or replace whole rows with columns in the order of _TABLES.
 
-    One statement of its own: bulk_create makes a flush cost near three times as much.
+    A raw statement: with bulk_create a flush costs almost three times as much.
     """
     if rows:
         with connection.cursor() as cursor:
@@ -144,7 +145,7 @@ def _put(table: type[Model], rows: list[tuple[Any, ...]]) -> None:
 
 @cache
 def _statement(table: type[Model]) -> str:
-    """In words that SQLite and PostgreSQL share."""
+    """The statement, in SQL that SQLite and PostgreSQL share."""
     columns, key = _TABLES[table]
     kept = {"id", *key}
     told = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name not in kept)
@@ -184,15 +185,15 @@ def recent(app_id: int) -> list[Recent]:
 
 
 def hours_since(hour: int) -> Iterator[tuple[str, Hour]]:
-    """The stored hours of every slug from `hour` on."""
-    every = scope.mine().order_by().values("pk")  # names the first column of the index
+    """The stored hours of every slug, beginning with `hour`."""
+    every = scope.mine().order_by().values("pk")  # the index begins with the app
     rows = models.Hour.objects.filter(app__in=every, hour__gte=hour).select_related("app")
     for row in rows.order_by():
         yield row.app.slug, of_row(row)
 
 
 def hours_of(keys: Iterable[Key]) -> dict[Key, Hour]:
-    """The stored ones of these hours."""
+    """Those of these hours that are stored."""
     wanted = set(keys)
     names, numbers = {slug for slug, _ in wanted}, {number for _, number in wanted}
     rows = models.Hour.objects.filter(
@@ -203,10 +204,10 @@ def hours_of(keys: Iterable[Key]) -> dict[Key, Hour]:
 
 
 def totals(end: int, through: int) -> Totals:
-    """Per slug and window, what the stored hours before `through` add up to.
+    """Per slug and window, the sums of the stored hours before `through`.
 
-    `end`: the number of the hour at which the windows end. One pass over the table: grouped by
-    the bare column, SQLite would look every row up through the index, eight times as long.
+    `end`: the number of the hour at which the windows end. One pass over the table: grouped by the
+    bare column, SQLite would look every row up through the index, which takes eight times as long.
     """
     sums: dict[str, Any] = {}
     for window, hours in UPTIME_HOURS.items():
@@ -231,6 +232,7 @@ def totals(end: int, through: int) -> Totals:
 
 
 def _hours(first: int, end: int) -> QuerySet[models.Hour]:
-    """The stored hours of this node; in SQLite all are its own, and its index is not to be used."""
+    """The stored hours of this node. In SQLite all are, so there is no filter that would use the
+    index."""
     rows = models.Hour.objects.filter(hour__gte=first, hour__lt=end)
     return rows.filter(app__in=scope.mine().order_by().values("pk")) if scope.here() else rows

@@ -1,4 +1,4 @@
-"""What the record of an app shows of its history: `recent`, `bar24`, `uptime`."""
+"""The part of an app's record that shows its history: `recent`, `bar24`, `uptime`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Uptime = TypedDict("Uptime", {"24h": float | None, "7d": float | None, "90d": fl
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`recent`: the last 30 checks, oldest first. `uptime`: 0..1 per window, None unknown."""
+    """`recent`: the last 30 checks, oldest first. `uptime`: 0..1 per window, None if unknown."""
 
     recent: list[Recent]
     bar24: str
@@ -24,7 +24,8 @@ class Summary:
 def summary(
     track: Track, totals: Mapping[str, tuple[int, int]], ts: int, end: int, through: int
 ) -> Summary:
-    """From a track and the totals of the hours before `through`, windows ending at hour `end`."""
+    """Made from a track and the totals of the hours before `through`; windows end at hour
+    `end`."""
 
     def uptime(window: str) -> float | None:
         good, bad = totals.get(window, (0, 0))
@@ -39,5 +40,5 @@ def summary(
 
 
 def ratio(good: int, bad: int) -> float | None:
-    """(up + degraded) / (up + degraded + down), None if nothing counts."""
+    """(up + degraded) / (up + degraded + down); None if all are 0."""
     return good / (good + bad) if good + bad else None

@@ -1,7 +1,7 @@
-"""To whom the time between two moments belongs. Pure; milliseconds.
+"""The state that the time between two moments counts for. Pure; milliseconds.
 
-One rule for the hours that are kept and the day that is read from samples: what an app was at
-one moment it stays until the next one, unless that comes too late to vouch for it.
+One rule for stored hours and for the day that is read from samples: an app keeps the state of one
+moment until the next, unless the next comes too late to vouch for it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from dashboard.history.states import StoredState
 
 HOUR, DAY = 3_600_000, 86_400_000
-INTERVALS = 3  # as many may pass without a word
-HOLD = 300_000  # how often a state that is not probed is said again
+INTERVALS = 3  # how many may pass without a report
+HOLD = 300_000  # how often a state that is not probed is recorded again
 
 PROBED = frozenset({StoredState.UP, StoredState.DEGRADED, StoredState.DOWN})
 
@@ -24,12 +24,12 @@ class Point(NamedTuple):
 
 
 def limit(state: StoredState, interval: int) -> int:
-    """How long `state` is believed without another word."""
+    """How long `state` is assumed to last without another report."""
     return INTERVALS * (interval if state in PROBED else max(interval, HOLD))
 
 
 def verdict(state: StoredState, passed: int, interval: int) -> StoredState:
-    """What an app was while `passed` milliseconds went by after it was seen to be `state`.
+    """The state of an app in the `passed` milliseconds after it was seen to be `state`.
 
     A silence of more than a day counts as OFF: the machine was off, or its clock was set.
     """
@@ -39,7 +39,7 @@ def verdict(state: StoredState, passed: int, interval: int) -> StoredState:
 
 
 def pieces(start: int, end: int, step: int) -> Iterator[tuple[int, int, int]]:
-    """The time from `start` to `end` cut at multiples of `step`: (number, from, to)."""
+    """The time from `start` to `end`, cut at multiples of `step`: (number, from, to)."""
     while start < end:
         number = start // step
         stop = min(end, (number + 1) * step)

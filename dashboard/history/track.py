@@ -1,7 +1,7 @@
-"""One app in the recorder's memory: what it was last, its open hours, its latest checks. No I/O.
+"""One app in the recorder's memory: its last state, its open hours, its latest checks. No I/O.
 
-Every word about an app is a point in time; the time since the point before is accounted to what
-the app was then (timeline.verdict).
+Every report about an app is a point in time; the time since the point before counts for the state
+that the app had then (timeline.verdict).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dashboard.history.states import COLUMNS, LETTERS, Column, StoredState, coun
 from dashboard.history.timeline import HOLD, HOUR, PROBED, Point, pieces, verdict
 from dashboard.history.units import milliseconds, moment
 
-SLOT = 10_000  # samples are kept once in ten seconds
+SLOT = 10_000  # one sample is kept per ten seconds
 RECENT, HALVES = 30, 48
-TURNED_BACK = HOUR  # a clock that goes back further starts a new account
+TURNED_BACK = HOUR  # if the clock goes back further, accounting starts again
 INTERVAL = 30_000
 
 
 class Recent(TypedDict):
-    """A check; `state` is what the app was with it: "unknown" while it starts."""
+    """A check; `state` is the app's state at that time: "unknown" while it starts."""
 
     at: str
     ok: bool
@@ -32,14 +32,14 @@ class Recent(TypedDict):
 
 
 def check(ts: int, ok: bool, us: int | None, status: int | None, state: StoredState) -> Recent:
-    """One probe, put into words once: `/api/state` shows it every time."""
+    """One probe as a record, made once, because every `/api/state` shows it."""
     shown = COLUMNS[state]
     return {"at": moment(ts), "ok": ok, "ms": milliseconds(us), "status": status, "state": shown}
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A sample to be kept: the worst of its ten seconds, at the time of the first."""
+    """A sample to be stored: the worst of its ten seconds, at the time of the first."""
 
     ts: int
     state: StoredState
@@ -48,22 +48,22 @@ class Reading:
     ok: bool | None = None
 
     def folded(self, other: Reading) -> Reading:
-        """Both in one: the worse state, and the worse check of the two."""
+        """Both readings as one: the worse state, and the worse check of the two."""
         worse = max(self, other, key=lambda reading: reading.weight)
         return replace(worse, ts=self.ts, state=max(self.state, other.state))
 
     @property
     def weight(self) -> tuple[int, int]:
-        """Failed before slow before fast before what is no check."""
+        """The order of checks: failed, slow, fast, and last what is not a check."""
         rank = 2 - bool(self.ok) if counts(self.ok, self.state) else 0
         return rank, self.us or 0
 
 
 @dataclass(slots=True)
 class Track:
-    """What the recorder knows of one app. `last` is None before the first word of this run.
+    """What the recorder knows about one app. `last` is None before the first report of this run.
 
-    `idle`: it is meant to run and was never started, so that nothing answers is no outage.
+    `idle`: it is meant to run and was never started, so that it does not answer is no outage.
     """
 
     interval: int = INTERVAL
@@ -79,9 +79,9 @@ class Track:
         return StoredState.UNKNOWN if self.idle and state is StoredState.DOWN else state
 
     def point(self, ts: int, state: StoredState) -> set[int]:
-        """The app is `state` at `ts`. Returns the numbers of the hours that changed.
+        """Record that the app is `state` at `ts`. Returns the numbers of the hours that changed.
 
-        A clock that was set back makes the account wait until it has caught up.
+        If the clock was set back, accounting waits until the clock has caught up.
         """
         changed = set()
         if self.last is not None:
@@ -102,7 +102,7 @@ class Track:
         return changed
 
     def check(self, reading: Reading) -> set[int]:
-        """One probe: its count and latency belong to the hour it was made in."""
+        """Record one probe: its count and latency belong to the hour in which it was made."""
         changed = self.point(reading.ts, reading.state)
         if reading.ok is not None:
             if counts(reading.ok, reading.state):
@@ -112,14 +112,15 @@ class Track:
         return changed | {reading.ts // HOUR}
 
     def sample(self, reading: Reading) -> Reading:
-        """What is to be stored for `reading`: it, or the row of its ten seconds made worse."""
+        """The sample to store: `reading`, or the one of the same ten seconds merged with it."""
         if self.fold is not None and self.fold.ts // SLOT == reading.ts // SLOT:
             reading = self.fold.folded(reading)
         self.fold = reading
         return reading
 
     def off(self, ts: int) -> tuple[Reading, set[int]]:
-        """The app is not watched from `ts` on: a sample of its own, behind the last word."""
+        """The app is not watched from `ts` on: a sample for that, with a time after the last
+        report."""
         for told in (self.fold.ts if self.fold else 0, self.edge_ts):
             if ts <= told < ts + SLOT:
                 ts = told + 1
@@ -127,7 +128,7 @@ class Track:
         return Reading(ts, StoredState.OFF), self.point(ts, StoredState.OFF)
 
     def held(self, ts: int) -> bool:
-        """Whether the state has to be said again: it lasts, and no probe says so."""
+        """Whether the state has to be recorded again, because it lasts and no probe reports it."""
         if self.last is None or self.last.state in {
             StoredState.OFF,
             StoredState.UP,
@@ -146,18 +147,19 @@ class Track:
         return self.hours[number]
 
     def show(self, hour: Hour) -> None:
-        """Take the halves of an hour into the bar."""
+        """Copy the two halves of an hour into the bar."""
         first = hour.number * 2
         self.halves |= zip((first, first + 1), hour.letters, strict=True)
 
     def bar(self, ts: int) -> str:
-        """`bar24`: 48 half hours up to the one of `ts`, oldest first."""
+        """`bar24`: 48 half hours, oldest first, ending with that of `ts`."""
         newest = ts // HALF
         halves = range(newest - HALVES + 1, newest + 1)
         return "".join(LETTERS[self.halves.get(half, StoredState.OFF)] for half in halves)
 
     def forget(self, hour: int, waiting: set[int]) -> None:
-        """Drop the hours before `hour` that do not wait to be written, and halves out of view."""
+        """Drop the hours before `hour` that do not wait to be written, and the halves before the
+        bar."""
         for number in [number for number in self.hours if number < hour]:
             if number not in waiting:
                 del self.hours[number]

@@ -1,7 +1,7 @@
-"""GET history: what an app was and how fast it answered, over a day, a week or 90 days.
+"""GET history: the states of an app and how fast it answered, over a day, a week or 90 days.
 
-The day is read from samples, the longer windows from hour rows. Averages of averages are never
-formed: counts, sums and histograms are added.
+The day is read from samples, the longer windows from hour rows. No averages are averaged: counts,
+sums and histograms are added.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dashboard.history.units import moment
 TRANSITIONS = 200
 Source = Literal["raw", "hourly"]
 Span = Literal["24h", "7d", "90d"]
-# Django takes longer to find these words than the database to answer them.
+# Raw SQL: Django takes longer to compile this query than the database to run it.
 _EDGES = f"""
     SELECT ts, from_state, to_state, reason FROM {models.Edge._meta.db_table}
     WHERE app_id = %s AND ts >= %s AND ts <= %s ORDER BY ts DESC LIMIT %s
@@ -55,7 +55,7 @@ class History(_Stretch):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`size` and `rounding` (of its end) in ms."""
+    """`size` and `rounding` (of the window's end) in ms."""
 
     buckets: int
     size: int
@@ -71,7 +71,7 @@ WINDOWS: dict[Span, Window] = {
 
 
 def history(slug: str, window: str = "24h", *, now: float) -> History:
-    """The record History; a slug without rows has an empty one.
+    """The record History; an empty one for a slug without rows.
 
     `now` in Unix seconds. Raises Invalid (bad_query).
     """
@@ -127,9 +127,9 @@ def _from_hours(app: models.Slug, start: int, plan: Window) -> list[Figures]:
 
 @cache
 def _statement(vendor: str) -> str:
-    """Buckets of hours, in words that SQLite and PostgreSQL share but for one: the histograms of a
-    bucket one behind the other, as text. Django would take as long to find these words as the rows
-    take."""
+    """Sum hours into buckets. SQLite and PostgreSQL share the SQL except for one expression: the
+    histograms of a bucket, concatenated as text. Raw, because Django would take as long to compile
+    the query as reading the rows takes."""
     table = models.Hour._meta.db_table
     packed = "STRING_AGG(ENCODE(hist, 'hex'), '')"
     packed = packed if vendor == "postgresql" else "GROUP_CONCAT(HEX(hist), '')"
@@ -143,7 +143,7 @@ def _statement(vendor: str) -> str:
 
 
 def _transitions(app: models.Slug, start: int, now: int) -> list[Transition]:
-    """The last changes of state inside the window, oldest first; `seconds`: how long it lasted."""
+    """The last changes of state in the window, oldest first; `seconds`: how long each lasted."""
     with connection.cursor() as cursor:
         cursor.execute(_EDGES, [app.pk, start, now, TRANSITIONS])
         edges = cursor.fetchall()

@@ -1,1 +1,2 @@
-"""What listens on this machine: found by asking the kernel, known by its process and files."""
+"""The listeners of this machine: found through the kernel, identified by their process and
+files."""

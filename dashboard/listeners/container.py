@@ -1,6 +1,7 @@
-"""The container behind a published port, asked of the container engine's socket.
+"""The container behind a published port, requested from the container engine's socket.
 
-Only a list is read, within one second in all; an engine that is silent or huge is given up.
+Only a list is requested, within one second in all; an engine that is silent or sends too much is
+given up.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Container:
 
 
 class Engines:
-    """The engines of this machine, each asked at most once in five seconds."""
+    """The container engines of this machine, each queried at most once in five seconds."""
 
     def __init__(self, paths: Iterable[Path] | None = None) -> None:
         self._paths = None if paths is None else [*paths]
@@ -40,7 +41,7 @@ class Engines:
         self._asked = float("-inf")
 
     def publishing(self, port: int) -> Container | None:
-        """The container that publishes this port; None when no engine says so."""
+        """The container that publishes this port; None if no engine reports one."""
         now = time.monotonic()
         if now - self._asked > FRESH_S:
             paths = usual_sockets() if self._paths is None else self._paths
@@ -50,7 +51,7 @@ class Engines:
 
 
 def usual_sockets() -> list[Path]:
-    """Where Docker and Podman listen, as root and for this user."""
+    """The sockets at which Docker and Podman listen, as root and for this user."""
     host = os.environ.get("DOCKER_HOST", "")
     run = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
     named = [Path(host.removeprefix("unix://"))] if host.startswith("unix://") else []
@@ -90,7 +91,7 @@ def _container(runtime: str, item: Any) -> Container:
 
 
 def _ask(path: Path) -> bytes:
-    """The body of the engine's answer; OSError when it does not answer well within a second."""
+    """The body of the engine's answer; OSError if there is no good answer within a second."""
     deadline = time.monotonic() + TIMEOUT_S
     answer = bytearray()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:

@@ -1,7 +1,7 @@
-"""Which framework a server is made with: by its arguments, its package, its answers.
+"""Which framework a server uses, judged by its arguments, its package and its answers.
 
-Confidence is 0 to 1: a command that starts one framework alone says most, what a package merely
-needs says least. `evidence` is the sentence behind it.
+Confidence is 0 to 1: highest for a command that only starts one framework, lowest for a mere
+dependency of a package. `evidence` is the sentence that explains it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Framework:
 
 
 class Rule(NamedTuple):
-    """How one framework shows. `command`: words of the command line, in this order.
+    """How to recognise one framework. `command`: consecutive words of the command line.
 
-    `needs`: a package it cannot be without; `header`: of an answer, `name: value`; `markup`: text
-    in an answer's page; `runner`: the command runs other frameworks too.
+    `needs`: a package it always depends on; `header`: of an answer, `name: value`; `markup`: text
+    in a page it serves; `runner`: the command also runs other frameworks.
     """
 
     id: str
@@ -95,7 +95,7 @@ _VERSION = re.compile(r"\bv?(\d+(?:\.\d+){0,3}[\w.\-]{0,20})")
 
 
 def by_files(argv: Sequence[str], package: Package | None) -> Framework | None:
-    """What the command line says, else what the package needs, else what merely runs it."""
+    """The framework by the command line, else by the package's dependencies, else by a runner."""
     words = _words(argv)
     started = next((rule for rule in RULES if _starts(rule, words)), None)
     if started and not started.runner:
@@ -111,7 +111,7 @@ def by_files(argv: Sequence[str], package: Package | None) -> Framework | None:
 
 
 def by_answer(headers: Mapping[str, str], markup: str) -> Framework | None:
-    """What an answer's headers (lower-case names) and the start of its page say."""
+    """The framework by an answer's headers (lower-case names) and the start of its page."""
     lines = [f"{name}: {value[:HEADER]}".lower() for name, value in headers.items()]
     for rule in RULES:
         if rule.header and (line := next((x for x in lines if x.startswith(rule.header)), None)):
@@ -129,7 +129,7 @@ def by_answer(headers: Mapping[str, str], markup: str) -> Framework | None:
 
 
 def surer(one: Framework | None, other: Framework | None) -> Framework | None:
-    """The one with more confidence, with the version whichever of the same framework knows."""
+    """The one with more confidence; of the same framework, with whichever version is known."""
     if one is None or other is None:
         return one or other
     best, rest = (other, one) if other.confidence > one.confidence else (one, other)
@@ -143,7 +143,7 @@ def _found(rule: Rule, confidence: float, evidence: str, version: str | None = N
 
 
 def _words(argv: Sequence[str]) -> list[str]:
-    """The words of a command line, each without its directory and its suffix, "manage.py" kept."""
+    """The words of a command line without directories and suffixes, but "manage.py" as it is."""
     words = [word for argument in argv[:MOST_WORDS] for word in argument[:HEADER].split()[:8]]
     return [_word(word) for word in words]
 
@@ -154,7 +154,7 @@ def _word(text: str) -> str:
 
 
 def _starts(rule: Rule, words: list[str]) -> bool:
-    """Whether the rule's command is what is run: it may follow an interpreter and its options."""
+    """Whether the words run the rule's command, perhaps after an interpreter and its options."""
     wanted = rule.command.split()
     size = len(wanted)
     return bool(wanted) and any(words[at : at + size] == wanted for at in range(MOST_BEFORE))

@@ -1,6 +1,6 @@
 """The git repository around a directory, read from its files; git is never run.
 
-Whatever stands in those files is a stranger's: sizes are bounded, nothing is followed twice.
+The content of those files is not trusted: sizes are bounded, and pointers are followed only once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _URL = re.compile(r"\s*url\s*=\s*(.*\S)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """`name` is the directory of the repository, also in a worktree; `branch` None when detached.
+    """`name` is the name of the repository's directory, also in a worktree; `branch` is None if
+    detached.
 
     `worktree` is the name of a linked worktree, None in the main one.
     """
@@ -36,14 +37,14 @@ class Git:
 
 
 def levels(cwd: Path) -> Iterator[Path]:
-    """The directory and those above it, nearest first, the root of the file system not."""
+    """The directory and its parents, nearest first, without the root of the file system."""
     for folder, _ in zip((cwd, *cwd.parents), range(MOST_LEVELS), strict=False):
         if folder != folder.parent:
             yield folder
 
 
 def find(cwd: Path) -> Git | None:
-    """The nearest repository at or above `cwd`; None where there is none."""
+    """The nearest repository at or above `cwd`; None if there is none."""
     for root in levels(cwd):
         folder = folder_of(root)
         if folder is not None and (head := line_of(folder / "HEAD")) is not None:
@@ -52,7 +53,7 @@ def find(cwd: Path) -> Git | None:
 
 
 def folder_of(root: Path) -> Path | None:
-    """`.git` itself, or where a `.git` file of a worktree or submodule points: one step only."""
+    """`.git` itself, or the folder that the `.git` file of a worktree or submodule names."""
     entry = root / ".git"
     try:
         if entry.is_dir():
@@ -94,13 +95,13 @@ def _remote(config: Path) -> str | None:
 
 
 def line_of(path: Path) -> str | None:
-    """A file of one line, None when there is none or it is no such file."""
+    """The content of a file of one line; None if there is none or it is not such a file."""
     text = _text(path, LINE)
     return None if text is None else text.strip("\r\n")
 
 
 def _text(path: Path, limit: int) -> str | None:
-    """A small regular file as text; None for everything else, which is never waited for."""
+    """A small regular file as text; None for anything else, which is never waited for."""
     try:
         snapshot = files.read(path, limit=limit)
     except (OSError, ValueError):

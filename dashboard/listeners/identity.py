@@ -1,4 +1,4 @@
-"""Who listens: process, directory, repository, package, framework and title in one record.
+"""The identity of a listener: process, directory, repository, package, framework, title.
 
 Everything comes from /proc and from small files; nothing is run and nothing is waited for.
 """
@@ -19,7 +19,7 @@ from dashboard.listeners.processes import Process
 
 Protocol = Literal["http", "https", "tcp", "unknown"]
 
-# What a person types to start a server that another process then is (wrappers collapse).
+# Commands that people type to start a server which then is another process.
 WRAPPERS = {
     "npm", "npx", "pnpm", "yarn", "bun", "deno", "make", "just", "task", "uv", "uvx", "poetry",
     "pdm", "pipenv", "hatch", "cargo", "go", "air", "foreman", "overmind", "honcho", "bundle",
@@ -31,7 +31,7 @@ SHELLS = {"sh", "bash", "zsh", "dash", "fish", "ksh"}
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a listener said when asked once: `headers` have lower-case names, `markup` is text."""
+    """A listener's answer to one request: `headers` have lower-case names, `markup` is text."""
 
     protocol: Protocol
     title: str | None = None
@@ -41,8 +41,8 @@ class Answer:
 
 
 class Start(NamedTuple):
-    """The arguments that start a server again, () when they are not known, where, and the process
-    that was started with them: its environment is the one they need."""
+    """The arguments that start a server again, () if they are not known; its directory; and the
+    process started with them, whose environment they need."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -51,7 +51,7 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The record Identity; `cwd` is "" when unknown, `partial` when something was refused."""
+    """The record Identity; `cwd` is "" if unknown, `partial` if something could not be read."""
 
     process: Process
     cwd: str
@@ -65,11 +65,12 @@ class Identity:
 
     @property
     def start(self) -> Start:
-        """What starts it again, as a person typed it: the topmost wrapper, else itself.
+        """What starts it again, as a person typed it: the topmost wrapper, else the process
+        itself.
 
-        On the way up are shells that run a script, and further processes of one program, as those
-        of Node.js. A title starts nothing: below it stands what has written it. No argument when
-        nothing above tells either.
+        On the way up, shells that run a script and further processes of the same program, as
+        Node.js has them, are passed. The arguments of a process that has overwritten them with a
+        title are not used, but those of the process above. They are empty if no process has any.
         """
         process = self.process
         below, argv = (process.exe, self.cwd), () if process.titled else process.argv
@@ -93,7 +94,7 @@ class Identity:
         return self.start.argv
 
     def with_answer(self, answer: Answer | None) -> Identity:
-        """The same with what the listener says of itself."""
+        """The identity with what the listener's answer says about it."""
         if answer is None:
             return self
         found = framework.by_answer(answer.headers, answer.markup)
@@ -106,7 +107,7 @@ class Identity:
 
 
 def _scripted(shell: Start) -> Start:
-    """A shell that runs one file or one simple command, which is a start like any other."""
+    """The start of a shell that runs one file or simple command; otherwise without arguments."""
     line = shell.argv[2] if shell.argv[1] == "-c" and len(shell.argv) > 2 else ""
     plain_file = not shell.argv[1].startswith("-")
     simple = line and not set(line) & set("&;|<>()\n`")
@@ -116,7 +117,7 @@ def _scripted(shell: Start) -> Start:
 def identify(
     pid: int | None, port: int, *, uid: int | None = None, engines: Engines = ENGINES
 ) -> Identity:
-    """Who listens on `port`; of a process that is not told, its user and its container at most."""
+    """Who listens on `port`; of an unreadable process at most its user and its container."""
     process = processes.read(pid, uid)
     hidden = not process.cwd and not process.argv
     container = engines.publishing(port) if hidden or process.name in PROXIES else None
@@ -135,7 +136,7 @@ def identify(
 
 
 def _folders(cwd: Path, repository: Git | None) -> list[Path]:
-    """Where a manifest may lie: up to the repository's root, else up to below the user's home."""
+    """Where a manifest may be: up to the repository's root, else to below the user's home."""
     found = []
     for folder in git.levels(cwd):
         if folder == Path.home() and folder != cwd:

@@ -1,4 +1,4 @@
-"""What sort of listener one is: dev, database, system or other."""
+"""The kind of a listener: dev, database, system or other."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _RUNTIME = re.compile(
 
 
 def kind(identity: Identity, port: int, answer: Answer | None = None) -> Kind:
-    """By the programs that are known for what they are, then by what lies around the directory,
-    then by the answer: whatever serves pages is a dev server, by whatever name it was started."""
+    """The kind by well-known programs and images, then by what was found at the directory, then by
+    the answer: a process that serves pages is a dev server, whatever started it."""
     name = identity.process.name
     image = identity.container.image if identity.container else None
     if (
@@ -58,8 +58,8 @@ def kind(identity: Identity, port: int, answer: Answer | None = None) -> Kind:
 
 
 def _serves(identity: Identity, answer: Answer | None) -> bool:
-    """A page, from wherever; any other answer of the web only from a directory of its own, as many
-    desktop programs give them too."""
+    """Whether it serves a page, from any directory, or gives another HTTP answer from a directory
+    of its own: many desktop programs give such answers too."""
     if answer is None or answer.protocol not in {"http", "https"}:
         return False
     page = "html" in answer.headers.get("content-type", "").lower()
@@ -67,5 +67,5 @@ def _serves(identity: Identity, answer: Answer | None) -> bool:
 
 
 def _repository(image: str) -> str:
-    """`docker.io/library/postgres:16` is postgres."""
+    """The name of an image: `docker.io/library/postgres:16` is postgres."""
     return PurePath(image).name.partition("@")[0].partition(":")[0]

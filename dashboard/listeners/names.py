@@ -1,7 +1,4 @@
-"""What a listener is called until a file names it.
-
-Which name comes first, and why: docs/design/dashboard.md#naming-apps
-"""
+"""The name of a listener until a file names it."""
 
 from __future__ import annotations
 
@@ -25,8 +22,8 @@ _NOBODYS = re.compile(r"\s*(directory listing for|index of|listing directory) /"
 def name(identity: Identity, port: int) -> str:
     """Package, else container, else git directory, else directory, else title, else process.
 
-    A title is what the framework or today's page says, and a process what runs a hundred others:
-    the directory is what the user has named.
+    A title is what the framework or the page of the day says, and many servers share a process
+    name, while the directory is named by the user.
     """
     for found in _names(identity):
         if text := plain(masks.within(found), NAME).strip():
@@ -50,14 +47,14 @@ def _names(identity: Identity) -> Iterator[str]:
 
 
 def _folder(cwd: str) -> str:
-    """The name of a user's own directory; those of the system name nothing."""
+    """The name of a user's own directory; "" for directories of the system, which say nothing."""
     if cwd in {"", "/", "/tmp", str(Path.home())} or cwd.startswith(_SYSTEMS):  # noqa: S108
         return ""
     return Path(cwd).name
 
 
 def short(package: str) -> str:
-    """`@acme/shop` and `github.com/acme/shop/v2` are shop."""
+    """The last part of a package's name: `@acme/shop` and `github.com/acme/shop/v2` are shop."""
     parts = [part for part in package.split("/") if part]
     if len(parts) > 1 and _MAJOR.fullmatch(parts[-1]):
         parts.pop()
@@ -70,9 +67,9 @@ def slug(
     taken: Container[str] = (),
     counted: dict[str, int] | None = None,
 ) -> str:
-    """A free slug: from the name, in a worktree with its branch, then -2, -3 …
+    """A free slug: made from the name, in a worktree also from its branch, then with -2, -3 …
 
-    `counted`: how far each name was counted before, among slugs of which none becomes free.
+    `counted`: the last number tried for each name, valid while no slug becomes free.
     """
     base = slugified(name(identity, port)) or f"app-{port}"
     if identity.git and identity.git.worktree:
@@ -82,7 +79,7 @@ def slug(
 
 
 def free(base: str, taken: Container[str], counted: dict[str, int] | None = None) -> str:
-    """The slug itself, else with -2, -3 … at its end."""
+    """The slug itself, or with -2, -3 … at its end."""
     counted = {} if counted is None else counted
     number = counted.get(base, 1)
     found = _numbered(base, number)
@@ -99,7 +96,7 @@ def _numbered(base: str, number: int) -> str:
 
 
 def slugified(text: str) -> str:
-    """A name as a slug, "" when it has no letter or digit of a slug."""
+    """A name as a slug; "" if no character of it can be in a slug."""
     spaced = re.sub(r"[^\w]+", "-", text.casefold())
     dashed = re.sub(r"[^a-z0-9]+", "-", slugify(spaced))
     return dashed[:MOST].strip("-")

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from dashboard.listeners.sockets import Socket, address
 
-NETLINK, SOCK_DIAG = 16, 4  # AF_NETLINK and NETLINK_SOCK_DIAG, which exist on Linux alone
+NETLINK, SOCK_DIAG = 16, 4  # AF_NETLINK and NETLINK_SOCK_DIAG, which only exist on Linux
 SOCK_DIAG_BY_FAMILY, REQUEST_DUMP = 20, 0x301
 ERROR, DONE = 2, 3
 LISTEN = 1 << 10
@@ -28,7 +28,7 @@ _PORT_AT, _SOURCE_AT, _OWNER_AT, _MESSAGE = 4, 8, 64, 72
 
 
 def listening() -> list[Socket]:
-    """Every TCP socket in LISTEN of this network namespace. OSError where the kernel refuses."""
+    """Every TCP socket in LISTEN in this network namespace. OSError if the kernel refuses."""
     families = (socket.AF_INET, socket.AF_INET6)
     return [_socket(message) for family in families for message in _dump(family)]
 
@@ -59,7 +59,7 @@ def _dump(family: int) -> Iterator[bytes]:
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Kind and body of each netlink message; OSError for one that is cut."""
+    """The type and body of each netlink message; OSError for a truncated one."""
     at = 0
     while at < len(data):
         length, kind, *_rest = _HEADER.unpack_from(data, at)

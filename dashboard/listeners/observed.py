@@ -1,7 +1,7 @@
-"""The listeners of this machine over time: seen, asked, gone.
+"""The listeners of this machine over time: when they are seen, are probed and disappear.
 
-Used from one thread at a time. `now` is seconds of a monotonic clock; moments shown to people
-come with the scan. The rules: docs/design/dashboard.md#scanning-listeners
+Used by one thread at a time. `now` is in seconds of a monotonic clock; times for people come with
+the scan. The rules: docs/design/dashboard.md#scanning-listeners
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dashboard.listeners.scan import Listener, Scan, former_id, program
 PORTS: Ranges = ((80, 80), (443, 443), (1024, 65535))
 STAYS_S = 30.0
 ASKED_S = (0.5, 2.0, 5.0, 15.0)  # after a listener is first seen
-# What has not answered by then: a first build takes its time.
+# For a listener that has not answered by then: a first build takes its time.
 SILENT_S = (30.0, 45.0, 60.0, 75.0, 90.0, 120.0, 150.0, 180.0, 240.0, 300.0, 420.0)
-OTHERS_S = (0.5, 5.0, 60.0)  # what looks like no dev server, until it answers
+OTHERS_S = (0.5, 5.0, 60.0)  # for what does not look like a dev server, until it answers
 TITLE_S = 600.0
-IDENTIFIED_S = 60.0  # a branch may be switched under a running server
+IDENTIFIED_S = 60.0  # the branch under a running server may be switched
 MOST_AGAIN = 20  # identities renewed in one update
 
 _NUMBER = re.compile(r"\d+")
@@ -36,7 +36,7 @@ Identify = Callable[[Listener], Identity]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Ids, in the order of the list. `changed`: another process, address or identity."""
+    """Ids, in the order of the list. `changed`: the process, address or identity differs."""
 
     added: tuple[str, ...]
     gone: tuple[str, ...]
@@ -45,11 +45,11 @@ class Changes:
 
 @dataclass(slots=True)
 class Sighting:
-    """One listener as it is known now.
+    """What is known about one listener.
 
-    `found` is its identity from files alone, `identity` that with its `answer`; `since` is when
-    this process of it was first seen. `beside`: the ports on which others have listened in its
-    directory while it did.
+    `found` is its identity from files alone, `identity` is that with its `answer`; `since` is when
+    its present process was first seen. `beside`: the ports on which others in its directory have
+    listened at the same time.
     """
 
     listener: Listener
@@ -71,7 +71,7 @@ class Sighting:
         return self.listener.id
 
     def know(self, found: Identity, answer: Answer | None) -> bool:
-        """Take in what was learnt; whether that changes what is shown."""
+        """Store what was learnt. Returns whether that changes what is shown."""
         before = (self.identity, self.answer and self.answer.protocol)
         self.found, self.answer = found, answer
         self.identity = found.with_answer(answer)
@@ -80,12 +80,13 @@ class Sighting:
 
     @property
     def foreign(self) -> bool:
-        """Another user's; a published port belongs to all who can see its container."""
+        """Whether it is another user's; a published port belongs to all who can see its
+        container."""
         return self.listener.uid != os.geteuid() and self.found.container is None
 
     def ask_after(self, now: float) -> float:
-        """When to ask it again: often while it looks like a dev server that is coming up, with
-        growing pauses while it has not answered at all."""
+        """When to probe it next: often while it looks like a dev server that is starting, at
+        growing intervals while it has not answered at all."""
         first, later = (ASKED_S, SILENT_S) if self.kind == "dev" else ((), OTHERS_S)
         times = first if self.answer else (*first, *later)
         soon = (self.since + after for after in times)
@@ -93,18 +94,19 @@ class Sighting:
 
     @property
     def homeless(self) -> bool:
-        """Whether its program or directory is not known, or is one of many things of one user."""
+        """Whether its program or directory is unknown, or its directory is one shared by many
+        programs."""
         cwd = self.listener.cwd
         return not self.listener.exe or cwd in {"", "/", str(Path.home())}
 
 
 class Observed:
-    """What was seen is kept here alone; ignoring and declaring are for the reader.
+    """Keeps only what was seen; whether listeners are ignored or declared is left to the reader.
 
     `own_pids`: processes whose listeners, and whose children's, are never listed. `ports` and
-    `hide_system` are of config.yaml (`scan`). A service we run is our child and an app all the
-    same: `serves` names its processes. `version` counts whatever may have changed the list,
-    times aside.
+    `hide_system` are those of config.yaml (`scan`). A service we run is our child, and yet an app:
+    `serves` names its processes. `version` counts whatever may have changed the list, except
+    times.
     """
 
     def __init__(
@@ -122,26 +124,26 @@ class Observed:
         self._identify = identify
         self._known: dict[str, Sighting] = {}
         self._listed: list[Sighting] | None = None
-        self._scanned: tuple[Listener, ...] | None = None  # what the last scan saw, if all of it
-        self._steady: tuple[datetime, float] | None = None  # when that was seen again
+        self._scanned: tuple[Listener, ...] | None = None  # of the last scan, if none is gone
+        self._steady: tuple[datetime, float] | None = None  # when the same listeners were last seen
         self.version = 0
 
     def configure(self, *, ports: Ranges, hide_system: bool) -> None:
-        """What config.yaml says now; the next update goes by it."""
+        """Set what config.yaml says; it applies from the next update on."""
         if (ports, hide_system) != (self._ports, self._hide_system):
             self._ports, self._hide_system = ports, hide_system
             self._touch()
 
     def serves(self, pids: Collection[int]) -> None:
-        """The processes that services are now: listeners of theirs are not our own."""
+        """Set the processes of the services: their listeners do not count as our own."""
         if self._services != (services := frozenset(pids)):
             self._services = services
             self._touch()
 
     def update(self, scan: Scan, now: float) -> Changes:
-        """Take in a scan. Reads files of new listeners, so not for an event loop.
+        """Apply a scan. Reads files of new listeners, so it must not run in an event loop.
 
-        A scan with the very listeners of the one before costs next to nothing.
+        A scan with the same listeners as the one before costs next to nothing.
         """
         if scan.listeners is self._scanned:
             self._steady = scan.at, now
@@ -154,14 +156,14 @@ class Observed:
         return changes
 
     def _catch_up(self) -> None:
-        """Give each listener the moment of the last scan that saw the same as the one before."""
+        """Set the time of each listener to that of the last scan with the same result."""
         if self._steady is not None:
             for one in self._known.values():
                 one.last_seen, one.seen = self._steady
             self._steady = None
 
     def _touch(self) -> None:
-        """Something clients can see has changed, or may have."""
+        """Note that something clients can see has changed, or may have."""
         self.version += 1
         self._listed = self._scanned = None
 
@@ -188,7 +190,7 @@ class Observed:
         )
 
     def all(self) -> list[Sighting]:
-        """Every listener that is not our own, those gone less than 30 s ago included, by port."""
+        """Every listener that is not our own, including those gone for less than 30 s, by port."""
         if self._listed is None:
             listed = (one for one in self._known.values() if not self._is_own(one))
             self._listed = sorted(
@@ -201,27 +203,28 @@ class Observed:
         return None if found is None or self._is_own(found) else found
 
     def due(self, now: float) -> list[Sighting]:
-        """The listeners to be asked now; each is given once for each time it is due."""
+        """The listeners to be probed now; each is returned once each time it is due."""
         found = [one for one in self.all() if one.next_ask <= now and self._may_be_asked(one)]
         for one in found:
             one.next_ask = one.ask_after(now)
         return found
 
     def answered(self, id: str, answer: Answer) -> bool:  # noqa: A002
-        """Keep what a listener said; whether that changes what is shown of it."""
+        """Store the answer of a listener. Returns whether that changes what is shown of it."""
         found = self.get(id)
         differs = found is not None and found.know(found.found, answer)
         self.version += differs
         return differs
 
     def hidden(self, one: Sighting) -> bool:
-        """Whether it is another user's or the system's (scan.hideSystem)."""
+        """Whether it is hidden as another user's or the system's (scan.hideSystem)."""
         return self._hide_system and (one.foreign or one.kind == "system")
 
     def slugs(
         self, taken: Container[str] = (), bound: Mapping[str, str] | None = None
     ) -> dict[str, str]:
-        """The suggested slug of each id, none twice: `bound` ones first, none that is `taken`."""
+        """A suggested slug for each id, all different: `bound` ones first, none that is
+        `taken`."""
         kept = self._kept(bound or {})
         used = _Used(taken, {*kept.values(), *(bound or {}).values()})
         counted: dict[str, int] = {}
@@ -232,10 +235,10 @@ class Observed:
         return kept
 
     def _kept(self, bound: Mapping[str, str]) -> dict[str, str]:
-        """The slugs of those that have one: each under its own id, then the same program of the
-        same directory on another port, when nothing is known on the port it had."""
+        """The slugs of those that have one: by their own id, else by that of the same program in
+        the same directory on another port, if nothing is known on that port any more."""
         kept: dict[str, str] = {}
-        left: dict[str, list[tuple[int, str]]] = {}  # program -> slugs of free ports
+        left: dict[str, list[tuple[int, str]]] = {}  # program -> slugs of unused ports
         names_ = {one.id for one in self.all()}
         for id_, slug in bound.items():
             if id_ not in names_:
@@ -272,8 +275,8 @@ class Observed:
     def _moved(
         self, listener: Listener, present: Container[str], at: datetime, now: float
     ) -> Sighting:
-        """A new listener; the same program of the same directory, started in the same way but for
-        numbers, has moved here when its old listener is gone."""
+        """A new listener. If the listener of the same program in the same directory is gone, and
+        was started in the same way except for numbers, it has moved here."""
         new = self._first(listener, at, now)
         if new.homeless:
             return new
@@ -293,7 +296,7 @@ class Observed:
         return Sighting(listener, at, at, now, now, now, found, found, sort, first)
 
     def _seen_again(self, one: Sighting, listener: Listener, at: datetime, now: float) -> bool:
-        """Whether it differs; a restarted one is identified and asked again."""
+        """Whether it differs from before; a restarted process is identified and probed again."""
         was, one.listener = one.listener, listener
         came_back = not one.present
         one.last_seen, one.seen, one.present = at, now, True
@@ -311,8 +314,8 @@ class Observed:
                     del self._known[one.id]
 
     def _tell_apart(self) -> None:
-        """Note what runs side by side: of two servers of one directory, neither is the other on
-        another port."""
+        """Note what runs at the same time: of two servers in one directory, neither is the other
+        one moved to another port."""
         here: dict[str, list[Sighting]] = {}
         for one in self._known.values():
             if one.present:
@@ -328,7 +331,8 @@ class Observed:
                     one.beside |= others
 
     def _renew(self, now: float) -> list[str]:
-        """Look again at files of the longest unread; the ids of those that differ."""
+        """Identify again those whose files have not been read for the longest time. Returns the
+        ids of those that differ."""
         known = (one for one in self._known.values() if one.present)
         old = [one for one in known if now - one.identified >= IDENTIFIED_S]
         differ = []
@@ -336,14 +340,14 @@ class Observed:
             one.identified = now
             if one.know(self._identify(one.listener), one.answer):
                 differ.append(one.id)
-        if differ:  # parents may be others, and with them whether it is our own
+        if differ:  # parents may differ, and so whether the listener is our own
             self.version += 1
             self._listed = None
         return differ
 
 
 def _started(one: Sighting) -> list[str]:
-    """How it was started, whatever its port."""
+    """How it was started, with all numbers replaced, so whatever its port."""
     return [_NUMBER.sub("0", argument) for argument in one.found.command]
 
 

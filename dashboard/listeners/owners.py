@@ -1,7 +1,7 @@
-"""Which process a listening socket belongs to, remembered from scan to scan.
+"""Which process a listening socket belongs to, cached from scan to scan.
 
-All descriptors of all processes are walked only for a socket not seen before; sockets whose
-holder may not be seen are looked for again after 30 s at the earliest, all in one walk.
+The descriptors of all processes are walked only for a socket not seen before. Sockets whose
+process this user may not see are tried again after 30 s at the earliest, all in one walk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RETRY_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The oldest process that holds a socket. `exe` is a base name; "" where it is not told."""
+    """The oldest process that holds a socket. `exe` is a base name; "" if it cannot be read."""
 
     pid: int
     started: float
@@ -37,7 +37,7 @@ class _KnownOwner:
 
 
 class Owners:
-    """A cache; `walks` counts how often all descriptors were walked."""
+    """A cache; `walks` counts the walks over all descriptors."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.walks = 0
@@ -46,7 +46,7 @@ class Owners:
         self._walked = self._checked = float("-inf")
 
     def of(self, sockets: Iterable[Socket]) -> dict[int, Owner | None]:
-        """The owner of each inode; None where this user may not know it."""
+        """The owner of each inode; None if this user may not know it."""
         uids = {socket.inode: socket.uid for socket in sockets}
         self._check(uids)
         if self._must_walk(uids):
@@ -55,7 +55,8 @@ class Owners:
         return {inode: seen.owner if seen else None for inode, seen in found}
 
     def _check(self, uids: dict[int, int]) -> None:
-        """Forget what is no longer so: one socket of each process is looked at, all every 30 s."""
+        """Drop outdated entries: one socket of each process is checked each time, all of them
+        every 30 s."""
         if thorough := self._clock() - self._checked >= RETRY_S:
             self._checked = self._clock()
         kept: dict[int, _KnownOwner | None] = {}
@@ -70,7 +71,8 @@ class Owners:
         self._seen = kept
 
     def _must_walk(self, uids: dict[int, int]) -> bool:
-        """At once for a new socket of a user whose processes can be seen, else every 30 s."""
+        """Whether to walk: at once for a new socket of a user whose processes are visible, else
+        every 30 s."""
         if all(self._seen.get(inode) for inode in uids):
             return False
         mine = os.geteuid()
@@ -95,7 +97,7 @@ def _age(seen: _KnownOwner) -> tuple[float, int]:
 
 
 def _owner(pid: int) -> Owner | None:
-    """None when the process has ended meanwhile."""
+    """None if the process has ended since."""
     started = procfs.started(pid)
     if started is None:
         return None

@@ -1,6 +1,6 @@
 """The package a directory belongs to: its nearest manifest, of eight kinds.
 
-A manifest that is too large, broken or no regular file says nothing; it is never waited for.
+A manifest that is too large, broken or not a regular file is not used, and never waited for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import orjson
 
 from config.storage import files
 
-LIMIT = 256 * 1024  # bytes; real manifests have a tenth of it
+LIMIT = 256 * 1024  # bytes; real manifests have a tenth of that
 NAME = 214
 MOST_DOTS = 100  # in one line
 
@@ -27,9 +27,9 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """`name` and `version` as declared, None where not; `needs`: the names it depends on.
+    """`name` and `version` as declared, None if not; `needs`: the names of its dependencies.
 
-    `whole` is false when the manifest could not be read.
+    `whole` is False if the manifest could not be read.
     """
 
     file: Path
@@ -41,7 +41,7 @@ class Package:
 
 
 def find(folders: Iterable[Path]) -> Package | None:
-    """The manifest of the first of these directories, nearest first, that has one."""
+    """The first manifest in these directories, nearest first; None if none has one."""
     folders = list(folders)
     for folder in folders:
         for name in MANIFESTS:
@@ -52,7 +52,7 @@ def find(folders: Iterable[Path]) -> Package | None:
 
 
 def installed(package: Package, need: str) -> str | None:
-    """The version of a needed package that lies beside its manifest (node_modules)."""
+    """The version of a dependency that is installed beside the manifest (node_modules)."""
     if package.file.name != "package.json":
         return None
     file = package.file.parent / "node_modules" / need / "package.json"
@@ -62,7 +62,7 @@ def installed(package: Package, need: str) -> str | None:
 def _read(file: Path, folders: list[Path]) -> Package:
     try:
         facts, whole = _facts(file, files.stat_of(file))
-    except OSError:  # not remembered: it may be had without a trace in its stat
+    except OSError:  # not cached: it may become readable without a change of its stat
         facts, whole = {}, False
     manager = _text(facts.get("manager")) or _manager(file.name, folders)
     return Package(
@@ -77,7 +77,7 @@ def _read(file: Path, folders: list[Path]) -> Package:
 
 @lru_cache(1024)
 def _facts(file: Path, _stat: str | None) -> tuple[Facts, bool]:
-    """What a manifest says and whether it could be read; parsed once for each state of the file."""
+    """A manifest's content, and whether it could be read; parsed once per state of the file."""
     try:
         snapshot = files.read(file, limit=LIMIT)
         return (MANIFESTS[file.name](snapshot.data.decode()) if snapshot else {}), True
@@ -92,12 +92,12 @@ def _text(value: object) -> str | None:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a loop of links, a name too long, a directory of another's
+    except OSError:  # a loop of links, a name too long, another user's directory
         return False
 
 
 def _manager(manifest: str, folders: list[Path]) -> str:
-    """By the nearest lock file; without one the manifest's usual manager."""
+    """The manager of the nearest lock file; without one, the usual manager of the manifest."""
     locks, usual = MANAGERS[manifest]
     for folder in folders:
         for lock, manager in locks.items():
@@ -131,7 +131,8 @@ def _composer(text: str) -> Facts:
 
 
 def _toml(text: str) -> Facts:
-    """ValueError also where a key may have many parts: the parser takes their number's square."""
+    """Parse TOML. ValueError also for a line with many dots: the parser takes quadratic time for
+    keys with many parts."""
     if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
         raise ValueError("a line has too many dots")
     return tomllib.loads(text)

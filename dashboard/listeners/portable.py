@@ -15,7 +15,7 @@ ONLY_MINE = "This system shows only root what the processes of other users liste
 
 
 def held() -> tuple[list[tuple[Socket, Owner]], bool]:
-    """The sockets in LISTEN of every process this user may look into; whether these are all."""
+    """The sockets in LISTEN of every process this user may inspect, and whether these are all."""
     found = []
     seen, whole = listening()
     for one in seen:
@@ -36,5 +36,5 @@ def _owner(process: psutil.Process) -> Owner:
 
 
 def _plain(ip: str) -> str:
-    """Without the zone of a link-local address, and an IPv4 address as that."""
+    """The address without the zone of a link-local one; a mapped IPv4 address as IPv4."""
     return ip.partition("%")[0].removeprefix("::ffff:")

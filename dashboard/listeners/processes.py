@@ -1,4 +1,4 @@
-"""What a process says of itself: program, arguments, directory, user, and who started it."""
+"""The facts of a process: program, arguments, directory, user, and its parents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PARENTS = 16
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """One of the processes above, which may be what the user really typed."""
+    """One of the parent processes, which may be what the user really typed."""
 
     pid: int
     name: str
@@ -35,12 +35,12 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Facts as the system tells them, unmasked; None, "" or () where it does not.
+    """Facts as the system reports them, unmasked; None, "" or () if it does not.
 
-    `started` tells it from another with its number, as config.process.table has it; `started_at`
-    moves when the clock is set. `parents` go from the nearest up, without pid 1. `titled`: it has
-    written a title over its arguments, so that `argv` starts nothing. `whole` is false when
-    arguments were cut or something was refused.
+    `started` distinguishes it from another process with the same pid, as in config.process.table;
+    `started_at` changes when the clock is set. `parents` begin with the nearest and end before pid
+    1. `titled`: the process has written a title over its arguments, so that `argv` cannot start it
+    again. `whole` is False if arguments were cut or something could not be read.
     """
 
     pid: int | None
@@ -58,7 +58,7 @@ class Process:
 
 
 def read(pid: int | None, uid: int | None = None) -> Process:
-    """The facts of a process; of an unknown or gone one the user of its socket at most."""
+    """The facts of a process; for an unknown or ended one, at most the user of its socket."""
     nobody = Process(pid, user=user(uid) if uid is not None else "")
     if pid is None:
         return nobody
@@ -100,13 +100,13 @@ def _read(process: psutil.Process) -> Process:
 
 
 def _name(told: str, exe: str) -> str:
-    """The kernel cuts a name at 15 bytes; the program's file has it whole."""
+    """The full name: the kernel cuts a name at 15 bytes, but not that of the program's file."""
     full = PurePath(exe).name
     return full if len(told.encode(errors="replace")) >= 15 and full.startswith(told) else told
 
 
 class Arguments(NamedTuple):
-    """What a process says it was started with; `titled`: that is its title by now."""
+    """The arguments a process was started with; `titled`: it has replaced them with a title."""
 
     argv: tuple[str, ...]
     whole: bool = True
@@ -124,8 +124,9 @@ def arguments(pid: int) -> Arguments:
 def parse_arguments(raw: list[bytes], *, whole: bool = True) -> Arguments:
     """The arguments as the kernel has them, unless a title was written over them.
 
-    A shorter title leaves its place behind it empty; one as long is a single word with spaces that
-    is no file. npm and nginx put what they were started with into theirs.
+    A shorter title leaves empty arguments after it; one of the same length is a single argument
+    with spaces that is not a file. The titles of npm and nginx contain what they were started
+    with.
     """
     padded = len(raw) > 2 and not any(raw[1:])
     title = padded or (len(raw) == 1 and b" " in raw[0] and not Path(os.fsdecode(raw[0])).exists())
@@ -137,7 +138,7 @@ def parse_arguments(raw: list[bytes], *, whole: bool = True) -> Arguments:
 
 
 def _npm(words: list[bytes]) -> list[bytes]:
-    """npm leaves the `--` and its own options out of its title: what is left is the script's."""
+    """npm omits `--` and its own options from its title: the rest are options of the script."""
     if words[:1] != [b"npm"]:
         return []
     option = next((i for i, word in enumerate(words) if word.startswith(b"-")), len(words))
@@ -164,7 +165,7 @@ def _parents(process: psutil.Process) -> tuple[Parent, ...]:
 
 
 def _places(pid: int) -> tuple[str, str]:
-    """Its program and its directory, "" where that is not told."""
+    """The program and the directory of a process; "" if unreadable."""
     if procfs.PROC.joinpath(str(pid)).exists():
         return procfs.link(pid, "exe"), procfs.link(pid, "cwd")
     try:
@@ -175,8 +176,8 @@ def _places(pid: int) -> tuple[str, str]:
 
 
 def _named(pid: int) -> tuple[str, int]:
-    """Its name and the process above; without psutil, which takes ten times as long, where /proc
-    has them: every listener's are read again once a minute."""
+    """The name of a process and its parent. Read from /proc where there is one, because psutil
+    takes ten times as long, and the parents of every listener are read again once a minute."""
     if (stat := procfs.stat(pid)) is not None:
         return stat.name, stat.parent
     process = psutil.Process(pid)
@@ -185,7 +186,7 @@ def _named(pid: int) -> tuple[str, int]:
 
 @lru_cache(256)
 def user(uid: int) -> str:
-    """The name of a user, its number where it has none."""
+    """The name of a user, or the number if there is no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

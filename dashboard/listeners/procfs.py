@@ -1,4 +1,5 @@
-"""What /proc tells: listening sockets where netlink is refused, and who holds which socket."""
+"""What /proc says: the listening sockets if netlink is refused, and which process holds a
+socket."""
 
 # ruff: noqa: PTH115, PTH116, PTH208 - thousands of descriptors a walk: paths stay text here
 
@@ -19,14 +20,15 @@ _DELETED = " (deleted)"
 
 
 class OpenDescriptor(NamedTuple):
-    """A process has the socket open as descriptor `fd`."""
+    """A process that has the socket open, as descriptor `fd`."""
 
     pid: int
     fd: int
 
 
 def listening() -> list[Socket]:
-    """Every TCP socket in LISTEN, from /proc/net/tcp and tcp6. OSError where there is none."""
+    """Every TCP socket in LISTEN, from /proc/net/tcp and tcp6. OSError if there is no
+    /proc/net/tcp."""
     found = list(_table(PROC / "net/tcp"))
     if (PROC / "net/tcp6").exists():
         found += _table(PROC / "net/tcp6")
@@ -34,7 +36,7 @@ def listening() -> list[Socket]:
 
 
 def _table(path: Path) -> Iterator[Socket]:
-    """The listening sockets stand first: reading ends at the first other one."""
+    """The listening sockets come first in the file, so reading ends at the first other one."""
     with path.open(encoding="ascii") as lines:
         next(lines, None)
         for line in lines:
@@ -46,13 +48,13 @@ def _table(path: Path) -> Iterator[Socket]:
 
 
 def _packed(digits: str) -> bytes:
-    """The file shows an address as numbers of 32 bits in the machine's own byte order."""
+    """The bytes of an address: the file has 32-bit numbers in the machine's own byte order."""
     parts = (int(digits[at : at + 8], 16) for at in range(0, len(digits), 8))
     return b"".join(part.to_bytes(4, sys.byteorder) for part in parts)
 
 
 def holders(inodes: set[int]) -> dict[int, list[OpenDescriptor]]:
-    """Who holds these sockets: a walk over all descriptors this user may see (30 ms and more)."""
+    """Which processes hold these sockets: a walk over all visible descriptors (30 ms and more)."""
     names = {f"socket:[{inode}]": inode for inode in inodes}
     found: dict[int, list[OpenDescriptor]] = {}
     for pid in filter(str.isdigit, os.listdir(PROC)):
@@ -63,7 +65,7 @@ def holders(inodes: set[int]) -> dict[int, list[OpenDescriptor]]:
 
 
 def _descriptors(folder: str) -> Iterator[tuple[str, str]]:
-    """Number and target of each descriptor; nothing of a process that is another's or gone."""
+    """Number and target of each descriptor; none for another user's or an ended process."""
     try:
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -81,7 +83,7 @@ def _descriptors(folder: str) -> Iterator[tuple[str, str]]:
 
 
 def holds(held: OpenDescriptor, inode: int) -> bool:
-    """Whether that descriptor of that process still is this socket: one system call."""
+    """Whether that descriptor of that process is still this socket: one system call."""
     try:
         found = os.stat(f"{PROC}/{held.pid}/fd/{held.fd}")
     except OSError:
@@ -90,7 +92,7 @@ def holds(held: OpenDescriptor, inode: int) -> bool:
 
 
 class Stat(NamedTuple):
-    """`name`: at most 15 bytes of it; `started`: clock ticks since boot."""
+    """`name`: its first 15 bytes at most; `started`: clock ticks since boot."""
 
     name: str
     parent: int
@@ -98,24 +100,24 @@ class Stat(NamedTuple):
 
 
 def stat(pid: int) -> Stat | None:
-    """What the system says of a process in one line; None when it is gone."""
+    """The line of the system about a process; None if the process has ended."""
     try:
         text = (PROC / str(pid) / "stat").read_bytes()
     except OSError:
         return None
-    begin, end = text.index(b"(") + 1, text.rindex(b")")  # the name may hold anything
+    begin, end = text.index(b"(") + 1, text.rindex(b")")  # the name may contain anything
     words = text[end + 2 :].split()
     return Stat(os.fsdecode(text[begin:end]), int(words[1]), int(words[19]))
 
 
 def started(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None when it is gone."""
+    """When a process started, in clock ticks since boot; None if it has ended."""
     found = stat(pid)
     return found.started if found is not None else None
 
 
 def link(pid: int, name: str) -> str:
-    """Where /proc/<pid>/exe or cwd leads, without the mark of a deleted one; "" when not told."""
+    """The target of /proc/<pid>/exe or cwd, without the "deleted" mark; "" if unreadable."""
     try:
         target = os.readlink(f"{PROC}/{pid}/{name}")
     except OSError:
@@ -133,9 +135,10 @@ def _unlinked(pid: int, name: str) -> bool:
 
 
 def argv(pid: int, limit: int) -> tuple[list[bytes], bool]:
-    """The arguments as the process was given them, at most `limit` bytes, and whether that is all.
+    """The arguments the process was started with, at most `limit` bytes, and whether these are
+    all.
 
-    Empty for a zombie or a kernel thread. OSError when it may not be read.
+    Empty for a zombie or a kernel thread. OSError if it may not be read.
     """
     with (PROC / str(pid) / "cmdline").open("rb") as file:
         text = file.read(limit + 1)

@@ -1,4 +1,4 @@
-"""Who listens, as the API tells it: secrets masked, control characters replaced, values cut."""
+"""The records of listeners in the API: secrets masked, control characters replaced, values cut."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def identity(one: identities.Identity) -> Identity:
 
 
 def observed(one: Sighting, slug: str, hidden: bool) -> Observed:
-    """The record of a listener. `hidden`: another user's, or the system's, which a page shows when
-    it is asked to (scan.hideSystem)."""
+    """The record of a listener. `hidden`: it is another user's or the system's, and a page shows
+    it only on request (scan.hideSystem)."""
     port = one.listener.port
     return {
         "id": one.id,
@@ -145,7 +145,7 @@ def observed(one: Sighting, slug: str, hidden: bool) -> Observed:
 
 
 def listens(one: Sighting) -> Listens:
-    """Where a listener can be reached from."""
+    """The addresses of a listener, and who can reach them."""
     return {
         "addresses": [{"ip": ip, "port": port} for ip, port in one.listener.addresses],
         "scope": one.listener.scope,
@@ -167,7 +167,7 @@ def _process(one: processes.Process) -> Process:
 
 
 def _process_name(name: str) -> str:
-    """A process may put its whole command line into its name."""
+    """The masked name: a process may put its whole command line into its name."""
     return plain(masks.within(name), NAME)
 
 

@@ -1,6 +1,7 @@
-"""One look at everything that listens now. Nothing is sent.
+"""One look at everything that listens at this moment. No network traffic is sent.
 
-`scan()` remembers who holds which socket, so a steady machine costs two netlink dumps.
+`scan()` caches which process holds a socket, so that a scan without changes costs two netlink
+dumps.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _EVERY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognised, not b
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """One server on one port: its binds on several addresses and its forked workers are one.
+    """One server on one port; its sockets on several addresses and its forked workers count as
+    one.
 
-    `pid` is the oldest process, None when it is not told; `started` tells it from a later one
-    with the same number. `exe` is a base name; it and `cwd` are "" when unknown.
+    `pid` is that of the oldest process, None if unknown; `started` distinguishes it from a later
+    process with the same pid. `exe` is a base name; it and `cwd` are "" if unknown.
     """
 
     id: str
@@ -41,13 +43,13 @@ class Listener:
 
     @property
     def reach(self) -> tuple[Address, ...]:
-        """Where to connect to: its addresses, with loopback in the place of "every address"."""
+        """The addresses to connect to, with loopback in place of "every address"."""
         return tuple((_EVERY.get(ip, ip), port) for ip, port in self.addresses)
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """`partial`: sentences that say what could not be seen; `ms`: how long the look took."""
+    """`partial`: sentences that say what could not be seen; `ms`: how long the scan took."""
 
     listeners: tuple[Listener, ...]
     at: datetime
@@ -56,7 +58,7 @@ class Scan:
 
 
 class Scanner:
-    """Scans one after another; `owners` is what it remembers between them."""
+    """Scans one after another; `owners` is the cache between them."""
 
     def __init__(self, owners: Owners | None = None) -> None:
         self.owners = owners or Owners()
@@ -94,24 +96,24 @@ _SCANNER = Scanner()
 
 
 def scan() -> Scan:
-    """What listens now, with the memory of the earlier scans of this process."""
+    """What listens at this moment, with the cache of the earlier scans of this process."""
     return _SCANNER.scan()
 
 
 def observed_id(port: int, exe: str, cwd: str) -> str:
-    """Stable over restarts: no pid in it. The port comes last, so that the same program in the same
-    directory is known on another port too (`program`)."""
+    """An id that survives restarts, as it has no pid. The port comes last, so that the same
+    program in the same directory is recognised on another port too (`program`)."""
     key = f"{exe}\0{cwd}".encode(errors="surrogateescape")
     return f"o-{hashlib.sha256(key).hexdigest()[:8]}{port:04x}"
 
 
 def program(id: str) -> str:  # noqa: A002
-    """What of an id is the same for one program in one directory."""
+    """The part of an id that all ports of one program in one directory share."""
     return id[:-4]
 
 
 def former_id(port: int, exe: str, cwd: str) -> str:
-    """The id as it was made before 0.50; histories are still bound to it."""
+    """The id as it was made before 0.50; some histories are still bound to such ids."""
     key = f"{port}\0{exe}\0{cwd}".encode(errors="surrogateescape")
     return "o-" + hashlib.sha256(key).hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""One TCP socket in LISTEN as the kernel tells it, and how far it can be reached."""
+"""One TCP socket in LISTEN as the kernel reports it, and from where it can be reached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Scope = Literal["loopback", "lan", "all"]
 
 
 class Socket(NamedTuple):
-    """`inode` is the kernel's number of the socket, 0 where the kernel does not tell it."""
+    """`inode` is the kernel's number of the socket, 0 if the kernel does not report it."""
 
     ip: str
     port: int
@@ -22,7 +22,7 @@ class Socket(NamedTuple):
 
 @lru_cache(1024)
 def address(packed: bytes) -> str:
-    """4 or 16 bytes in network order as text; an IPv4 address mapped into IPv6 is that address."""
+    """4 or 16 bytes in network order as text; an IPv4 address mapped into IPv6 becomes IPv4."""
     if len(packed) == 4:
         return socket.inet_ntop(socket.AF_INET, packed)
     mapped = ipaddress.IPv6Address(packed).ipv4_mapped

@@ -21,7 +21,7 @@ Body = dict[str, Any]
 
 
 class ServiceRefused(Exception):
-    """The service said no; `body` is its answer."""
+    """The service refused; `body` is its answer."""
 
     def __init__(self, body: Body) -> None:
         super().__init__(body.get("error") or "refused")
@@ -29,7 +29,7 @@ class ServiceRefused(Exception):
 
 
 class NotReachable(Exception):
-    """Nothing at that address answers as the dashboard does."""
+    """Nothing at that address answers like the dashboard."""
 
 
 def base_url(environ: Mapping[str, str], data_dir: Path) -> str:
@@ -46,7 +46,7 @@ def base_url(environ: Mapping[str, str], data_dir: Path) -> str:
 
 
 class Client:
-    """Calls to one dashboard; each over a connection of its own, so threads may share it."""
+    """Calls to one dashboard; each uses its own connection, so threads may share the client."""
 
     def __init__(self, base: str) -> None:
         try:
@@ -73,7 +73,7 @@ class Client:
         return self.call("POST", *path, body=body or {})
 
     def call(self, method: str, *path: str, body: Body | None = None, **query: Any) -> Body:
-        """The JSON answer. A service that is still starting is waited for."""
+        """The JSON answer. Waits for a service that is still starting. Raises ServiceRefused."""
         given = {name: value for name, value in query.items() if value is not None}
         target = "/".join([self._path, "api", *(quote(part, safe="") for part in path)])
         target += f"?{urlencode(given)}" if given else ""

@@ -1,4 +1,4 @@
-"""`manage.py dashboard logs`: the end of a log, and with -f what comes after it."""
+"""`manage.py dashboard logs`: the end of a log, and with -f what is written after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Write = Callable[[str], None]
 def show(
     client: Client, slug: str, *, lines: int, follow: bool, as_json: bool, write: Write
 ) -> None:
-    """Returns when there is no more to show; with `follow` only Ctrl-C ends it."""
+    """Print the log. Returns at its end; with `follow` only Ctrl-C ends it."""
     answer = client.get("apps", slug, "logs", lines=lines)
     _print(answer, write, as_json=as_json, whole=not follow)
     while follow:
@@ -29,7 +29,7 @@ def show(
 
 
 def _print(answer: Body, write: Write, *, as_json: bool, whole: bool) -> None:
-    """`whole`: the unfinished last line too, which a follower gets when it is finished."""
+    """`whole`: print the unfinished last line too; a follower gets it once it is finished."""
     if as_json:
         write(json.dumps(answer, ensure_ascii=False))
         return

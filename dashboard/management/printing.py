@@ -1,4 +1,4 @@
-"""What the command line shows people: tables that fit their terminal, and no control characters."""
+"""What the command line shows people: tables that fit the terminal, and no control characters."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import unicodedata
 from collections.abc import Container, Iterable, Sequence
 
 GAP = "  "
-LEAST = 8  # columns that a cut column keeps
+LEAST = 8  # columns that a truncated column keeps
 WIDE = {"W", "F"}
 
 
 def plain(value: object) -> str:
-    """One line without anything a terminal would obey."""
+    """The value on one line, without anything that a terminal would interpret."""
     text = "" if value is None else str(value)
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def terminal() -> int:
-    """Columns of the terminal; 80 where there is none."""
+    """The number of columns of the terminal; 80 if there is none."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
@@ -27,8 +27,8 @@ def table(
 ) -> list[str]:
     """The lines of a table of at most `width` columns; the widest columns are cut first.
 
-    The columns under the heads of `whole` are never cut: what a person copies from them must be
-    all of it, and the table may be wider for it.
+    The columns whose heads are in `whole` are never cut, because people copy their values; the
+    table may become wider than `width` for them.
     """
     cells = [list(head), *([plain(value) for value in row] for row in rows)]
     widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
@@ -40,7 +40,7 @@ def table(
 
 
 def pairs(rows: Iterable[tuple[str, object]]) -> list[str]:
-    """Names and values, one a line; what has no value is left out."""
+    """Names and values, one per line; names without a value are left out."""
     shown = [(name, plain(value)) for name, value in rows if value not in (None, "", [])]
     widest = max((len(name) for name, _ in shown), default=0)
     return [f"{name:{widest}}  {value}" for name, value in shown]
@@ -64,7 +64,7 @@ def _padded(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal: a wide character takes two, a combining one none."""
+    """The terminal columns of a text: a wide character takes two, a combining one none."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in WIDE else 1
         for char in text

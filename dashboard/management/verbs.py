@@ -14,13 +14,13 @@ from dashboard.management.printing import pairs, plain, table, terminal
 
 AT_ONCE = 8
 RUNS = {"running", "starting", "backoff"}
-WHOLE = {"ID", "APP", "ADDRESS"}  # columns whose values are typed or opened again
+WHOLE = {"ID", "APP", "ADDRESS"}  # columns whose values are typed or opened by the user
 Options = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The answer for programs, the same for people, and why it is no success."""
+    """The answer for programs, the same for people, and the reason if it is not a success."""
 
     body: Any
     lines: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ def ignore(client: Client, options: Options) -> Output:
 
 
 def scan(client: Client, options: Options) -> Output:
-    """Scans, then lists what no file declares, with the ids that claim and ignore want."""
+    """Scan, then list what no file declares, with the ids that claim and ignore expect."""
     body = client.post("scan")
     found = [one for one in client.get("observed")["observed"] if not one["hidden"]]
     rows = [(one["id"], one["port"], *_who(one)) for one in found]
@@ -137,7 +137,7 @@ def _acted(client: Client, slug: str, action: str) -> Output:
 
 
 def _stop_all(client: Client) -> Output:
-    """Every service that runs, several at once: each may take its stopTimeout."""
+    """Stop every running service, several at once, as each may take its stopTimeout."""
     apps = client.get("apps")["apps"]
     slugs = [app["slug"] for app in apps if (app["service"] or {}).get("status") in RUNS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -150,7 +150,7 @@ def _stop_all(client: Client) -> Output:
 
 
 def _stopped(client: Client, slug: str) -> Output:
-    """One refusal keeps no other service running."""
+    """Stop one service; a refusal does not keep the others from being stopped."""
     try:
         return _acted(client, slug, "stop")
     except ServiceRefused as refused:
@@ -158,7 +158,7 @@ def _stopped(client: Client, slug: str) -> Output:
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
-    """Fits the terminal; what another verb wants to be told, and what is opened, stays whole."""
+    """A table that fits the terminal; values that users type or open are never cut."""
     return table(head, rows, width=terminal(), whole=WHOLE) if rows else []
 
 
@@ -186,7 +186,7 @@ def _who(one: Body) -> tuple[str, str, str]:
 
 
 def _file_errors(errors: Iterable[Body]) -> list[str]:
-    """One line each, as compilers tell theirs."""
+    """One line per error, as compilers print theirs."""
     return [
         plain(f"{one['level']}: {one['file']}:{one['line'] or 1}: {one['message']}")
         for one in errors

@@ -1,1 +1,1 @@
-"""The management endpoint of the dashboard: what agents may call, and how briefly it answers."""
+"""The management endpoint of the dashboard: the tools for agents, and their brief answers."""

@@ -1,6 +1,6 @@
-"""Many apps at once for an agent: of each what tells it apart, within a budget.
+"""Many apps at once for an agent: only what distinguishes each, within a budget.
 
-The routes answer whole records; a model pays for every character of them.
+The HTTP routes answer whole records; a model pays for every character of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dashboard.registry.records import App
 
 Brief = dict[str, Any]
 
-BUDGET = 7_800  # characters of the rows of one answer, where no `limit` is given
+BUDGET = 7_800  # characters of the rows of one answer, if no `limit` is given
 APP = ("slug", "state", "reason", "url", "port", "cwd")
 OBSERVED = ("id", "port", "protocol", "process", "cwd")
 TRANSITIONS = 20
@@ -29,7 +29,7 @@ TRANSITIONS = 20
 def apps(
     found: AppList, *, fields: Sequence[str] = (), limit: int | None = None, after: str = ""
 ) -> Brief:
-    """`list_apps` by slug, from behind `after`; `next` is where to go on."""
+    """`list_apps` sorted by slug, from after the slug `after`; `next` is where to continue."""
     rows = sorted(
         (one for one in found["apps"] if one["slug"] > after), key=lambda one: one["slug"]
     )
@@ -50,7 +50,7 @@ def matches(found: FoundApps, *, fields: Sequence[str] = (), limit: int | None =
 
 
 def observed(found: ObservedList, *, fields: Sequence[str] = (), limit: int | None = None) -> Brief:
-    """`list_observed`, those that are ignored too."""
+    """`list_observed`, including ignored listeners."""
     both = (found["observed"], found["ignored"])
     rows = [brief.picked(_listeners(part, fields), fields, OBSERVED) for part in both]
     shown = [_within(part, limit, BUDGET // 2) for part in rows]
@@ -66,7 +66,7 @@ def waited(found: Waited) -> Brief:
 
 
 def history(found: History, *, fields: Sequence[str] = ()) -> Brief:
-    """`app_history`: the sums and the last changes; the buckets are for those who draw them."""
+    """`app_history`: the sums and the last changes; the buckets are only useful for drawing."""
     usual = [key for key in found if key != "buckets"]
     last = found["transitions"][-TRANSITIONS:]
     rows = [{**found} if fields else {**found, "transitions": last}]
@@ -75,7 +75,7 @@ def history(found: History, *, fields: Sequence[str] = ()) -> Brief:
 
 
 def _apps(rows: Sequence[App], fields: Sequence[str]) -> list[Brief]:
-    """With their directory; that an app which is up is ok need not be said."""
+    """The apps with their directory; the reason "ok" of an app that is up is left out."""
     if brief.ALL in fields:
         return [{**one} for one in rows]
     plain = None if fields else "ok"
@@ -86,7 +86,7 @@ def _apps(rows: Sequence[App], fields: Sequence[str]) -> list[Brief]:
 
 
 def _listeners(rows: Sequence[Observed], fields: Sequence[str]) -> list[Brief]:
-    """With their process and its directory."""
+    """The listeners with their process and its directory."""
     if brief.ALL in fields:
         return [{**one} for one in rows]
     return [
@@ -96,7 +96,7 @@ def _listeners(rows: Sequence[Observed], fields: Sequence[str]) -> list[Brief]:
 
 
 def _within(rows: list[Brief], limit: int | None, budget: int) -> list[Brief]:
-    """The first `limit`; without one as many as the budget holds, and one in any case."""
+    """The first `limit` rows; without a limit as many as fit the budget, but at least one."""
     if limit is not None:
         return rows[:limit]
     size = 0

@@ -1,4 +1,4 @@
-"""Who calls over /mcp: an agent on this machine; there is no credential."""
+"""The caller over /mcp: an agent on this machine; there is no credential."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Agent(Unrestricted):
     """An agent that reached this part at `base`."""
 
     base: str
-    writes: bool = True  # mcp.writes of config.yaml: without it the writing tools do not exist
+    writes: bool = True  # mcp.writes of config.yaml: without it there are no writing tools
     name: str = "agent"
     defaults: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,6 +1,6 @@
 """The tools of /mcp: names, arguments, descriptions.
 
-Each calls the function that its HTTP route calls; what a tool tells is that body.
+Each tool calls the same function as its HTTP route, and returns the body of that route.
 docs/design/dashboard.md#mcp-and-the-agent-guide says what is kept short for models.
 """
 
@@ -32,7 +32,7 @@ from dashboard.operations import (
 from dashboard.operations.apps import STATES
 from dashboard.operations.common import Record, Written
 
-field = partial(Argument, as_sent=True)  # the nouns refuse it as they do over HTTP
+field = partial(Argument, as_sent=True)  # refused by the nouns, as over HTTP
 SLUG = Argument("slug", "string", "Name of the app's file", required=True)
 GROUP = Argument("group", "string", "Name of the group's file", required=True)
 LIMIT = Argument("limit", "integer", "As many as fit into 8000 characters when left out", least=1)
@@ -51,7 +51,7 @@ def _body(value: Record | Written) -> dict[str, Any]:
 
 
 def _called(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, called with the names of the wire. Only the guide is about the agent itself."""
+    """The function, called with wire names of arguments. Only the guide receives the agent."""
 
     def called(agent: Agent, **arguments: Any) -> Any:
         if call is _guide:
@@ -74,7 +74,7 @@ def _guide(agent: Agent) -> Record:
 
 
 def _brief(call: Callable[..., Any], shape: Callable[..., Record]) -> Callable[..., Any]:
-    """The function, told in the brief: `shape` takes the arguments that say how much."""
+    """The function with a brief answer: `shape` takes the arguments that say how brief."""
     known = [name for name in ("fields", "limit", "after") if name in signature(shape).parameters]
 
     def shaped(**arguments: Any) -> Record:

@@ -22,7 +22,7 @@ NAMES = {"timeoutSeconds": "timeout_seconds"}
 
 
 def _within(noun: str, **fixed: Any) -> Callable[..., Any]:
-    """The noun, for what this turn may reach."""
+    """The operation of that noun, limited to what this turn may reach."""
     call, reach = (late(f"dashboard.operations.turns.{name}") for name in (noun, "Reach"))
 
     def run(caller: TurnCaller, **given: Any) -> Any:
@@ -34,7 +34,7 @@ def _within(noun: str, **fixed: Any) -> Callable[..., Any]:
 
 
 def _action(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What it came to, without the whole record of the app."""
+    """The outcome, without the whole record of the app."""
     return {key: value for key, value in found.items() if key != "app"}
 
 

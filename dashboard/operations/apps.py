@@ -39,7 +39,7 @@ def list_apps(
     source: str | None = None,
     query: str | None = None,
 ) -> AppList:
-    """Every app that fits all that is given; `query` is looked for in what people see of it."""
+    """Every app that matches all given filters; `query` is searched in what people see of it."""
     for name, value, words in (("state", state, STATES), ("source", source, SOURCES)):
         if value is not None and value not in words:
             allowed = f"{', '.join(words[:-1])} or {words[-1]}"
@@ -69,7 +69,7 @@ def put_app(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> Written:
-    """Make the file hold exactly this mapping; of a discovered app it becomes the file."""
+    """Make the app's file hold exactly this mapping; it becomes the file of a discovered app."""
     daemon = current()
     _entry, created = store.put(
         "apps", slug, config, if_match=if_match, if_none_match=if_none_match
@@ -78,7 +78,8 @@ def put_app(
 
 
 def patch_app(*, slug: str, patch: Any, if_match: str | None = None) -> Written:
-    """Merge into the file; of a discovered app one is made of what is known and the patch."""
+    """Merge the patch into the app's file. A discovered app gets a file made of what is known
+    about it and the patch."""
     daemon = current()
     for _ in range(TRIES):
         try:
@@ -92,7 +93,7 @@ def patch_app(*, slug: str, patch: Any, if_match: str | None = None) -> Written:
 
 
 def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) -> Removed:
-    """Move the file to backups/removed. `stop`: end its service first."""
+    """Move the app's file to backups/removed. `stop`: stop its service first."""
     daemon = current()
     condition, entry = tags.condition(if_match), store.get("apps", slug)
     if condition is not None and not condition.holds(entry.etag if entry else None):
@@ -112,7 +113,7 @@ def remove_app(*, slug: str, if_match: str | None = None, stop: bool = False) ->
 
 
 def known_app(*, slug: str) -> None:
-    """NotFound for a slug that is no app: said before anything is said about a body."""
+    """NotFound if the slug is not that of an app; called before a body is validated."""
     layout.place("apps", slug)
     if not is_app(current(), slug):
         raise errors.not_found("apps", slug)
@@ -125,7 +126,7 @@ def running(slug: str) -> Conflict:
 
 
 def _declare(daemon: Daemon, slug: str, patch: Any) -> bool:
-    """Make the file of a discovered app. False when another caller made one meanwhile."""
+    """Make the file of a discovered app. False if another caller has made one in the meantime."""
     found = daemon.ask(lambda: daemon.state.census.apps.get(slug))
     if found is None or found.sighting is None or found.source != "discovered":
         raise errors.not_found("apps", slug)

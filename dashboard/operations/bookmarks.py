@@ -31,7 +31,7 @@ def put_bookmarks(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> Written:
-    """Make the file hold exactly this mapping."""
+    """Make the group's file hold exactly this mapping."""
     daemon = current()
     _entry, created = store.put(
         "bookmarks", group, config, if_match=if_match, if_none_match=if_none_match
@@ -40,14 +40,14 @@ def put_bookmarks(
 
 
 def patch_bookmarks(*, group: str, patch: Any, if_match: str | None = None) -> Written:
-    """Merge into the file."""
+    """Merge the patch into the group's file."""
     daemon = current()
     store.patch("bookmarks", group, patch, if_match=if_match)
     return written_group(daemon, group, created=False)
 
 
 def remove_bookmarks(*, group: str, if_match: str | None = None) -> Removed:
-    """Move the file to backups/removed."""
+    """Move the group's file to backups/removed."""
     daemon = current()
     removed = store.remove("bookmarks", group, if_match=if_match)
     daemon.sync()
@@ -55,7 +55,7 @@ def remove_bookmarks(*, group: str, if_match: str | None = None) -> Removed:
 
 
 def written_group(daemon: Daemon, group: str, *, created: bool) -> Written:
-    """The answer to a write of a group's file, once the daemon knows what is written."""
+    """The answer to a write of a group's file, once the daemon has read the file."""
     daemon.sync()
     record = _record(daemon, group)
     return Written(record, record["etag"] or "", created)

@@ -18,7 +18,7 @@ from dashboard.files.errors import BadValues
 from dashboard.files.fields import Issue
 from dashboard.registry.records import App, WithConfig
 
-MOST = 16  # half the threads of the process (config.web.http.threads)
+MOST = 16  # half of the process's threads (config.web.http.threads)
 waiting = Bound(MOST, "actions on services are under way; try again soon.")
 Record = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ class Removed(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The answer to a write: the record as it is now, its tag with quotes, whether it is new."""
+    """The answer to a write: the record after it, its tag with quotes, and whether it is new."""
 
     record: Mapping[str, Any]
     etag: str
@@ -38,14 +38,14 @@ class Written:
 
 
 def directory(one: Record) -> str | None:
-    """Where an app or a listener runs, else where its service is started."""
+    """The directory in which an app or a listener runs, else the one its service is started in."""
     running = (one["identity"] or {}).get("cwd")
     started = ((one.get("config") or {}).get("service") or {}).get("cwd")
     return running or started
 
 
 def app_record(daemon: Daemon, slug: str, *, config: WithConfig = "masked") -> App:
-    """The record App. NotFound for a slug that is no app."""
+    """The record App. NotFound if the slug is not that of an app."""
     found = daemon.ask(daemon.views.app, slug, config)
     if found is None and is_app(daemon, slug):
         found = daemon.ask(daemon.views.app, slug, config)
@@ -57,7 +57,7 @@ def app_record(daemon: Daemon, slug: str, *, config: WithConfig = "masked") -> A
 def is_app(daemon: Daemon, slug: str) -> bool:
     """Whether there is such an app, declared or discovered.
 
-    Nothing is denied before the files are looked at: one may have been written a moment ago.
+    The files are read again before the answer is no, as one may have been written a moment ago.
     """
 
     def known() -> bool:
@@ -70,14 +70,14 @@ def is_app(daemon: Daemon, slug: str) -> bool:
 
 
 def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:
-    """The answer to a write of an app's file, once the daemon knows what is written."""
+    """The answer to a write of an app's file, once the daemon has read the file."""
     daemon.sync()
     record = app_record(daemon, slug)
     return Written(record, record["etag"] or "", created)
 
 
 def defect(number: str) -> SvcError:
-    """500 `internal`; the log names the request by the same id."""
+    """500 `internal`; the log identifies the request by the same id."""
     text = f"Something failed here (id {number}); the server log has it."
     return SvcError(text, extra={"id": number})
 
@@ -88,14 +88,14 @@ def invalid(key: str, message: str) -> BadValues:
 
 
 def text(key: str, value: Any) -> str:
-    """A text that was sent. BadValues for anything else."""
+    """A text that was sent. BadValues if it is not text or is blank."""
     if not isinstance(value, str) or not value.strip() or SURROGATE.search(value):
         raise invalid(key, "must be text")
     return value
 
 
 def choice(key: str, value: Any, *words: str) -> str:
-    """One of these words. BadValues for anything else."""
+    """A value that must be one of these words. BadValues for anything else."""
     if value not in words:
         raise invalid(key, f"must be {', '.join(words[:-1])} or {words[-1]}")
     return str(value)

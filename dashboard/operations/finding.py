@@ -1,4 +1,4 @@
-"""What runs here, and when will it be up: the two questions an agent asks first."""
+"""What runs here, and when is it up: the two questions that agents ask first."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from dashboard.operations.apps import STATES
 from dashboard.operations.common import Record, app_record, choice, invalid
 from dashboard.registry.records import App
 
-WAITS = 100  # at once
+WAITS = 100  # at the same time
 MOST_S = 60.0
-TICK_S = 1.0  # a flapping app's events are held back
-PARTS = {"main": "workspace"}  # the others are called as their surface
+TICK_S = 1.0  # the events of a flapping app are held back
+PARTS = {"main": "workspace"}  # the other parts are named like their surface
 PORTS = {"http": 80, "https": 443}
 
 _waiting = Bound(WAITS, "calls wait for apps already; ask get_app instead.")
@@ -55,8 +55,8 @@ class Waited(TypedDict):
 def find_app(
     *, port: int | None = None, url: str | None = None, cwd: str | None = None
 ) -> FoundApps:
-    """The apps and the observed listeners at a port, an address, or in a directory; `own` says
-    which part of this service holds the port, as no list does."""
+    """The apps and the observed listeners at a port, at an address or in a directory. `own` says
+    which part of this service holds the port, because no list contains those."""
     given = [
         key for key, value in (("port", port), ("url", url), ("cwd", cwd)) if value is not None
     ]
@@ -64,7 +64,7 @@ def find_app(
         raise invalid("port", "send exactly one of port, url and cwd")
     apps = read(Views.apps, "masked")
     seen = read(Views.observed)
-    listeners = [*seen["observed"], *seen["ignored"]]  # hidden or not, it holds its port
+    listeners = [*seen["observed"], *seen["ignored"]]  # a hidden listener holds its port too
     if cwd is not None:
         folder = _folder(cwd)
         found = _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
@@ -83,9 +83,9 @@ def find_app(
 
 
 async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) -> Waited:
-    """Wait until the app has this state; `ok` is false when the time was over first.
+    """Wait until the app has this state; `ok` is False if the time was over first.
 
-    Runs on the server's loop and holds no thread while nothing happens.
+    Runs on the server's loop and occupies no thread while it waits.
     """
     choice("state", state, *STATES)
     if not 0 <= timeout_seconds <= MOST_S:
@@ -96,7 +96,7 @@ async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) ->
 
 
 async def _waited(slug: str, state: str, seconds: float) -> App:
-    """Its record once it has the state, or when the time is over; looked at after each event."""
+    """The app's record once it has the state or the time is over; checked after each event."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
     stream = EVENTS.join(None)
@@ -131,7 +131,7 @@ def _found(
 
 
 def _own(port: int) -> list[Own]:
-    """What this service itself holds: such a port is taken, though no list has it."""
+    """The parts of this service that hold the port: it is in use, although no list shows it."""
     parts = [PARTS.get(name, name) for name, held in surfaces.ports().items() if held == port]
     said = "Port {} is the {} of this service (svc)."
     return [{"port": port, "part": part, "message": said.format(port, part)} for part in parts]
@@ -145,7 +145,7 @@ def _folder(cwd: str) -> str:
 
 
 def _places(one: Record) -> Iterator[str]:
-    """Where it really runs, and where its service will run when it is started."""
+    """Where it really runs, and where its service would run if it were started."""
     running = (one["identity"] or {}).get("cwd")
     started = ((one.get("config") or {}).get("service") or {}).get("cwd")
     if running:
@@ -155,8 +155,8 @@ def _places(one: Record) -> Iterator[str]:
 
 
 def _project(ones: Iterable[Record], folder: str) -> str | None:
-    """The nearest folder above this one that something runs in: what it is a part of. A home and
-    what lies at the root are no project."""
+    """The nearest parent folder in which something runs, as this folder may be part of it. The
+    user's home and folders directly below the root do not count."""
     homes = {str(Path.home())}
     places_ = {at for one in ones for at in _places(one)} - homes
     above = [at for at in places_ if at.count("/") > 1 and _is_in(folder, at)]
@@ -168,7 +168,7 @@ def _is_in(place: str, folder: str) -> bool:
 
 
 def _names(one: Record) -> Iterator[tuple[str, int]]:
-    """Where it is beside its port of this machine: behind the user's proxy, or elsewhere."""
+    """Its addresses other than its port here: behind the user's proxy, or on another host."""
     fronted, url = one["urls"]["fronted"], one["url"]
     if fronted:
         yield _address(fronted)
@@ -177,12 +177,12 @@ def _names(one: Record) -> Iterator[tuple[str, int]]:
 
 
 def _is_here(host: str) -> bool:
-    """Also by what a server prints that listens on every address."""
+    """Whether the host is this machine; so are the addresses that mean every address."""
     return host in EVERYWHERE or allowed(f"[{host}]" if ":" in host else host)
 
 
 def _address(url: str) -> tuple[str, int]:
-    """Its host and its port."""
+    """The host and the port of an address."""
     try:
         parts = urlsplit(url if "//" in url else f"http://{url}")
         port = parts.port or PORTS.get(parts.scheme, 0)

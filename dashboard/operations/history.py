@@ -1,4 +1,4 @@
-"""What an app was and how fast it answered."""
+"""The states of an app over time, and how fast it answered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dashboard.operations.common import is_app
 
 
 def app_history(*, slug: str, window: str = "24h") -> History:
-    """The record History, also of an app that was removed."""
+    """The record History, also for a removed app."""
     layout.place("apps", slug)
     daemon = current()
     if daemon.state.history.recorder.known(slug) is None and not is_app(daemon, slug):

@@ -1,4 +1,4 @@
-"""This node and the others on its PostgreSQL and Redis, each with a dashboard of its own."""
+"""This node and the others on its PostgreSQL and Redis; each has its own dashboard."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Myself(TypedDict):
 
 
 class Node(TypedDict):
-    """Another node. `url` and `dashboard` are null when it does not say where it is opened."""
+    """Another node. `url` and `dashboard` are null if it does not announce an address."""
 
     id: str
     name: str
@@ -40,7 +40,7 @@ class NodeList(TypedDict):
 
 
 def list_nodes() -> NodeList:
-    """`heard` is false while the Redis does not answer; `nodes` are the others, by name."""
+    """`heard` is False while the Redis does not answer; `nodes` are the other nodes, by name."""
     return {
         "node": {"id": nodes.me(), "name": nodes.name(), "version": __version__},
         "heard": nodes.heard(),
@@ -49,7 +49,7 @@ def list_nodes() -> NodeList:
 
 
 def _wire(one: nodes.Node) -> Node:
-    """`goneSince`: when it was last heard, by the clock of this machine; null while it is."""
+    """`goneSince`: when it was last heard from, by this machine's clock; null while alive."""
     seen = timestamp(datetime.fromtimestamp(one.seen, UTC))
     return {
         "id": one.id,
@@ -64,13 +64,13 @@ def _wire(one: nodes.Node) -> Node:
 
 
 def apps() -> dict[str, int]:
-    """How many apps are in each state, for the other nodes; Unavailable while the daemon loads."""
+    """How many apps are in each state, for the other nodes. Unavailable while the daemon loads."""
     return read(Views.counts)
 
 
 def address() -> str:
-    """Where people of other machines open this dashboard: its fronted host; "" without one."""
+    """This dashboard's address for people on other machines: its fronted host; "" if none."""
     fronted = current().state.config.fronted
     hosts = ownport.names(settings.SVC, fronted.host)
-    names = [host for host in hosts if not allowed(host)]  # apps.localhost is theirs there
+    names = [host for host in hosts if not allowed(host)]  # apps.localhost is their machine
     return f"{fronted.scheme}://{names[0]}/" if names else ""

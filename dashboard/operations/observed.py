@@ -1,4 +1,4 @@
-"""Observed listeners: listed, claimed, ignored; a scan now."""
+"""Observed listeners: list, claim, ignore, and scan."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def claim(
     made = claims.text(found, wanted, name=name, expected=expected)
     try:
         store.put_text("apps", wanted, made, if_none_match=True)
-    except BadValues as error:  # its line is one of a file the caller does not know
+    except BadValues as error:  # without the line: the caller does not know the file
         raise BadValues(error.issues) from None
     return written_app(daemon, wanted, created=True)
 
@@ -60,7 +60,7 @@ def ignore(
     reason: Any = None,
     if_match: str | None = None,
 ) -> Written:
-    """Put a rule into ignore.yaml that covers the listener; the same rule stands there once."""
+    """Add a rule to ignore.yaml that covers the listener, unless it has that rule already."""
     daemon = current()
     rule = _rule(
         find(daemon, id), choice("by", "port" if by is None else by, "port", "process", "dir")
@@ -74,18 +74,18 @@ def ignore(
 
 
 def known_listener(*, id: str) -> None:  # noqa: A002
-    """NotFound for an id that no listener has: said before anything is said about a body."""
+    """NotFound if no listener has the id; called before a body is validated."""
     find(current(), id)
 
 
 def scan() -> Scan:
-    """Scan now; the answer comes when that is done."""
+    """Scan now; returns when the scan has finished."""
     daemon = current()
     return daemon.wait(daemon.state.scanning.now)
 
 
 def find(daemon: Daemon, id: str) -> Sighting:  # noqa: A002
-    """The listener with this id, whatever stands for it now."""
+    """The listener with this id: observed, ignored or an app's. NotFound if there is none."""
     found = daemon.ask(_sighting, daemon, id)
     if found is None:
         raise NotFound(f'No listener "{id[: errors.SHOWN]}".')
@@ -93,7 +93,7 @@ def find(daemon: Daemon, id: str) -> Sighting:  # noqa: A002
 
 
 def _sighting(daemon: Daemon, id: str) -> Sighting | None:  # noqa: A002
-    """On the daemon's thread."""
+    """Runs on the daemon's thread."""
     census = daemon.state.census
     matched = (app.sighting for app in census.apps.values() if app.sighting)
     every = (*census.observed, *census.ignored, *matched)
@@ -101,7 +101,7 @@ def _sighting(daemon: Daemon, id: str) -> Sighting | None:  # noqa: A002
 
 
 def _not_claimed(daemon: Daemon, id: str) -> None:  # noqa: A002
-    """Conflict `exists` when a declared app stands for the listener already."""
+    """Conflict `exists` if a declared app has the listener already."""
     apps = daemon.ask(lambda: list(daemon.state.census.apps.values()))
     for app in apps:
         if app.entry is not None and app.sighting is not None and app.sighting.id == id:
@@ -109,7 +109,7 @@ def _not_claimed(daemon: Daemon, id: str) -> None:  # noqa: A002
 
 
 def _rule(found: Sighting, by: str) -> dict[str, Any]:
-    """Invalid when the listener's process or directory is not known, or no file can hold it."""
+    """The rule. Invalid if the process or directory is unknown, or cannot be in a file."""
     if by == "port":
         return {"port": found.listener.port}
     if by == "process":

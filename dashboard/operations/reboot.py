@@ -1,4 +1,4 @@
-"""What was lost at the last reboot: shown, brought back, dismissed."""
+"""What was lost at the last reboot: show it, start it again, dismiss it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dashboard.reboot.restarting import Restarted
 
 
 def known_lost(*, id: str) -> None:  # noqa: A002
-    """NotFound for what is not on the notice: said before anything is said about a body."""
+    """NotFound if the id is not on the notice; called before a body is validated."""
     notice = read(Views.lost)["lost"]
     if notice is None or all(item["id"] != id for item in notice["items"]):
         raise NotFound(f'No lost app "{printable(id)}".')
@@ -25,9 +25,9 @@ def restart_lost(
     slug: Any = None,
     as_service: bool = False,
 ) -> Restarted:
-    """Start it again, once or as a service; waits until it is there, or says why it is not.
+    """Start a lost item again, once or as a service; wait until it is up, or say why it is not.
 
-    What came up is an app by its slug when this returns.
+    When this returns, what came up is an app with that slug.
     """
     daemon = current()
     wanted = None if slug is None else text("slug", slug)
@@ -44,6 +44,6 @@ def restart_lost(
 
 
 def dismiss_lost(*, id: str | None = None) -> LostNotice:  # noqa: A002
-    """Take one off the notice, or all; what is left of it."""
+    """Remove one item from the notice, or all. Returns what is left of it."""
     daemon = current()
     return daemon.wait(daemon.state.lost.dismiss, id)

@@ -11,7 +11,7 @@ from dashboard.operations.common import text
 
 
 class RemovedFile(TypedDict):
-    """A file in backups/removed. `kind`: apps or bookmarks; `exists`: its name is taken again."""
+    """A file in backups/removed. `kind`: apps or bookmarks; `exists`: its name is in use again."""
 
     kind: str
     name: str
@@ -33,14 +33,14 @@ class Restored(TypedDict):
 
 
 def list_removed() -> RemovedList:
-    """What lies in backups/removed, the newest first. `exists`: its name is taken again."""
+    """The files in backups/removed, the newest first. `exists`: the name is in use again."""
     return {"removed": [_wire(one) for one in removed.listing()]}
 
 
 def restore_removed(*, file: Any) -> Restored:
-    """Put a removed file back under its name, byte for byte; 409 `exists` when that is taken.
+    """Put a removed file back under its name, byte for byte; 409 `exists` if the name is in use.
 
-    The copy in backups/removed goes, so that a file is either here or there.
+    The copy in backups/removed is deleted, so that a file is never in both places.
     """
     one = removed.find(text("file", file))
     daemon = current()

@@ -1,4 +1,4 @@
-"""Services: started, stopped, restarted; their logs."""
+"""Services: start, stop, restart; their logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dashboard.services.record import Status
 
 
 class Action(TypedDict):
-    """What an action on a service came to."""
+    """The outcome of an action on a service."""
 
     ok: bool
     action: actions.Action
@@ -27,7 +27,7 @@ class Action(TypedDict):
 
 
 def service(*, slug: str, action: str) -> Action:
-    """Do it and wait until it is done; `ok: false` says why it did not come to that."""
+    """Run an action and wait until it is done; with `ok` False the answer says why it failed."""
     known_app(slug=slug)
     daemon = current()
     with waiting():
@@ -52,7 +52,7 @@ def app_logs(
     after: int | str | None = None,
     before: int | str | None = None,
 ) -> logs.Tail:
-    """The last lines, those that came since `after`, or those that end at `before`."""
+    """The last lines, or those written after `after`, or those that end at `before`."""
     known_app(slug=slug)
     daemon = current()
     if daemon.ask(daemon.state.services.wire, slug) is None:

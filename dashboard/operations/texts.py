@@ -1,4 +1,4 @@
-"""Files as text: what the editor reads and saves."""
+"""Files as text, for the editor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = {"apps": "slug", "bookmarks": "group"}
 
 
 class Text(TypedDict):
-    """A file as text; `slug` of an app, `group` of a group, neither of ignore.yaml."""
+    """A file as text; with `slug` for an app, `group` for a group, neither for ignore.yaml."""
 
     slug: NotRequired[str]
     group: NotRequired[str]
@@ -24,7 +24,7 @@ class Text(TypedDict):
 
 
 def get_text(*, kind: Kind, name: str) -> Text:
-    """The file as it is, good or broken."""
+    """The text of the file, valid or not."""
     text, etag = store.text(kind, name)
     if kind == "apps":
         return {"slug": name, "text": text, "etag": etag}
@@ -39,7 +39,8 @@ def put_text(
     if_match: str | None = None,
     if_none_match: bool = False,
 ) -> Written:
-    """Make the file hold exactly this text. `body` is `{text}`; what GET added is let through."""
+    """Make the file hold exactly this text. `body` is `{text}`; the other fields of a GET are
+    accepted and ignored."""
     _only_text(body, NAMES[kind])
     daemon = current()
     _entry, created = store.put_text(
@@ -50,13 +51,13 @@ def put_text(
 
 
 def get_ignore() -> Text:
-    """ignore.yaml as it is, good or broken; "" where there is none."""
+    """The text of ignore.yaml, valid or not; "" if there is none."""
     text, etag = store.text("ignore", IGNORE.name)
     return {"text": text, "etag": etag}
 
 
 def put_ignore(*, body: Any, if_match: str | None = None, if_none_match: bool = False) -> Written:
-    """Make ignore.yaml hold exactly this text; what it hides follows at once."""
+    """Make ignore.yaml hold exactly this text; it is in effect when this returns."""
     _only_text(body)
     daemon = current()
     _entry, created = store.put_text(

@@ -18,14 +18,14 @@ class RefreshResult(TypedDict):
 
 
 def thumb(*, slug: str) -> Picture:
-    """The app's picture; there always is one."""
+    """The app's picture; every app has one."""
     known_app(slug=slug)
     daemon = current()
     return daemon.wait(daemon.state.gallery.picture, slug)
 
 
 def refresh_thumbs(*, slug: Any = None) -> RefreshResult:
-    """Take new screenshots of one app, or of every app that is up; how many were taken."""
+    """Take new screenshots of one app, or of every app that is up. Returns how many were taken."""
     if slug is not None:
         known_app(slug=text("slug", slug))
     daemon = current()
@@ -39,6 +39,6 @@ def icon(*, group: str, url: str) -> Icon | None:
     entry = daemon.ask(lambda: daemon.state.loaded.groups.get(group))
     if entry is None:
         raise errors.not_found("bookmarks", group)
-    if entry.parsed is None:  # a broken file that was never read well has no links
+    if entry.parsed is None:  # a broken file without a last good value has no links
         raise NotFound(f'No web link "{url[: errors.SHOWN]}" in group "{group}".')
     return daemon.wait(daemon.state.gallery.icon, group, entry.parsed, url)

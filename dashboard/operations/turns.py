@@ -1,9 +1,9 @@
-"""Apps as a running turn of the workspace reaches them: those of the directory it works in, and of
-its project's where it has a worktree of its own.
+"""The apps that a running turn of the workspace can reach: those of the directory it works in,
+and, if it has its own worktree, those of its project's directory.
 
-Also those that its own event names, as its trigger was told to look at them. Of any other the turn
-does not learn that it exists. See
-docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
+Also the apps that its own event names, because its trigger was asked to look at them. For any
+other app the turn gets the same answer as if it did not exist.
+See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dashboard.services import logs
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The apps a turn may look at: in one of these directories, or of these slugs."""
+    """The apps a turn may look at: in one of these directories, or with one of these slugs."""
 
     directories: Collection[Path]
     named: Collection[str] = ()
@@ -35,7 +35,8 @@ class Reach:
         return app["slug"] in self.named or self.contains(app)
 
     def contains(self, one: Record) -> bool:
-        """Whether its service is started there; without one, whether it runs there."""
+        """Whether its service is started in one of the directories; without a service, whether it
+        runs there."""
         home = (one.get("config") or {}).get("service") or {}
         at = home.get("cwd") or (one["identity"] or {}).get("cwd")
         if not isinstance(at, str) or not at.startswith(("/", "~")):
@@ -45,7 +46,7 @@ class Reach:
 
 
 def find_app(reach: Reach, *, port: int | None = None) -> FoundApps:
-    """The apps and listeners within reach, those at one port where one is given."""
+    """The apps and listeners within reach; with `port`, only those at that port."""
     seen = read(Views.observed)
     listeners = [*seen["observed"], *seen["ignored"]]
     return {
@@ -64,7 +65,7 @@ def find_app(reach: Reach, *, port: int | None = None) -> FoundApps:
 async def wait_for_app(
     reach: Reach, *, slug: str, state: str, timeout_seconds: float = 30
 ) -> Waited:
-    """As finding.wait_for_app."""
+    """The same as finding.wait_for_app, for an app within reach."""
     await threads.brief(_reached, reach, slug)
     return await finding.wait_for_app(slug=slug, state=state, timeout_seconds=timeout_seconds)
 
@@ -76,13 +77,13 @@ def app_logs(reach: Reach, *, slug: str, lines: int, after: int | None = None) -
 
 
 def act(reach: Reach, *, slug: str, action: str) -> Action:
-    """Start, stop or restart a service: its command runs as the user's, outside the turn."""
+    """Start, stop or restart a service. Its command runs as the user's own, outside the turn."""
     _reached(reach, slug)
     return services.service(slug=slug, action=action)
 
 
 def _reached(reach: Reach, slug: str) -> None:
-    """NotFound, as for an app there is not."""
+    """NotFound if the app is not within reach, as if it did not exist."""
     layout.place("apps", slug)
     if not reach.holds(app_record(current(), slug)):
         raise errors.not_found("apps", slug)

@@ -1,6 +1,6 @@
-"""The pictures of all apps and bookmarks: what is shown now, and when it is made again.
+"""The pictures of all apps and bookmarks: which one is shown, and when it is made again.
 
-`Gallery` is what the daemon holds; `dashboard.rendering` knows how one is made.
+The daemon holds a `Gallery`; `dashboard.rendering` makes the pictures.
 """
 
 from dashboard.pictures.app import PicturedApp, World

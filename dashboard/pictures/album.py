@@ -1,4 +1,5 @@
-"""Which apps there are, and which image of each is shown now. No disk: tags are kept in memory."""
+"""Which apps there are, and which image of each is shown. No disk access: tags are kept in
+memory."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from dashboard.rendering.thumbs import CachedImage, CachedImages, Kind
 
 @dataclass(slots=True)
 class AlbumEntry:
-    """One app: as it was last told, when its pictures are due, and the commit they show."""
+    """One app: its last reported form, when its pictures are due, and the commit they show."""
 
     shown: PicturedApp
     screenshot: Due = field(default_factory=Due)
@@ -24,7 +25,7 @@ class AlbumEntry:
 
 
 class Album:
-    """Belongs to the daemon's thread. `changed(slug)` is called when another image is shown."""
+    """Belongs to the daemon's thread. Calls `changed(slug)` when a different image is shown."""
 
     def __init__(self, changed: Callable[[str], object]) -> None:
         self._changed = changed
@@ -39,7 +40,7 @@ class Album:
         return self._entries.get(slug)
 
     def need(self, slug: str) -> AlbumEntry:
-        """The app. NotFound when there is none of that name."""
+        """The entry of the app. NotFound if there is none of that name."""
         entry = self._entries.get(slug)
         if entry is None:
             raise errors.not_found("apps", slug)
@@ -61,7 +62,8 @@ class Album:
         return self._entries.pop(slug, None)
 
     def load(self, kept: Mapping[str, CachedImages]) -> None:
-        """What lies in the cache at the start; apps told of before learn of it here."""
+        """Load the images that the cache has at the start, also for apps that are already
+        known."""
         for slug, one in kept.items():
             self.keep(slug, one)
             if (entry := self._entries.get(slug)) is not None:
@@ -69,7 +71,7 @@ class Album:
                 entry.favicon.last = entry.favicon.last or _moment(one.favicon)
 
     def keep(self, slug: str, kept: CachedImages) -> None:
-        """What the cache has of the app from now on."""
+        """Set the images that the cache has of the app."""
         with self._telling(slug):
             self._kept[slug] = kept
 
@@ -77,7 +79,7 @@ class Album:
         self._kept.pop(slug, None)
 
     def unused(self, before: float) -> list[str]:
-        """Slugs without an app whose images are all older than `before` (Unix seconds)."""
+        """The slugs without an app whose images are all older than `before` (Unix seconds)."""
         return [
             slug
             for slug, kept in self._kept.items()
@@ -86,7 +88,7 @@ class Album:
         ]
 
     def switch(self, on: bool) -> None:
-        """Whether screenshots are shown at all."""
+        """Set whether screenshots are shown at all."""
         if on == self._screenshots:
             return
         before = {slug: self.choice(slug) for slug in self._entries}
@@ -100,7 +102,7 @@ class Album:
         return self._screenshots
 
     def choice(self, slug: str) -> tuple[Kind, str]:
-        """The kind of image shown and its entity tag. NotFound for no app."""
+        """The kind of the image shown and its entity tag. NotFound if there is no such app."""
         shown = self.need(slug).shown
         return self._kept.get(slug, CachedImages()).choice(
             shown.subject(slug), shown.thumb.kind, screenshots=self._screenshots
@@ -115,5 +117,5 @@ class Album:
 
 
 def _moment(held: CachedImage | None) -> float | None:
-    """When the image was made, on the clock of turns; one from the future counts as new."""
+    """When the image was made, in monotonic seconds; a time in the future counts as now."""
     return None if held is None else time.monotonic() - max(0.0, time.time() - held.at)

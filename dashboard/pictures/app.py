@@ -1,4 +1,4 @@
-"""What the gallery knows of an app, and what it asks of the rest of the daemon."""
+"""What the gallery knows about an app, and what it needs from the rest of the daemon."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from dashboard.rendering.thumbs import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PicturedApp:
-    """An app as its pictures depend on it.
+    """The facts about an app on which its pictures depend.
 
-    `html`: whether what `url` answers is HTML, None while that is not known. `repository`: the
-    directory that holds its `.git`. `icon`: its file's, an address or `file:` and a path below
-    home, in place of its page's. `declared`: pictures of a declared app go when it is removed;
-    those of a discovered one wait some days, because it comes back with its listener.
+    `html`: whether `url` answers with HTML, None while that is unknown. `repository`: the
+    directory that holds its `.git`. `icon`: the icon of its file, an address or `file:` and a path
+    below the dashboard's home, used instead of the icon of its page. `declared`: the pictures of a
+    declared app are deleted when it is removed; those of a discovered one are kept for some days,
+    because it comes back with its listener.
     """
 
     name: str
@@ -35,12 +36,12 @@ class PicturedApp:
 
     @property
     def address(self) -> str | None:
-        """The page a screenshot shows."""
+        """The page that a screenshot shows."""
         return self.thumb.url or self.url
 
     @property
     def photographed(self) -> bool:
-        """Whether it has a page worth a screenshot, and its picture may be one."""
+        """Whether it has a page for a screenshot, and its file permits one as its picture."""
         kind = self.thumb.kind in {"auto", "screenshot"}
         page = self.thumb.url is not None or (self.url is not None and self.html is not False)
         return kind and page
@@ -51,10 +52,11 @@ class PicturedApp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """The rest of the daemon, as the gallery needs it; everything is called on its thread.
+    """What the gallery needs from the rest of the daemon; everything is called on the daemon's
+    thread.
 
-    `thumb_changed(slug)` and `icon_changed(group)`: another image than before is shown.
-    `clients()`: whether a client has the event stream open. `battery()`: no mains power.
+    `thumb_changed(slug)` and `icon_changed(group)`: a different image is shown. `clients()`:
+    whether a client has the event stream open. `battery()`: whether the machine runs on battery.
     """
 
     config: Callable[[], Config]

@@ -1,6 +1,6 @@
-"""Which commit a repository stands on, read from two or three small files; git is never run.
+"""The commit that a repository is at, read from two or three small files; git is never run.
 
-For noticing a change only: the text is compared, never shown.
+Only for noticing a change: the text is compared, never shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def heads(roots: Iterable[Path]) -> dict[Path, str | None]:
 
 
 def head(root: Path) -> str | None:
-    """Branch and commit, None where there is no repository."""
+    """Branch and commit; None if there is no repository."""
     folder = git.folder_of(root)
     told = None if folder is None else git.line_of(folder / "HEAD")
     if folder is None or told is None:
@@ -31,7 +31,7 @@ def head(root: Path) -> str | None:
 
 
 def _commit(common: Path, ref: str) -> str:
-    """What the reference names. Where references are a table (reftable), the table's version."""
+    """The commit of the reference. With reftable: the version of the table."""
     if ref == "refs/heads/.invalid":
         return files.stat_of(common / "reftable" / "tables.list") or ""
     if ".." in Path(ref).parts or Path(ref).is_absolute():

@@ -1,4 +1,5 @@
-"""When a picture is made again, and how many in a row. Pure: times are given, monotonic seconds."""
+"""When a picture is made again, and how many in a row. Pure: times are arguments, in monotonic
+seconds."""
 
 from __future__ import annotations
 
@@ -10,21 +11,21 @@ RETRY_S = 30.0  # after the first failure; four times as long after each further
 
 @dataclass(slots=True)
 class Due:
-    """`wanted`: when something asked for it; `last`: when it was last made or tried."""
+    """`wanted`: the time for which one was requested; `last`: when it was last made or tried."""
 
     wanted: float | None = None
     last: float | None = None
     failures: int = 0
 
     def next(self, every: float | None) -> float | None:
-        """When it is due; None for never. Without `every` only because something asked."""
+        """When it is due; None if never. Without `every`, only if it was requested."""
         if every is None or self.last is None:
             return self.wanted
         again = self.last + every
         return again if self.wanted is None else min(self.wanted, again)
 
     def fresh(self, now: float, every: float) -> bool:
-        """Whether it was made or tried within `every` seconds."""
+        """Whether it was made or tried within the last `every` seconds."""
         return self.last is not None and now - self.last < every
 
     def tried(self, now: float, *, done: bool) -> None:
@@ -36,7 +37,7 @@ class Due:
 
 @dataclass(slots=True)
 class Allowance:
-    """So much at once, then `rate` of it per second: what is spent beyond it is waited for."""
+    """A budget of `most`, refilled at `rate` per second; after overspending one has to wait."""
 
     most: float
     rate: float
@@ -47,7 +48,7 @@ class Allowance:
         self.left = self.most
 
     def wait(self, now: float) -> float:
-        """Seconds until more may be spent; `now` never goes back."""
+        """Seconds until more may be spent; `now` must not go back."""
         self.left = min(self.most, self.left + (now - self.seen) * self.rate)
         self.seen = now
         return max(0.0, -self.left / self.rate)

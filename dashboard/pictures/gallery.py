@@ -1,4 +1,4 @@
-"""The pictures of all apps and the icons of bookmarks: shown, served, renewed."""
+"""The pictures of all apps and the icons of bookmarks: shown, served, and renewed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dashboard.rendering.thumbs import Kind, Picture
 
 log = logging.getLogger(__name__)
 
-LEAST_CPU_S = 0.5  # counted for a screenshot, also where the browser ended by itself
-ICON_CPU_S = 0.05  # counted for a favicon: two small answers, and one picture drawn
+LEAST_CPU_S = 0.5  # counted for a screenshot, even if the browser ended by itself
+ICON_CPU_S = 0.05  # counted for a favicon: two small requests, and one picture drawn
 
 
 class Gallery:
-    """Belongs to the daemon's thread; disk, drawing and the search for a browser go to others."""
+    """Belongs to the daemon's thread; disk access, drawing and browser search use threads."""
 
     def __init__(self, world: World, *, pace: Pace | None = None) -> None:
         self._world = world
@@ -45,7 +45,7 @@ class Gallery:
         self._behind: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        """Learn what the cache has, before the first app is known; `run` does it otherwise."""
+        """Load what the cache has, before the first app is known; otherwise `run` does it."""
         if self._rounds.begun:
             return
         self._rounds.begun = True
@@ -53,7 +53,7 @@ class Gallery:
         self._album.load(await asyncio.to_thread(thumbs.all_kept))
 
     def know(self, slug: str, shown: PicturedApp | None) -> None:
-        """What an app looks like from now on; None when there is no such app any more."""
+        """Set the facts about an app; None if there is no such app any more."""
         if shown is not None:
             self._rounds.know(slug, shown)
         elif (entry := self._album.drop(slug)) is not None and entry.shown.declared:
@@ -61,7 +61,8 @@ class Gallery:
             self._start(asyncio.to_thread(thumbs.forget, slug))
 
     def shown(self, slug: str) -> tuple[Kind, str]:
-        """`thumbKind` and `thumbEtag` of the app's record, without any I/O. NotFound for no app."""
+        """`thumbKind` and `thumbEtag` of the app's record, without any I/O. NotFound if there is
+        no such app."""
         return self._album.choice(slug)
 
     @property
@@ -70,7 +71,7 @@ class Gallery:
         return self._album.screenshots
 
     async def picture(self, slug: str) -> Picture:
-        """The app's image: there always is one. NotFound for no app."""
+        """The app's image; every app has one. NotFound if there is no such app."""
         shown = self._album.need(slug).shown
         found = await asyncio.to_thread(
             partial(
@@ -84,11 +85,12 @@ class Gallery:
         return found
 
     async def refresh(self, slugs: Iterable[str] | None = None) -> int:
-        """Take screenshots now, of every app that is up when none is named; how many were taken.
+        """Take screenshots now, of all apps that are up if none is named. Returns how many were
+        taken.
 
-        A named app that there is not, that does not answer or has no page is not
-        counted. Apps that a running refresh is busy with are waited for, not taken again.
-        Conflict `screenshots_off`.
+        A named app that does not exist, does not answer or has no page is not counted. An app that
+        a running refresh is taking is waited for, not taken again. Raises Conflict
+        `screenshots_off`.
         """
         wanted = self._wanted(slugs)
         self._album.switch(await self._switch.look())
@@ -105,9 +107,10 @@ class Gallery:
         return len(taken & wanted)
 
     async def icon(self, slug: str, group: Group, url: str) -> Icon | None:
-        """The icon of a link of the group `slug`, None when there is none yet.
+        """The icon of a link of the group `slug`, None if there is none yet.
 
-        NotFound when `url` is no web link of the group. `World.icon_changed` follows a fetch.
+        NotFound if `url` is not a web link of the group. If a fetch brings a different icon,
+        `World.icon_changed` is called.
         """
         source = icons.source(icons.link_of(group, url))
         return await self._icons.get(
@@ -122,7 +125,7 @@ class Gallery:
         await self._rounds.run()
 
     async def close(self) -> None:
-        """End what is being fetched and taken."""
+        """Cancel the fetches and screenshots that are running."""
         await self._icons.close()
         tasks = [*self._refreshes, *self._behind]
         for task in tasks:
@@ -144,13 +147,15 @@ class Gallery:
         return {slug for slug in sorted(slugs) if await self._photograph(slug)}
 
     async def _shoot(self, slug: str) -> float:
-        """Take a screenshot on the rounds; the CPU seconds that went into screenshots meanwhile."""
+        """Take a screenshot on the rounds. Returns the CPU seconds that screenshots took in that
+        time."""
         before = self._camera.spent
         await self._photograph(slug)
         return max(LEAST_CPU_S, self._camera.spent - before)
 
     async def _photograph(self, slug: str) -> bool:
-        """Take a screenshot of the app. Whether there is a new one; otherwise the old one stays."""
+        """Take a screenshot of the app. Returns whether there is a new one; otherwise the old one
+        stays."""
         entry, browser = self._album.get(slug), self._switch.browser
         address = entry.shown.address if entry else None
         if entry is None or browser is None or address is None:
@@ -166,13 +171,14 @@ class Gallery:
             done = True
         except (NoShot, NoImage, CannotWrite) as error:
             log.info("no screenshot", extra={"slug": slug, "why": str(error)})
-        finally:  # also after a defect: the next app must have its turn
+        finally:  # also after an unexpected error: the next app must have its turn
             entry.screenshot.tried(time.monotonic(), done=done)
         await self._reread(slug, entry)
         return done
 
     async def _fetch(self, slug: str) -> float:
-        """Fetch the app's favicon; a failure keeps the old one. The CPU seconds counted for it."""
+        """Fetch the app's favicon; a failure keeps the old one. Returns the CPU seconds to count
+        for it."""
         entry = self._album.get(slug)
         if entry is None:
             return 0.0
@@ -192,7 +198,8 @@ class Gallery:
         return ICON_CPU_S
 
     async def _reread(self, slug: str, entry: AlbumEntry) -> None:
-        """Learn what the cache has of the app now, unless it went while its picture was made."""
+        """Read what the cache has of the app now, unless the app was removed while its picture was
+        made."""
         if self._album.get(slug) is None and entry.shown.declared:
             await asyncio.to_thread(thumbs.forget, slug)
             return

@@ -1,9 +1,9 @@
 """The rounds of the gallery: whose screenshot and favicon is due, one after another.
 
-Nothing here may cost the machine its ease: one page is loaded at a time, and what pictures cost is
-a small share of one core. So a single app has its picture 3 s after it is up, forty that come up at
-once have theirs over minutes; declared apps go before those that were only found, of which none is
-made while no page is open.
+Pictures must not slow the machine down: one page is loaded at a time, and pictures take only a
+small share of one core. So a single app has its picture 3 s after it is up, while forty that come
+up at once get theirs over minutes. Declared apps come before discovered ones, whose pictures are
+only made while a page is open.
 When a picture is due: docs/design/dashboard.md#thumbnails-and-cards
 """
 
@@ -27,26 +27,26 @@ from dashboard.pictures.switch import Switch
 from dashboard.rendering import thumbs
 
 DAY_S = 86_400.0
-UNUSED_S = 7 * DAY_S  # so long the images of a discovered app wait for its return
+UNUSED_S = 7 * DAY_S  # how long the images of a discovered app are kept for its return
 Make = Callable[[str], Awaitable[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """Seconds between things. `share`: of one core, which pictures may take; `at_once`: seconds of
-    CPU that they may take before they first have to wait for it."""
+    """Periods in seconds. `share`: of one core, for pictures; `at_once`: seconds of CPU that
+    pictures may use before they first have to wait."""
 
     after_up: float = 3.0
     between_commits: float = 60.0
-    look: float = 5.0  # between two looks at what is due when nothing says so
-    check: float = 10.0  # between two looks at commits and the browser
+    look: float = 5.0  # between two checks of what is due, if nothing happens
+    check: float = 10.0  # between two checks of commits and the browser
     favicon: float = 3600.0
     share: float = 0.04
     at_once: float = 10.0
 
 
 class Rounds:
-    """Belongs to the daemon's thread. `photograph` and `fetch` return the CPU seconds it took."""
+    """Belongs to the daemon's thread. `photograph` and `fetch` return CPU seconds spent."""
 
     def __init__(
         self, album: Album, switch: Switch, world: World, pace: Pace, *,
@@ -58,7 +58,7 @@ class Rounds:
         self.begun = False
 
     def know(self, slug: str, shown: PicturedApp) -> None:
-        """An app as it is from now on; what it became may be reason for new pictures."""
+        """Set the facts about an app; a change may be a reason for new pictures."""
         before = self._album.get(slug)
         old = before.shown if before else None
         if old is not None and shown.framework is None:  # a stopped app keeps its mark
@@ -84,7 +84,7 @@ class Rounds:
             group.create_task(self._checks())
 
     async def _round(self) -> None:
-        """Make what is due, one after another, as far as what it costs is allowed."""
+        """Make the pictures that are due, one after another, as far as their budget allows."""
         pace = self._pace
         allowance = Allowance(pace.at_once, pace.share)
         while True:
@@ -100,13 +100,13 @@ class Rounds:
                 await happened(self._news, min(pace.look, until))
 
     def _following(self) -> tuple[float, str, Make] | None:
-        """What is due first, of both kinds."""
+        """The picture of either kind that is due first."""
         kinds = ((self.next_favicon(), self._fetch), (self.next_screenshot(), self._photograph))
         due = [(*found, make) for found, make in kinds if found is not None]
         return min(due, key=lambda one: one[0], default=None)
 
     def next_screenshot(self) -> tuple[float, str] | None:
-        """When the next screenshot is due, and whose."""
+        """When the next screenshot is due, and of which app."""
         if self._switch.browser is None:
             return None
         watched = self._world.clients() and not self._world.battery()
@@ -117,7 +117,8 @@ class Rounds:
         )
 
     def next_favicon(self) -> tuple[float, str] | None:
-        """When the next favicon is due, and whose: of apps that show no screenshot."""
+        """When the next favicon is due, and of which app; only for apps that show no
+        screenshot."""
         clients = self._world.clients()
         return _first(
             [
@@ -143,11 +144,12 @@ class Rounds:
         )
 
     def _hourly(self, slug: str) -> float:
-        """An hour and up to a quarter, always the same for an app: so that they part."""
+        """An hour to an hour and a quarter, constant for an app, so that apps do not coincide."""
         return self._pace.favicon * (1 + crc32(slug.encode()) % 256 / 1024)
 
     async def _checks(self) -> None:
-        """What changes without a word: commits, PATH, and images that are no longer needed."""
+        """Check what changes without an event: commits, PATH, and images that are no longer
+        needed."""
         while True:
             self._album.switch(await self._switch.look())
             if self._switch.browser is not None:
@@ -178,7 +180,7 @@ class Rounds:
 
 
 def _page(shown: PicturedApp) -> tuple[object, ...]:
-    """What decides how the page looks, as far as files say it."""
+    """The settings in files that decide how the page looks."""
     return (shown.address, shown.url, shown.thumb, shown.icon)
 
 
@@ -186,9 +188,9 @@ def _first(
     candidates: Iterable[tuple[AlbumEntry, float | None, str]],
     wanted: Callable[[str, AlbumEntry], bool],
 ) -> tuple[float, str] | None:
-    """Of those that are due a declared one, else the one that is due first.
+    """Of the apps that are due, a declared one first; if none is due, the one that is due first.
 
-    `wanted` costs more than the rest, so it is asked of as few as can be.
+    `wanted` costs more than the rest, so it is called for as few apps as possible.
     """
     now = time.monotonic()
     ranked = [
@@ -196,7 +198,7 @@ def _first(
         for entry, at, slug in candidates
         if at is not None
     ]
-    heapify(ranked)  # mostly the first is wanted: the others need no order
+    heapify(ranked)  # usually the first is wanted: the others need no order
     while ranked:
         *_, at, slug, entry = heappop(ranked)
         if wanted(slug, entry):

@@ -1,4 +1,4 @@
-"""Whether screenshots are on, and by which browser."""
+"""Whether screenshots are on, and which browser takes them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Switch:
 
     @property
     def browser(self) -> str | None:
-        """The browser to run, None while screenshots are off."""
+        """The browser to run; None while screenshots are off."""
         return None if self.settings.enabled is False else self._browser
 
     async def look(self) -> bool:
-        """Look for the browser again. Whether screenshots are on."""
+        """Look for the browser again. Returns whether screenshots are on."""
         self._browser = await asyncio.to_thread(chromium.found, self.settings.command)
         return self.browser is not None
 
     def required(self) -> str:
-        """The browser. Conflict, with the reason, when screenshots are off."""
+        """The browser. Conflict, with the reason, if screenshots are off."""
         if (browser := self.browser) is not None:
             return browser
         command = self.settings.command

@@ -1,6 +1,6 @@
-"""What ran when the machine went down, and how it comes back.
+"""What ran when the machine went down, and how it is started again.
 
-What is remembered and when it counts as lost: docs/design/dashboard.md#remembering-over-a-reboot
+What is stored and when it counts as lost: docs/design/dashboard.md#remembering-over-a-reboot
 """
 
 from dashboard.reboot.entry import Listening

@@ -1,4 +1,4 @@
-"""The `service` block that makes a lost command a service of its app."""
+"""The `service` block that turns a lost command into a service of its app."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from dashboard.reboot.entry import JournalEntry
 
 
 def write(entry: JournalEntry, slug: str) -> AppFile:
-    """Put the block into apps/<slug>.yaml, which is made when there is none. The app it is now.
+    """Add the block to apps/<slug>.yaml, which is created if there is none. Returns the app's
+    file.
 
-    409 `exists` when it has one, `invalid_file`, `changed`; 400 for what a file cannot say.
-    Blocks.
+    409 `exists` if the file has a block, `invalid_file`, `changed`; 400 for values that a file
+    cannot hold. Blocks.
     """
     known = store.get("apps", slug)
     written = _first(entry, slug) if known is None else _more(entry, slug, known)
@@ -24,7 +25,7 @@ def write(entry: JournalEntry, slug: str) -> AppFile:
 
 
 def environment(entry: JournalEntry) -> dict[str, str]:
-    """PORT is not of it: it comes from the port of the app."""
+    """The kept environment without PORT, which comes from the port of the app."""
     return {name: value for name, value in entry.env.items() if name != "PORT"}
 
 
@@ -39,13 +40,15 @@ def _first(entry: JournalEntry, slug: str) -> File:
 
 
 def _listened_in(entry: JournalEntry) -> str:
-    """Where it is recognised, which may lie below where it was started, as a workspace's does."""
+    """The directory it is recognised by; it may be below the one it was started in, as in a
+    workspace of packages."""
     told = (entry.identity or {}).get("cwd")
     return told if isinstance(told, str) and told.startswith("/") else entry.cwd
 
 
 def _more(entry: JournalEntry, slug: str, known: File) -> File:
-    """Refused when the file changes meanwhile: the block may be there by then."""
+    """Add the block to an existing file. Refused if it has changed: it may have a block by
+    then."""
     value = known.value or {}
     if value.get("service") and known.etag is not None:
         raise errors.exists(known.file, known.etag)

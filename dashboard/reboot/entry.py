@@ -1,4 +1,4 @@
-"""One listener: as a scan shows it, and as it is remembered over a reboot."""
+"""One listener: as a scan shows it, and as it is stored over a reboot."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ TITLED = "it wrote a title over its command line, which is lost; start it by han
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A listener of the last scan that is to be remembered.
+    """A listener of the last scan that is to be stored.
 
     `slug` is that of its app, declared or discovered; `argv` starts it again, in `cwd`. `service`:
-    it belongs to a service of ours, and `autostart` is what the file says of that. `identity` is
-    the record Identity, masked. `pid`: what `argv` started, whose environment is
-    kept; `titled`: the program has written over its arguments.
+    it belongs to a service of ours, and `autostart` is what the file says about that. `identity`
+    is the record Identity, masked. `pid`: the process that `argv` started, whose environment is
+    stored; `titled`: the program has overwritten its arguments.
     """
 
     id: str
@@ -47,9 +47,10 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """One listener as the journal has it.
+    """One listener as the journal stores it.
 
-    `withheld` says why its command cannot be run again; `argv` is then for people, masked.
+    `withheld` says why its command cannot be run again; `argv` is then masked, and only for
+    people.
     """
 
     id: str
@@ -67,7 +68,7 @@ class JournalEntry:
 
     @classmethod
     def of(cls, one: Listening, at: datetime) -> JournalEntry:
-        """What may be kept of it."""
+        """The entry of a listener, without what must not be stored."""
         shown = tuple(masked_argv(one.argv))
         withheld = _withheld(one)
         identity = dict(one.identity) if one.identity else None
@@ -88,7 +89,8 @@ class JournalEntry:
 
     @property
     def started_as(self) -> tuple[str, tuple[str, ...]]:
-        """Where and how it was started: the same again is the same program on another port."""
+        """Where and how it was started: another listener with the same value is the same program
+        on another port."""
         return self.cwd, self.argv
 
     def stored(self) -> dict[str, Any]:
@@ -109,7 +111,7 @@ class JournalEntry:
 
     @classmethod
     def load(cls, value: Mapping[str, Any]) -> JournalEntry:
-        """The inverse of `stored`. ValueError, TypeError or KeyError for anything else."""
+        """The inverse of `stored`. Raises ValueError, TypeError or KeyError for anything else."""
         port, identity = value["port"], value["identity"]
         if type(port) is not int or not isinstance(identity, dict | None):
             raise ValueError("a port or an identity is none")
@@ -130,7 +132,7 @@ class JournalEntry:
 
 
 def text(value: object) -> str:
-    """TypeError when it is none."""
+    """The value, which must be text. Raises TypeError for anything else."""
     if not isinstance(value, str):
         raise TypeError("a text is none")
     return value
@@ -141,7 +143,7 @@ def optional(value: object) -> str | None:
 
 
 def moment(value: object) -> datetime:
-    """A time with its zone."""
+    """A time with its zone. Raises ValueError for any other text."""
     found = datetime.fromisoformat(text(value))
     if found.tzinfo is None:
         raise ValueError("a time has no zone")

@@ -1,4 +1,4 @@
-"""What of a process's environment is remembered, so that it finds its tools again."""
+"""The variables of a process's environment that are stored, so that it finds its tools again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MOST, VALUE = 64, 8 << 10  # variables, characters
 
 
 def read(pids: Mapping[str, int]) -> dict[tuple[str, int], dict[str, str]]:
-    """The kept variables of each process, by the same id and pid. Blocks."""
+    """The kept variables of each process, by its id and pid. Blocks."""
     return {(id_, pid): kept(table.environ(pid)) for id_, pid in pids.items()}
 
 
 def kept(environ: Iterable[bytes]) -> dict[str, str]:
-    """No name of a secret, and no value that holds one; only what is text."""
+    """The variables to keep: none whose name or value is a secret, and only printable text."""
     found: dict[str, str] = {}
     for one in environ:
         name, _, value = one.decode(errors="surrogateescape").partition("=")
@@ -33,5 +33,5 @@ def kept(environ: Iterable[bytes]) -> dict[str, str]:
 
 
 def _is_fit(value: str) -> bool:
-    printable = value.isprintable()  # no lone surrogate is
+    printable = value.isprintable()  # a lone surrogate is not printable
     return printable and len(value) <= VALUE and masks.within(value) == value

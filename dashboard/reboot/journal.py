@@ -1,4 +1,4 @@
-"""`running.json`: what listened when it was last written, and during which boot."""
+"""`running.json`: what listened when the file was last written, and in which boot."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ RECENT = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One state of the file."""
+    """The content of the file."""
 
     boot: str
     written: datetime
     entries: tuple[JournalEntry, ...]
 
     def running(self) -> list[JournalEntry]:
-        """What counts as running when it was written: at a shutdown some end before the daemon."""
+        """What counts as running when it was written: at a shutdown some processes end before the
+        daemon."""
         return [one for one in self.entries if self.written - one.last_seen <= RECENT]
 
 

@@ -1,6 +1,6 @@
-"""The journal and the notice of what a reboot took: the face of this room.
+"""The journal and the notice of what a reboot took: the entry point of this package.
 
-Everything here is touched on the daemon's thread only; the disk is, in threads.
+Everything here is used on the daemon's thread only; disk access is in threads.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from dashboard.services.system import boot
 log = logging.getLogger(__name__)
 
 WRITE_S = 2.0
-RENEW_S = 300.0  # how far off a "last seen" may be after a machine went down without a word
+RENEW_S = 300.0  # how old a "last seen" may be after a machine lost power
 
 
 class Lost:
-    """One journal and one notice. `begin` after Supervisor.begin, then `run` as a task."""
+    """One journal and one notice. Call `begin` after Supervisor.begin; `run` is a task."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -37,19 +37,19 @@ class Lost:
         self._boot = ""
         self._began: float | None = None
         self._in_grace = True
-        self._journal_waits = self._notice_waits = False  # for the disk
+        self._journal_waits = self._notice_waits = False  # to be written
         self._scanned: tuple[float, datetime] | None = None  # by both clocks
-        self._stored = 0.0  # the scan whose times the journal on disk has, by the first of them
-        self._refused = False  # by the disk, the last time
+        self._stored = 0.0  # by the first clock: the scan whose times the journal on disk has
+        self._refused = False  # whether the last write failed
         self._kept: bool | None = None  # whether the journal on disk has entries; None: no file
-        self._earlier = False  # whether that one is of an earlier boot
+        self._earlier = False  # whether the journal on disk is of an earlier boot
         self._gone: frozenset[str] = frozenset()
         self._last_told: render.Notice | None = None
         self._restarts: dict[str, asyncio.Task[Restarted]] = {}
         self._saving = asyncio.Lock()
 
     async def begin(self) -> None:
-        """Read journal and notice; another boot than the journal's: its entries may be lost."""
+        """Read journal and notice. If the journal is of another boot, its entries may be lost."""
         clock = self.world.clock
         self._boot = await asyncio.to_thread(boot.boot_id)
         self._notice = await asyncio.to_thread(notice.load)
@@ -69,7 +69,8 @@ class Lost:
         self._began = clock.now()
 
     def seen(self, listeners: Sequence[Listening]) -> None:
-        """After every scan: what is to be remembered and listens now. No disk."""
+        """Apply a scan: the listeners to store that listen now. Called after every scan; no disk
+        access."""
         if not self._enabled or self._began is None:
             return
         self._scanned = now, at = self.world.clock.now(), self.world.clock.wall()
@@ -81,13 +82,14 @@ class Lost:
             self._tell()
 
     async def run(self) -> None:
-        """Write what waits, at most every 2 s, and end the grace time; never returns."""
+        """Write what waits, every 2 s at most, and end the grace time when it is over; never
+        returns."""
         while True:
             await self.step()
             await self.world.clock.sleep(WRITE_S)
 
     async def step(self) -> None:
-        """One round: the notice is renewed, what waits is written."""
+        """One round: update the notice, and write what waits."""
         settings, clock = self.world.settings(), self.world.clock
         if not settings.enabled:
             await self._off()
@@ -103,7 +105,7 @@ class Lost:
         self._tell()
 
     def wire(self) -> render.Notice | None:
-        """The notice as the record `lost`. No disk."""
+        """The notice as the record `lost`. No disk access."""
         items = self._items.values()
         return render.notice([*items], self._gone, self.world.services)
 
@@ -114,9 +116,10 @@ class Lost:
         *,
         as_service: bool = False,
     ) -> Restarted:
-        """Once, or from now on as a service. 404 for another id; 400; 409 as a service.
+        """Start an item again, once or as a service from now on. 404 for an unknown id; 400; 409
+        as a service.
 
-        The caller may go away; it is started all the same. A second caller joins the first.
+        The start goes on if the caller is cancelled. A second caller joins the first.
         """
         item = self._item(id)
         name = f"restart {as_service} {slug}"
@@ -130,7 +133,8 @@ class Lost:
         return await asyncio.shield(running)
 
     async def dismiss(self, id: str | None = None) -> render.LostNotice:  # noqa: A002
-        """One item, or the whole notice: `{lost}` with what remains. 404 for another id."""
+        """Dismiss one item, or the whole notice: `{lost}` with what remains. 404 for an unknown
+        id."""
         ids = {*self._items} if id is None else {self._item(id).id}
         if ids:
             async with self._saving:
@@ -139,7 +143,8 @@ class Lost:
         return {"lost": self.wire()}
 
     async def close(self) -> None:
-        """Write what waits, and when each was last seen; what is being started goes on."""
+        """Write what waits, with the last-seen times. Commands that are being started go on
+        running."""
         for task in [*self._restarts.values()]:
             task.cancel()
         if self._began is not None and self._enabled:
@@ -160,23 +165,24 @@ class Lost:
         return self._items[id_]
 
     def _ended(self, entry: JournalEntry) -> bool:
-        """A service that a user stopped is not lost."""
+        """Whether the user stopped the service; then it is not lost."""
         state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
         return bool(state and state["status"] == "stopped" and state["reason"] == "user")
 
     def _was_stopped(self, entry: JournalEntry) -> bool:
-        """Whether a user stopped it in the boot before, after the last scan that saw it."""
+        """Whether the user stopped it in the boot before, after the last scan that saw it."""
         state = self.world.services.state(entry.slug) if entry.slug and entry.service else None
         record = state.record if state else None
         return bool(record and (record.status, record.reason) == ("stopped", "user"))
 
     def _renew(self, seconds: float = 0.0) -> None:
-        """Write the journal for its times alone, when they are older than the last scan by that."""
+        """Have the journal written for its times alone, if they are that much older than the last
+        scan."""
         if self._scanned is not None and self._kept:
             self._journal_waits |= self._scanned[0] - self._stored > seconds
 
     def _grace_is_over(self) -> None:
-        """From now on the journal may be empty, too."""
+        """End the grace time; from then on an empty journal may be written too."""
         self._in_grace = False
         self._journal_waits = True
         if self._notice.pending:
@@ -184,7 +190,8 @@ class Lost:
             self._notice_waits = True
 
     def _starts_by_itself(self, entry: JournalEntry) -> bool:
-        """As its file says now; what has no file any more is as it was."""
+        """Whether its service starts by itself, as its file says now, or as stored if it has no
+        file."""
         if entry.slug is None or not entry.service:
             return False
         service = self.world.services.declared(entry.slug)
@@ -217,7 +224,7 @@ class Lost:
     def _restart_over(self, id_: str, done: asyncio.Task[Restarted]) -> None:
         self._restarts.pop(id_, None)
         if not done.cancelled():
-            done.exception()  # the caller may have gone; then no other looks at it
+            done.exception()  # retrieves the exception, as the caller may be gone
 
     def _mark(self, id_: str, *, slug: str | None, status: Status, note: str | None) -> None:
         item = self._notice.items.get(id_)
@@ -240,12 +247,13 @@ class Lost:
             self.world.changed([*self._items])
 
     async def _look(self) -> None:
-        """Which directories are gone, for an answer must not wait for a disk."""
+        """Find the items whose directories are gone, so that an answer need not wait for the
+        disk."""
         if self._notice.items:
             self._gone = await asyncio.to_thread(render.gone, [*self._notice.items.values()])
 
     async def _save(self) -> None:
-        """A disk that refuses is asked again with the next step."""
+        """Write what waits; after a failure the next step tries again."""
         async with self._saving:
             try:
                 await self._write_notice()
@@ -257,7 +265,7 @@ class Lost:
                 self._refused = True
 
     async def _write_notice(self) -> None:
-        """Always first: what it takes over from the journal may be overwritten there then."""
+        """Always written before the journal, whose old entries it has taken over."""
         if self._notice_waits:
             self._notice_waits = False
             try:
@@ -267,7 +275,8 @@ class Lost:
                 raise
 
     async def _write_journal(self) -> None:
-        """No good one of an earlier boot is replaced by an empty one within the grace time."""
+        """Write the journal, but do not replace entries of an earlier boot with none in the grace
+        time."""
         if unread := self._running.unread():
             self._running.know(await asyncio.to_thread(environment.read, unread))
         if not self._journal_waits:
@@ -286,7 +295,7 @@ class Lost:
         self._kept, self._earlier, self._stored = bool(entries), False, scan[0]
 
     async def _off(self) -> None:
-        """Nothing is remembered while it is not wanted; what is lost already waits unseen."""
+        """Store nothing while `lost` is disabled; what is already lost is kept, but not shown."""
         self._running = Running()
         if self._kept is not None:
             async with self._saving:

@@ -1,4 +1,4 @@
-"""`lost.json`: what a reboot took, until it is back or dismissed."""
+"""`lost.json`: what a reboot took, until it runs again or is dismissed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST, STAYS = 50, timedelta(days=14)
 class Item:
     """One listener that did not come back after the boot at `booted`; `note` is for people.
 
-    `noticed`: when this service learnt of that boot, which may be days later.
+    `noticed`: when this service noticed that boot, which may be days later.
     """
 
     entry: JournalEntry
@@ -34,7 +34,8 @@ class Item:
         return self.entry.id
 
     def is_back(self, ids: Collection[str], slugs: Collection[str | None]) -> bool:
-        """Of what is being started that is judged when it is over."""
+        """Whether it listens again; never so while it is being started, as that is judged at the
+        end."""
         return self.status != "starting" and (self.id in ids or self.entry.slug in slugs)
 
 
@@ -42,7 +43,7 @@ class Item:
 class Notice:
     """What is lost, and what may still come back by itself within the grace time (`pending`).
 
-    `taken` is the boot whose journal was taken in last: no journal counts twice.
+    `taken` is the boot of the last journal that was applied, so that no journal counts twice.
     """
 
     items: dict[str, Item] = field(default_factory=dict)
@@ -52,12 +53,12 @@ class Notice:
     def take(
         self, boot: str, entries: Iterable[JournalEntry], *, booted: datetime, now: datetime
     ) -> None:
-        """A reboot: these ran before it. What was lost already stays lost."""
+        """Apply a reboot: these entries ran before it. What was lost already stays lost."""
         self.pending.update({one.id: Item(one, booted, now) for one in entries})
         self.taken = boot
 
     def grace_is_over(self, starts_by_itself: Callable[[JournalEntry], bool]) -> None:
-        """What has not come back is lost, but for services that start by themselves."""
+        """Make what has not come back lost, except services that start by themselves."""
         lost = [item for item in self.pending.values() if not starts_by_itself(item.entry)]
         ids, slugs = {item.id for item in lost}, {item.entry.slug for item in lost} - {None}
         earlier = [item for item in self.items.values() if not item.is_back(ids, slugs)]
@@ -66,14 +67,14 @@ class Notice:
         self.pending = {}
 
     def returned(self, ids: Collection[str], slugs: Collection[str]) -> bool:
-        """Forget what is back; whether that is anything."""
+        """Drop what is back. Returns whether anything was dropped."""
         before = len(self.items) + len(self.pending)
         self.items = _without(self.items, ids, slugs)
         self.pending = _without(self.pending, ids, slugs)
         return len(self.items) + len(self.pending) != before
 
     def prune(self, now: datetime) -> bool:
-        """Forget what is lost for too long; whether that is anything."""
+        """Drop what has been lost for too long. Returns whether anything was dropped."""
         before = len(self.items)
         self.items = {item.id: item for item in self.items.values() if now - item.noticed <= STAYS}
         return len(self.items) != before
@@ -91,7 +92,7 @@ def load() -> Notice:
 
 
 def save(value: dict[str, Any]) -> None:
-    """`value` as Notice.stored makes it."""
+    """`value` is what Notice.stored returns."""
     stored.save(FILE, value)
 
 
@@ -115,7 +116,7 @@ def _stored(item: Item) -> dict[str, Any]:
 
 
 def _item(value: dict[str, Any]) -> Item:
-    """A restart that was under way when the daemon ended is not any more."""
+    """A stored item. One that was being started when the daemon ended is lost again."""
     note = optional(value["note"])
     status: Status = "failed" if note else "lost"
     booted, noticed = moment(value["bootedAt"]), moment(value["noticedAt"])

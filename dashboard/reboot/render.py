@@ -1,4 +1,4 @@
-"""The notice as clients get it."""
+"""The notice as clients receive it."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class Notice(TypedDict):
 
 
 class LostNotice(TypedDict):
-    """`lost` is null when there is nothing."""
+    """`lost` is null if nothing is lost."""
 
     lost: Notice | None
 
 
 def gone(items: Collection[Item]) -> frozenset[str]:
-    """The ids of those whose directory is no more. Blocks."""
+    """The ids of the items whose directory no longer exists. Blocks."""
     return frozenset(one.id for one in items if not Path(one.entry.cwd).is_dir())
 
 
 def blocked(item: Item, gone: Collection[str], services: Supervisor) -> str | None:
-    """Why it cannot be started from here; what its file says of a service is not judged here."""
+    """Why it cannot be started from here; the service in its file is not checked here."""
     if not services.world.limits().enabled:
         return OFF
     if item.entry.slug is not None and services.declared(item.entry.slug) is not None:
@@ -64,7 +64,7 @@ def blocked(item: Item, gone: Collection[str], services: Supervisor) -> str | No
 
 
 def notice(items: Collection[Item], gone: Collection[str], services: Supervisor) -> Notice | None:
-    """Newest first; None when nothing is lost."""
+    """The notice, newest item first; None if nothing is lost."""
     if not items:
         return None
     return {

@@ -1,4 +1,4 @@
-"""A lost item started again: once, or from now on as a service of its app."""
+"""A lost item is started again: once, or from then on as a service of its app."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dashboard.services.definition import Service
 from dashboard.services.errors import services_off
 from dashboard.services.supervise import Supervisor
 
-PORT_S, ANSWER_S = 15.0, 10.0  # waited for the port in all, and of that by the action itself
+PORT_S, ANSWER_S = 15.0, 10.0  # wait for the port, and the action's share of it
 STATES = {
     "running": "up",
     "starting": "starting",
@@ -42,9 +42,9 @@ class Restarted(TypedDict):
 async def slug_for(
     entry: JournalEntry, wanted: str | None, services: Supervisor, *, as_service: bool
 ) -> str:
-    """The slug it is to run under: `wanted`, else its own, else one that is free.
+    """The slug to run it under: `wanted`, else its own, else a free one.
 
-    400 `bad_slug`, and 400 `invalid` when it cannot be that one. As a service it may be that of
+    400 `bad_slug`, and 400 `invalid` if it cannot be that one. As a service it may be that of
     another declared app, which then gets the block.
     """
     if wanted is not None:
@@ -62,22 +62,23 @@ async def slug_for(
 
 
 async def once(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
-    """Start its service as the file has it, else the command as it ran."""
+    """Start its service as the file has it, else the stored command."""
     return await _waited(services, slug, services.once(slug, _definition(entry)))
 
 
 async def as_service(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
-    """Write the service block, then start it. 409 `exists`, `services_off`, and of the write."""
+    """Write the service block, then start it. 409 `exists`, `services_off`, and those of the
+    write."""
     if not services.world.limits().enabled:
         raise services_off()
     app = await asyncio.to_thread(block.write, entry, slug)
-    assert app.service is not None  # it was written this moment, and read again
+    assert app.service is not None  # just written, and read again
     services.declare(slug, Service.of(app.service, app.port, app.host))
     return await _waited(services, slug, services.act(slug, "start"))
 
 
 def answer(item: Item, slug: str | None, outcome: Outcome) -> Restarted:
-    """The answer of a restart; `message` says for people what `reason` says in a word."""
+    """The answer of a restart; `message` explains for people what `reason` says in a word."""
     came_up = outcome.ok and outcome.status == "running"
     return {
         "ok": came_up,
@@ -97,7 +98,8 @@ def not_started(reason: str, message: str) -> Outcome:
 
 
 async def _waited(services: Supervisor, slug: str, start: Awaitable[Outcome]) -> Outcome:
-    """A start that is refused is one that did not come up, which is answered with 200."""
+    """Wait for a start. A refused start counts as one that did not come up, and is answered with
+    200."""
     try:
         outcome = await start
     except Conflict as error:

@@ -1,4 +1,4 @@
-"""What listens now, and what did until a moment ago: the journal as it grows."""
+"""What listens now, and what did until recently: the entries of the journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _RunningApp:
     entry: JournalEntry
     pid: int | None
     here: bool
-    seen: float  # seconds that never go back, unlike the moment beside it
+    seen: float  # monotonic seconds, unlike `at`
     at: datetime
     shown: Listening | None = None
 
@@ -27,10 +27,10 @@ class Running:
         self._known: dict[str, _RunningApp] = {}
         self._unread: dict[str, int] = {}
         self._last: Sequence[Listening] | None = None
-        self._again: tuple[float, datetime] | None = None  # when just that was seen again
+        self._again: tuple[float, datetime] | None = None  # when the same listeners were last seen
 
     def resume(self, entries: Iterable[JournalEntry], now: float) -> None:
-        """What an earlier daemon of this boot wrote; the next scan sees most of it again."""
+        """Load what an earlier daemon of this boot wrote; the next scan sees most of it again."""
         self._last = self._again = None
         self._known = {
             one.id: _RunningApp(one, None, here=False, seen=now, at=one.last_seen)
@@ -49,10 +49,10 @@ class Running:
         at: datetime,
         ended: Callable[[JournalEntry], bool],
     ) -> bool:
-        """Take in a scan; whether the journal now differs in more than times.
+        """Apply a scan. Returns whether the journal differs in more than times.
 
-        `ended` tells of a gone entry that its end is nothing a reboot did. The very listeners of
-        the time before cost nothing.
+        `ended` returns whether a missing entry ended for a reason other than a reboot. The same
+        listeners as in the scan before cost nothing.
         """
         if listeners is self._last:
             self._again = now, at
@@ -75,11 +75,12 @@ class Running:
             self._again = None
 
     def unread(self) -> dict[str, int]:
-        """Processes whose environment is still to be read: pid by id."""
+        """The processes whose environment has yet to be read: pid by id."""
         return dict(self._unread)
 
     def know(self, environments: Mapping[tuple[str, int], Mapping[str, str]]) -> None:
-        """What was read of them; of a process that was replaced meanwhile nothing is taken."""
+        """Store the environments that were read, except that of a process that was replaced
+        since."""
         for (id_, pid), env in environments.items():
             known = self._known.get(id_)
             if self._unread.get(id_) == pid:
@@ -127,5 +128,5 @@ def _moved(
     slugs: Collection[str | None],
     programs: Collection[tuple[str, tuple[str, ...]]],
 ) -> bool:
-    """Whether the same app listens elsewhere by now."""
+    """Whether the same app now listens elsewhere."""
     return one.slug in slugs or (one.withheld is None and one.started_as in programs)

@@ -1,4 +1,5 @@
-"""The two state files of this room: whole or not at all, and never a reason not to start."""
+"""The two state files of this package: written whole or not at all, and never a reason not to
+start."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ VERSION = 1
 
 
 def load(name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
-    """What the file holds, None when there is none; one that is not ours is put aside. Blocks."""
+    """What the file holds, None if there is none; an unreadable file is put aside. Blocks."""
     try:
         found = files.read(layout.state_dir() / name)
         if found is None:
@@ -35,7 +36,7 @@ def load(name: str, read: Callable[[dict[str, Any]], T]) -> T | None:
 
 
 def save(name: str, value: dict[str, Any]) -> None:
-    """`read_only` when the disk refuses; the file is then as it was. Blocks."""
+    """Write the file. `read_only` if the disk refuses, and the file is unchanged. Blocks."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     data = orjson.dumps({"version": VERSION, **value}, option=options)
     with _logging_failures(name):
@@ -43,7 +44,7 @@ def save(name: str, value: dict[str, Any]) -> None:
 
 
 def remove(name: str) -> None:
-    """`read_only` when the disk refuses. Blocks."""
+    """Delete the file. `read_only` if the disk refuses. Blocks."""
     with _logging_failures(name):
         files.change(layout.state_dir() / name, lambda _now: None)
 
@@ -58,7 +59,7 @@ def _logging_failures(name: str) -> Iterator[None]:
 
 
 def _put_aside(name: str, error: Exception) -> None:
-    """It may be of a newer version of this service, so it is kept."""
+    """Rename the file and keep it, as it may be that of a newer version of this service."""
     aside = f"{name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
     log.warning("put aside", extra={"file": name, "why": str(error), "aside": aside})
     try:

@@ -1,4 +1,4 @@
-"""What this room needs of the daemon."""
+"""What this package needs from the daemon."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """All of it is called on the daemon's thread.
+    """Everything is called on the daemon's thread.
 
-    `changed` gets the ids of the notice whenever something of it has changed, none when it is
-    cleared: what the `reboot` event says.
+    `changed` receives the ids of the notice whenever the notice has changed, none if it was
+    cleared; the `reboot` event has the same ids.
     """
 
     clock: Clock
     services: Supervisor
     changed: Callable[[Sequence[str]], None]
-    settings: Callable[[], Settings] = Settings  # asked each time, as the file may change
+    settings: Callable[[], Settings] = Settings  # called each time, as the file may change

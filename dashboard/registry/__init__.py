@@ -1,5 +1,5 @@
-"""What there is: the files and the listeners of one moment put together.
+"""Which apps there are: the files and the listeners of one moment combined.
 
 Pure: no disk, no clock, no loop. `census` says which apps exist, whose listener is whose, and what
-health is to be told; `records` says it on the wire; `claim` is what a listener's file would say.
+health gets; `records` makes the records of the API; `claim` makes the file of a listener.
 """

@@ -1,4 +1,4 @@
-"""One app as the registry knows it: its file, its listener, and what health is to be told."""
+"""One app as the registry knows it: its file, its listener, and what health gets."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dashboard.services.definition import Service
 
 Source = Literal["declared", "discovered"]
 Silence = Literal[Reason.PAUSED, Reason.INVALID_FILE]
-Process = tuple[int, int]  # pid, and its start as config.process.table tells it
+Process = tuple[int, int]  # pid, and its start as in config.process.table
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that an app depends on. `scanned`: the ports that are looked at, () for none.
+    """Everything an app depends on. `scanned`: the ports that are scanned, () if none.
 
-    `living`: its service runs, `process` being it.
+    `living`: its service runs; `process` is that of the service.
     """
 
     entry: Entry | None
@@ -36,7 +36,7 @@ class Facts:
     process: Process | None = None
 
     def same(self, other: Facts) -> bool:
-        """Whether the same app follows from both."""
+        """Whether both lead to the same app."""
         return (
             self.entry is other.entry
             and same(self.found.own, other.found.own)
@@ -50,13 +50,13 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """`entry` is None for a discovered app; `file` is what was last read well, None when it never
-    was, and of a discovered app what a claim would write.
+    """`entry` is None for a discovered app. `file` is the last good value, None if there never was
+    one; for a discovered app it is what a claim would write.
 
-    `sighting`: the listener it is recognised by; `stranger`: who listens on its port instead.
-    `port`: where it listens as far as is known, `moved_from`: where its file says it does, when
-    that differs. `target` and `policy` are for health, also while `silenced` says that it is
-    not to be asked; `trouble`: why it cannot be.
+    `sighting`: the listener it is recognised by; `stranger`: the one that has its port instead.
+    `port`: where it listens as far as is known; `moved_from`: the port of its file, if that
+    differs. `target` and `policy` are for health, also while `silenced` says that it is not to be
+    probed; `trouble`: why it cannot be probed.
     """
 
     slug: str

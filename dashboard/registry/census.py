@@ -1,7 +1,7 @@
-"""Every app there is at one moment, declared or discovered, and everything else that listens.
+"""Every app at one moment, declared or discovered, and every other listener.
 
-Made again after each scan and each change of a file, so it takes over from the census before
-whatever did not change: the App objects themselves, which may be compared by identity.
+Made again after each scan and each change of a file. It reuses from the census before whatever did
+not change: also the App objects, which may therefore be compared by identity.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _Made:
     processes: Mapping[str, Process]
     local_scan: bool
     own_ports: frozenset[int]
-    ignoring: Mapping[str, bool]  # id -> whether a rule covers it, of those that were asked
+    ignoring: Mapping[str, bool]  # id -> whether a rule covers it; only those that were checked
 
     def facts(self, entry: Entry | None, found: Recognised) -> Facts:
         config: Config = self.files.config.parsed
@@ -55,11 +55,11 @@ class _Made:
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """`apps`: declared first in the order of slugs, then discovered ones by slug.
+    """`apps`: the declared ones sorted by slug, then the discovered ones sorted by slug.
 
-    `observed`: what listens and is no declared app's, by port; those of `hidden` are among them,
-    for a client to show them when asked. `ignored`: what a rule of
-    ignore.yaml covers. `slugs`: of each of both, its discovered app's or a suggestion.
+    `observed`: listeners that belong to no declared app, by port; it includes those of `hidden`,
+    which clients show on request. `ignored`: those covered by a rule of ignore.yaml. `slugs`: for
+    each listener of both, the slug of its discovered app or a suggestion.
     """
 
     apps: Mapping[str, App]
@@ -71,7 +71,7 @@ class Census:
 
     @property
     def visible(self) -> tuple[Sighting, ...]:
-        """Those observed that are not hidden."""
+        """The observed listeners that are not hidden."""
         return tuple(one for one in self.observed if one.id not in self.hidden)
 
 
@@ -85,11 +85,10 @@ def census(
     own_ports: frozenset[int] = frozenset(),
     before: Census | None = None,
 ) -> Census:
-    """`pids`: slug -> all of its living service's processes. `processes`: slug -> the service
-    itself, what health type `process` asks for. `local_scan`: whether the machine's listeners are
-    looked at (scan.enabled). `own_ports`: those of this server, whose listeners no scan tells.
-    `before` only saves time.
-    """
+    """Make a census. `pids`: slug -> all processes of its running service. `processes`: slug ->
+    the main process of the service, which health type `process` checks. `local_scan`: whether the
+    machine's listeners are scanned (scan.enabled). `own_ports`: those of this server, whose
+    listeners no scan reports. `before` only saves time."""
     made = _Made(files, seen, pids, processes or {}, local_scan, own_ports, {})
     if before is not None and before.made is not None and _unchanged(made, before.made):
         return _seen_again(before, made)
@@ -127,14 +126,14 @@ def _declared(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> di
 
 
 def _kept(old: App | None, facts: Facts) -> App | None:
-    """The app of the census before, when nothing about it has changed."""
+    """The app of the census before, if nothing about it has changed."""
     return old if old and old.facts and facts.same(old.facts) else None
 
 
 def _ignoring(
     made: _Made, listeners: Listeners, matched: Container[str], before: Census | None
 ) -> dict[str, bool]:
-    """Whether ignore.yaml covers each listener that is no declared app's."""
+    """Whether ignore.yaml covers each listener that belongs to no declared app."""
     old = before.made if before else None
     known: dict[str, bool] = {}
     if old is not None and old.files.ignore is made.files.ignore:
@@ -158,9 +157,10 @@ def _ignoring(
 def _slugs(
     left: list[Sighting], family: Mapping[str, str], seen: CompletedScan, taken: Container[str]
 ) -> dict[str, str]:
-    """A slug for each listener, none twice and none of a declared app.
+    """A slug for each listener, all different, and none that of a declared app.
 
-    What runs under a slug, though no file has it, keeps that: its log and its actions are there.
+    A service that runs under a slug without a file keeps that slug, as its log and its actions are
+    there.
     """
     found: dict[str, str] = {}
     used: set[str] = set()
@@ -188,7 +188,7 @@ class _TakenSlugs:
 
 @lru_cache(16)
 def _without(ranges: Ranges, ports: frozenset[int]) -> Ranges:
-    """The ranges with holes where these ports are."""
+    """The ranges without these ports."""
     for port in sorted(ports):
         cut = [
             piece
@@ -200,7 +200,7 @@ def _without(ranges: Ranges, ports: frozenset[int]) -> Ranges:
 
 
 def _unchanged(made: _Made, old: _Made) -> bool:
-    """Whether nothing is different but when the listeners were last seen."""
+    """Whether nothing differs except when the listeners were last seen."""
     return (
         made.local_scan == old.local_scan
         and made.own_ports == old.own_ports
@@ -227,7 +227,7 @@ def _same_entries(files: Files, old: Files) -> bool:
 
 
 def _seen_again(before: Census, made: _Made) -> Census:
-    """The same, with the listeners as last seen."""
+    """The same census, with the listeners as last seen."""
     assert before.made is not None
     made = replace(made, ignoring=before.made.ignoring)
     if made.seen.sightings is before.made.seen.sightings:

@@ -1,4 +1,4 @@
-"""What the file of a listener says when it becomes a declared app."""
+"""The file of a listener that becomes a declared app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dashboard.listeners.printable import masked_argv
 from dashboard.registry.targets import LOCALHOST
 
 _UNFIT = re.compile(r"[\ud800-\udfff\x00]")
-_ARGV_SHOWN = 4096  # characters; a person reads no more of a suggestion
+_ARGV_SHOWN = 4096  # characters; people read no more of a suggestion
 HINT = "To start and stop it from here, take the marks off these lines:"
 LOST = "(a secret is not written down: put it in place of ***)"
 
@@ -43,15 +43,15 @@ def mapping(
 
 
 def text(one: Sighting, slug: str, *, name: str | None = None, expected: str | None = None) -> str:
-    """The YAML a claim writes: the mapping, and its command as a comment; of a container none, as
-    what listens is the engine's proxy."""
+    """The YAML that a claim writes: the mapping, and the listener's command as a comment. A
+    container has no command, because the process that listens is the engine's proxy."""
     expected = expected or "sometimes"
     body = yamlio.dump(mapping(one, slug, name=name, expected=expected)).decode()
     return body + _suggestion(one)
 
 
 def unfit(value: str) -> bool:
-    """Whether no file can hold it: a name or directory that is not UTF-8."""
+    """Whether the value, a name or directory, cannot be in a file because it is not UTF-8."""
     return _UNFIT.search(value) is not None
 
 
@@ -70,20 +70,21 @@ def _suggestion(one: Sighting) -> str:
 
 
 def _name(one: Sighting, slug: str) -> str:
-    """The suggested name; one that holds a masked secret is no name."""
+    """The suggested name, or the slug if the name holds a masked secret."""
     found = names.name(one.identity, one.listener.port)
     return slug if masks.MASK in found else found
 
 
 def _cwd(one: Sighting) -> str | None:
-    """The directory it is known by: none of a container's proxy, nor one that no file can hold."""
+    """The directory it is recognised by; None for a container's proxy, or if no file can hold
+    it."""
     cwd = one.identity.cwd
     nowhere = not cwd.startswith("/") or cwd == "/" or one.identity.container
     return None if nowhere or unfit(cwd) else cwd
 
 
 def _host(one: Sighting) -> str:
-    """localhost when it answers there, else the address it listens on."""
+    """localhost if it is reachable there, else the address it listens on."""
     reach = [ip for ip, _ in one.listener.reach]
     if not reach or {"127.0.0.1", "::1"} & set(reach):
         return LOCALHOST
@@ -94,6 +95,6 @@ def _host(one: Sighting) -> str:
 
 
 def _health(one: Sighting) -> str | None:
-    """What it was heard to speak; None while it was not asked."""
+    """The health type for the protocol it answered in; None if it was not probed."""
     spoken = one.answer.protocol if one.answer else "unknown"
     return {"http": "http", "https": "http", "tcp": "tcp"}.get(spoken)

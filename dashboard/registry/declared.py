@@ -1,4 +1,4 @@
-"""A declared app: its file, with the listener it was found by."""
+"""A declared app: its file, with the listener it was recognised by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dashboard.services.definition import Service, address_of
 
 
 def wanted(entry: Entry) -> Wanted | None:
-    """What the app is recognised by; None when that is not on this machine, or not known."""
+    """What the app is recognised by; None if it is on another machine, or the file has nothing."""
     file: AppFile | None = entry.parsed
     place = targets.home(file) if file else None
     if file is None or place is None or not place.local:
@@ -37,7 +37,7 @@ def wanted(entry: Entry) -> Wanted | None:
 
 
 def app(slug: str, facts: Facts) -> App:
-    """The app of a file; one that never was valid is listed all the same, and not asked."""
+    """The app of a file. One whose file was never valid is listed too, but not probed."""
     file: AppFile | None = facts.entry.parsed if facts.entry else None
     if file is None:
         return App(
@@ -81,7 +81,7 @@ def _readable(slug: str, facts: Facts, file: AppFile) -> App:
 
 
 def _port(file: AppFile, place: Home, facts: Facts) -> tuple[int | None, int | None]:
-    """Where it listens, and from where it has moved there."""
+    """The port it listens on, and the port it has moved from."""
     own = facts.found.own
     if own is None or not place.moves:
         return place.port, None
@@ -92,7 +92,7 @@ def _port(file: AppFile, place: Home, facts: Facts) -> tuple[int | None, int | N
 
 
 def _evidence(file: AppFile, place: Home, facts: Facts) -> Port:
-    """What the last scan says of where it should listen; nothing where no scan looks."""
+    """What the last scan says about where it should listen; UNSEEN where nothing is scanned."""
     own = facts.found.own
     known = file.match is not None
     if not place.local or not facts.scanned:

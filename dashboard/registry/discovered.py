@@ -17,7 +17,7 @@ from dashboard.registry.app import App, Facts
 def among(
     observed: Iterable[Sighting], slugs: Mapping[str, str], hidden: Container[str]
 ) -> Iterator[tuple[str, Sighting]]:
-    """The listeners that are discovered apps, by slug."""
+    """The listeners that are discovered apps, with their slugs, sorted by slug."""
     found = {
         slugs[one.id]: one
         for one in observed
@@ -30,7 +30,7 @@ def among(
 
 
 def app(slug: str, facts: Facts) -> App:
-    """The app of a listener: what a claim would write of it, asked where it listens."""
+    """The app of a listener: with the file that a claim would write, probed where it listens."""
     one = facts.found.own
     assert one is not None
     found = claim.mapping(one, slug)

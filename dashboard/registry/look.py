@@ -1,4 +1,4 @@
-"""What a census is made of: the files as they are, and the listeners as they were last seen."""
+"""What a census is made of: the files as they are, and the listeners as last seen."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["CompletedScan", "Files", "same"]
 class CompletedScan:
     """One completed scan. `sightings` are copies that never change, in any order.
 
-    `slugs`: the suggested one of each id; `hidden`: the ids of other users and of the system;
-    `at` is None before the first scan; `ms` is how long it took.
+    `slugs`: the suggested slug of each id; `hidden`: the ids of listeners of other users and of
+    the system; `at` is None before the first scan; `ms` is how long the scan took.
     """
 
     at: datetime | None = None
@@ -29,7 +29,7 @@ class CompletedScan:
 
 
 def same(one: Sighting | None, other: Sighting | None) -> bool:
-    """Whether two copies of a sighting tell the same, but for when it was last seen."""
+    """Whether two copies of a sighting are equal, except for when it was last seen."""
     if one is other:
         return True
     if one is None or other is None:

@@ -17,22 +17,23 @@ _WEB = ("http", "https")
 
 
 class Verdict(IntEnum):
-    """How sure it is that a listener is the app's, the surest first."""
+    """How certain it is that a listener is the app's, the most certain first."""
 
-    FAMILY = 0  # its own service's process
+    FAMILY = 0  # a process of its own service
     FITS = 1
-    UNSURE = 2  # nothing contradicts, but a datum that `match` asks for is not told
+    UNSURE = 2  # nothing contradicts, but a fact that `match` needs is unknown
     CONTRADICTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one declared app looks for. `port` None: it is known by `match` or its service alone.
+    """What one declared app looks for. `port` None: it is recognised by `match` or its service
+    alone.
 
     `owns`: the port is its own, not that of a URL, which may be a proxy's. `folder`: the real path
-    its service runs in, by which its listener is judged when there is no `match`. `service`: it
-    has one, so what another one runs is none of its. `address`: the one address that its port is
-    on, None when it is where `localhost` leads.
+    its service runs in, by which a listener is judged if there is no `match`. `service`: it has
+    one, so that listeners of another service are not its own. `address`: the only address its port
+    is on, None if it is where `localhost` leads.
     """
 
     slug: str
@@ -46,16 +47,17 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """`own`: the listener the app is recognised by; `stranger`: who has its port instead."""
+    """`own`: the listener the app is recognised by; `stranger`: the one that has its port
+    instead."""
 
     own: Sighting | None = None
     stranger: Sighting | None = None
 
 
 def verdict(match: Match | None, one: Sighting, folder: str | None = None) -> Verdict:
-    """What `match`, else the folder of its service, says of a listener. What is not known of it
-    contradicts nothing; of a container that is all but its port, for the process is the engine's
-    proxy."""
+    """What `match`, else the folder of its service, says about a listener. Unknown facts
+    contradict nothing. For a container nothing but the port can contradict, because the process is
+    the engine's proxy."""
     if match is None:
         return Verdict.FITS if folder is None else _by_folder(folder, one)
     identity = one.identity
@@ -71,7 +73,8 @@ def verdict(match: Match | None, one: Sighting, folder: str | None = None) -> Ve
 
 
 def _by_folder(folder: str, one: Sighting) -> Verdict:
-    """Below it, or elsewhere in its repository; a daemon may have left it for /."""
+    """Whether it runs in the folder, or in the folder's repository; unsure if in /, where daemons
+    go."""
     identity = one.identity
     if identity.container or identity.cwd in {"", "/"}:
         return Verdict.UNSURE
@@ -85,7 +88,8 @@ def _within(path: str, folder: str) -> bool:
 
 
 class Listeners:
-    """The sightings of one moment, to be asked for. `pids`: slug -> its living service family."""
+    """The sightings of one moment, indexed. `pids`: slug -> all processes of its running
+    service."""
 
     def __init__(self, sightings: Iterable[Sighting], pids: Mapping[str, Set[int]]) -> None:
         self.all = sorted(sightings, key=lambda one: (one.listener.port, one.id))
@@ -100,8 +104,8 @@ class Listeners:
                 self.family[one.id] = slug
 
     def assign(self, wanted: Iterable[Wanted]) -> dict[str, Recognised]:
-        """The listener of each app. An app found on its own port comes before one that moved, and
-        no two apps move to the same listener."""
+        """The listener of each app. Apps found on their own port come before those that have
+        moved, and no two apps move to the same listener."""
         declared = {one.slug for one in wanted}
         found = {one.slug: self._at_home(one, declared) for one in wanted}
         taken = {one.own.id for one in found.values() if one.own and one.own.present}
@@ -116,7 +120,7 @@ class Listeners:
         return found
 
     def _at_home(self, one: Wanted, declared: Set[str]) -> Recognised:
-        """Who listens on the app's own port; of an app without one, what its service opened."""
+        """The listener on the app's own port; for an app without one, that of its service."""
         if one.port is None:
             known = (s for s in self.all if self.family.get(s.id) == one.slug)
             return Recognised(min(known, key=lambda s: not s.present, default=None))
@@ -131,14 +135,15 @@ class Listeners:
         return Recognised(stranger=next(strangers, None))
 
     def _is_there(self, one: Wanted, seen: Sighting) -> bool:
-        """Whether it can be what answers at the app's address; its own service's counts anyhow."""
+        """Whether it can answer at the app's address; a listener of its own service always
+        counts."""
         if one.address is None or self.family.get(seen.id) == one.slug:
             return True
         return any(ip in {one.address, *EVERYWHERE} for ip, _ in seen.listener.addresses)
 
     def _elsewhere(self, one: Wanted, taken: Set[str]) -> Sighting | None:
-        """The nearest that fits without doubt: a web server before whatever else it has opened, and
-        nothing that ran beside it when it was at home."""
+        """The nearest listener that fits without doubt: a web server before others it has opened,
+        and none that ran beside the app when the app was on its own port."""
         fitting = [
             s
             for s in self._candidates(one.match)
@@ -161,7 +166,7 @@ class Listeners:
         )
 
     def _candidates(self, match: Match | None) -> list[Sighting]:
-        """The fewest that can fit: most files name one directory."""
+        """As few as possible of those that may fit: most files name one directory."""
         if match and match.port is not None:
             return self.by_port.get(match.port, [])
         if match and (cwd := match.only_cwd) is not None:
@@ -173,11 +178,11 @@ class Listeners:
         if starter == one.slug:
             return Verdict.FAMILY
         if one.service and starter is not None and starter not in declared:
-            return Verdict.CONTRADICTS  # the app whose file is gone can be stopped where it is
+            return Verdict.CONTRADICTS  # the service without a file can be stopped there
         return verdict(one.match, seen, one.folder)
 
 
 def _owner(one: Sighting, owners: Mapping[int, str]) -> str | None:
-    """The service whose process this is, or stands nearest above it."""
+    """The service that has this process, or the nearest of its parents."""
     chain = (one.listener.pid, *(parent.pid for parent in one.identity.process.parents))
     return next((owners[pid] for pid in chain if pid is not None and pid in owners), None)

@@ -1,4 +1,4 @@
-"""The records of the API as they are sent: every documented key always there, secrets masked."""
+"""The records of the API as they are sent: every documented key is present, secrets are masked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LastKnown(TypedDict):
 
 
 class Health(TypedDict):
-    """What is known of an app's state."""
+    """The state of an app and what is known about it."""
 
     state: StateName
     reason: str | None
@@ -60,7 +60,7 @@ class NamedLink(TypedDict):
 
 
 class Drawn(TypedDict):
-    """How an app's file wants it shown, for lists that do without `config`."""
+    """How an app's file wants it to be shown, for lists without `config`."""
 
     description: str | None
     icon: str | None
@@ -72,7 +72,7 @@ class Drawn(TypedDict):
 
 
 class App(Health, Drawn):
-    """An app. `config` is the mapping of its file; null in State, and while it was never valid."""
+    """An app. `config` is the mapping of its file; null in State, and if it never was valid."""
 
     slug: str
     name: str
@@ -145,10 +145,10 @@ def app(
     config: schema.Config,
     with_config: WithConfig = None,
 ) -> App:
-    """The record App. `picture`: kind and tag of its thumbnail; `service`: of its Supervisor.
+    """The record App. `picture`: kind and tag of its thumbnail; `service`: from the Supervisor.
 
-    `with_config`: "whole" is for the owner of the file alone, None is for lists without it. Beside
-    the documented keys: what the page draws of the file.
+    `with_config`: "whole" is only for the owner of the file; None is for lists without `config`.
+    The record also has, besides the documented keys, what the page draws of the file.
     """
     file = app.file
     return {
@@ -179,10 +179,10 @@ def app(
 
 
 def group(entry: Entry, *, with_config: bool = False) -> Group:
-    """The record Group; of a file that never was valid an empty one.
+    """The record Group; an empty one for a file that never was valid.
 
-    `with_config`: with the mapping of its file, secrets masked, which is what a change of its
-    links has to begin with: what is unknown here is kept there.
+    `with_config`: include the mapping of its file, secrets masked. A change of the links has to
+    begin with it, so that keys unknown here are kept.
     """
     found: schema.Group = entry.parsed or schema.Group(entry.name)
     return {
@@ -211,9 +211,9 @@ def group(entry: Entry, *, with_config: bool = False) -> Group:
 
 
 def config(entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None = None) -> Config:
-    """The record Config: what counts, what is written, and what would count without the file.
+    """The record Config: the settings in effect, those written, and the defaults.
 
-    `host`: the fronted host that is answered, which the file may not be the one to name.
+    `host`: the fronted host in effect, which may not come from the file.
     """
     source = masks.mapping(entry.value or {})
     resolved = schema.resolved(source)
@@ -228,7 +228,7 @@ def config(entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None
 
 
 def counts(states: Iterable[tuple[apps.App, State]]) -> dict[str, int]:
-    """How many apps are in each state; paused ones are in none."""
+    """How many apps are in each state; paused apps are not counted."""
     found = Counter(state for app, state in states if not (app.file and app.file.paused))
     return {state.value: found[state] for state in State}
 
@@ -239,7 +239,7 @@ def named(app: apps.App) -> tuple[str, str, str | None]:
 
 
 def cwd(app: apps.App) -> str:
-    """Where it runs, else where it is started; "" when neither is known, or in a container."""
+    """Where it runs, else where it is started; "" if neither is known, or in a container."""
     identity = app.sighting.identity if app.sighting else None
     if identity is not None:
         return "" if identity.container else identity.cwd
@@ -247,7 +247,7 @@ def cwd(app: apps.App) -> str:
 
 
 def needs_attention(app: apps.App, record: Record) -> bool:
-    """Whether it stands in the first group of the page: what is not claimed is no alarm."""
+    """Whether it is in the first group of the page; an app that is not declared never is."""
     return app.declared and (record.state in _WRONG or _unexpected(app, record))
 
 

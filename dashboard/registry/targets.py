@@ -1,4 +1,4 @@
-"""What an app's file asks of health: where it listens, what is asked there, how it is judged."""
+"""What an app's file says for health: where it listens, what is probed there, how it is judged."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOTHING = Target(scheme="process")
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where an app listens by its file. `port` None: nowhere, or where no file says.
+    """Where an app listens according to its file. `port` None: nowhere, or the file does not say.
 
-    `local`: on this machine, so that its listeners are there to be seen. `moves`: its port is its
-    own, not that of a URL, which may be a proxy's.
+    `local`: on this machine, so that its listeners are visible. `moves`: its port is its own, not
+    that of a URL, which may be a proxy's.
     """
 
     scheme: Scheme = "http"
@@ -35,7 +35,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """`trouble`: why the file's words cannot be asked, None when they can."""
+    """`trouble`: why what the file says cannot be probed, None if it can."""
 
     target: Target
     policy: Policy
@@ -43,7 +43,7 @@ class ProbePlan:
 
 
 def home(file: AppFile) -> Home:
-    """`port` and `host` before `url`: the URL is what people open, through a proxy perhaps."""
+    """`port` and `host` take precedence over `url`, which people open, perhaps through a proxy."""
     scheme, host, port = _parts(file.url)
     if file.port is not None:
         same = port == file.port
@@ -55,7 +55,7 @@ def home(file: AppFile) -> Home:
 
 
 def address(file: AppFile, port: int | None) -> str | None:
-    """What people open: the file's own words, with the port the app has moved to."""
+    """The address that people open: that of the file, with the port the app has moved to."""
     if file.url is None:
         host = file.host or LOCALHOST
         host = f"[{host}]" if ":" in host and not host.startswith("[") else host
@@ -64,7 +64,7 @@ def address(file: AppFile, port: int | None) -> str | None:
 
 
 def local_address(file: AppFile, port: int | None) -> str | None:
-    """The same past any proxy: on the port it listens on; its URL when that is all there is."""
+    """The address past any proxy: on the port it listens on; its URL if nothing else is known."""
     url, place = address(file, port), home(file)
     if port is None or not place.moves or _parts(url)[2] == port:
         return url
@@ -79,7 +79,7 @@ def asked(
     process: Process | None,
     should_run: bool,
 ) -> ProbePlan:
-    """What health does for the app while it listens on `port`; `process` is of its service."""
+    """What health does while the app listens on `port`; `process` is that of its service."""
     health, kind = file.health, _type(file, port)
     ready = file.service.ready if file.service else None
     policy = Policy(
@@ -102,12 +102,12 @@ def asked(
 
 
 def unasked(policy: Policy, why: str) -> ProbePlan:
-    """Of an app that health can say nothing of."""
+    """The plan for an app that cannot be probed."""
     return ProbePlan(NOTHING, replace(policy, probed=False), f"cannot be asked: {why}")
 
 
 def _type(file: AppFile, port: int | None) -> str:
-    """An app that is known by `match` alone is asked where it is found."""
+    """The health type; an app that is known by `match` alone is probed where it was found."""
     placed = file.port or file.url or file.health.url or file.health.type
     if placed or file.match is None:
         return file.health_type
@@ -117,7 +117,7 @@ def _type(file: AppFile, port: int | None) -> str:
 def _target(
     file: AppFile, kind: str, port: int | None, process: Process | None, limit: float
 ) -> Target:
-    """ValueError for what cannot be sent."""
+    """The target. Raises ValueError for what cannot be sent."""
     health, place = file.health, home(file)
     scheme: Scheme
     if health.url is not None:
@@ -146,7 +146,7 @@ def _target(
 
 
 def _path(health: Health) -> str | None:
-    """As a URL has it: what is no ASCII is quoted."""
+    """The path as in a URL, with non-ASCII characters quoted."""
     if health.path is None:
         return None
     return of_url(f"http://{LOCALHOST}{health.path}")[3]
@@ -171,13 +171,13 @@ def _local(host: str | None) -> bool:
 
 
 def _bare(url: str) -> str:
-    """Without user and password: they are never sent."""
+    """The URL without user and password, which are never sent."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def _at_port(url: str, was: int | None, port: int | None) -> str:
-    """The URL with the port an app has moved to, when it named the one it moved from."""
+    """The URL with the port the app has moved to, if it named the port the app has moved from."""
     if was is None or port in {None, was} or _parts(url)[2] != was or not _local(_parts(url)[1]):
         return url
     parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""What the message of a state says when health itself has no words for it, or others know more."""
+"""The message of a state where health itself has none, or where more is known elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAID = {
     Reason.REDIRECT: "answers with a redirect",
     Reason.AUTH: "asks for a login",
 }
-# Known for sure: what a probe met there is a detail of it, and in `last`.
+# These are certain: what a probe met is only a detail, shown in `last`.
 _KNOWN = {
     (State.STOPPED, Reason.USER): "stopped by you",
     (State.STOPPED, Reason.NOT_RUNNING): "not running",
@@ -28,7 +28,7 @@ _KNOWN = {
 
 
 def message(app: App, record: Record) -> str:
-    """One sentence for people, "" when all is plainly well."""
+    """One sentence for people; "" if everything is fine."""
     moved = app.moved_from is not None and record.state is State.UP
     if moved:
         return f"moved from {app.moved_from} to {app.port}"
@@ -55,7 +55,7 @@ def _invalid(app: App) -> str:
 
 
 def _holder(app: App) -> str:
-    """Who has its port instead."""
+    """A sentence that says who has its port instead."""
     assert app.stranger is not None
     process, cwd = app.stranger.identity.process, app.stranger.identity.cwd
     known = [f"pid {process.pid}" if process.pid else "", plain(cwd)]

@@ -1,4 +1,5 @@
-"""The body of an HTTP answer within a bound, whatever its framing claims and inflates to."""
+"""Read the body of an HTTP answer within a bound, whatever its framing claims and it inflates
+to."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from collections.abc import AsyncIterator
 
 from dashboard.health.http import Head
 
-LINE = 1024  # bytes of one chunk's size line, its extensions included
+LINE = 1024  # bytes of one chunk's size line, including extensions
 PIECE = 64 << 10
-OVERHEAD = 4  # a body may cost so many times its bound on the wire: tiny chunks are mostly framing
+OVERHEAD = 4  # how many times its bound a body may take on the wire: tiny chunks are mostly framing
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?\r?\n", re.DOTALL)
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 _INFLATE = {"gzip": 31, "x-gzip": 31, "deflate": 47}  # window bits of zlib
@@ -22,7 +23,8 @@ class Malformed(Exception):
 
 
 async def read(reader: asyncio.StreamReader, head: Head, *, most: int, cut: bool) -> bytes:
-    """At most `most` bytes, content coding undone. Malformed over that, or cut there by `cut`."""
+    """At most `most` bytes, with the content coding undone. A longer body is Malformed, or cut
+    with `cut`."""
     coding = head.headers.get("content-encoding", "identity").strip().lower()
     if coding not in {"identity", "", *_INFLATE}:
         raise Malformed(f"its content coding {coding[:40]!r} was not asked for")
@@ -38,7 +40,7 @@ async def read(reader: asyncio.StreamReader, head: Head, *, most: int, cut: bool
 
 
 def _inflated(data: bytes, bits: int, most: int) -> bytes:
-    """One byte more than the bound at most: enough to know that it is over."""
+    """At most one byte more than the bound, which shows that it was exceeded."""
     try:
         return zlib.decompressobj(bits).decompress(data, most + 1)
     except zlib.error as error:
@@ -90,7 +92,7 @@ class _Source:
             yield piece
 
     async def line(self) -> bytes:
-        """Up to and with the next line feed."""
+        """The bytes up to and including the next line feed."""
         line = b""
         while not line.endswith(b"\n"):
             await self._fill()

@@ -1,7 +1,7 @@
-"""The picture of an app that has none: a 640x400 card, and the plate a favicon stands on.
+"""The picture of an app that has none: a 640x400 card; and the plate under a favicon.
 
-Nothing but the arguments goes in: the same app has the same bytes on every start. A tile shows
-the band from y = 86 to 314, so the initials stand in it and the small print stands below.
+A card depends on nothing but the arguments: an app has the same bytes on every start. A tile shows
+the band from y = 86 to 314, so the initials are inside it and the small print is below it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SIZE = (WIDTH, HEIGHT)
 MARGIN = 48
 SMOOTH = 3  # circles are drawn this many times larger, then scaled down
 WHITE = (255, 255, 255)
-DARK = (38, 42, 51)  # under an icon that is white itself
-ICON = 128  # pixels an icon takes on its plate, at most; enlarged to twice its size, no more
+DARK = (38, 42, 51)  # under an icon that is itself white
+ICON = 128  # maximum pixels of an icon on its plate; it is enlarged twice at most
 COMPRESS = 3  # half the time of the default for a tenth more bytes
 TILE = 208  # the white square under the icon
-PALE = 215  # of 255: a colour whose every channel is above it is hardly seen on white
+PALE = 215  # of 255: a colour with all channels above it is hardly visible on white
 NAME, MARK, INITIALS = 24, 18, 104  # font sizes in pixels
 
 
@@ -76,7 +76,7 @@ def _shaded(start: Rgb, end: Rgb) -> Image.Image:
 
 @cache
 def _rings() -> Image.Image:
-    """How much white the two large discs on the right add."""
+    """How much white is added by the two large discs on the right."""
     mask = Image.new("L", (WIDTH * SMOOTH, HEIGHT * SMOOTH))
     draw = ImageDraw.Draw(mask)
     draw.circle((500 * SMOOTH, 110 * SMOOTH), 190 * SMOOTH, fill=15)
@@ -85,7 +85,7 @@ def _rings() -> Image.Image:
 
 
 def _mark(draw: ImageDraw.ImageDraw, framework: str, base: int) -> int:
-    """The framework's name in a pill at the right edge. The pill's width in pixels."""
+    """Draw the framework's name in a pill at the right edge. Returns its width in pixels."""
     face = lettering.font(lettering.BOLD, MARK)
     text = lettering.fit(framework, face, 200)
     width = round(face.getlength(text)) + 32
@@ -113,7 +113,7 @@ def _scaled(icon: Image.Image) -> Image.Image:
 
 
 def _white(icon: Image.Image) -> bool:
-    """Whether next to nothing of the icon would be seen on white."""
+    """Whether almost nothing of the icon would be visible on white."""
     small = icon.resize((16, 16), Image.Resampling.BOX)
     pixels = small.tobytes()
     opaque = [pixels[at : at + 3] for at in range(0, len(pixels), 4) if pixels[at + 3] > 127]
@@ -122,7 +122,7 @@ def _white(icon: Image.Image) -> bool:
 
 
 def _prevailing(icon: Image.Image) -> Rgb:
-    """The mean colour of what is opaque; grey when nothing is."""
+    """The mean colour of the opaque pixels; grey if there are none."""
     small = icon.resize((16, 16), Image.Resampling.BOX)
     weight = [0, 0, 0, 0]
     pixels = small.tobytes()

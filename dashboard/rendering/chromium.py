@@ -1,7 +1,7 @@
-"""One Chromium in a process group of its own, spoken to over its DevTools pipe.
+"""One Chromium in its own process group, driven over its DevTools pipe.
 
-No port is opened: what is written reaches this process's child alone. Its profile is
-fresh and goes with it. Its sandbox is on, but for root: there Chromium starts without one only.
+No port is opened: only this process can send it commands. Its profile is temporary. Its sandbox is
+on, except for root: Chromium does not start as root with one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )  # fmt: skip
-NICE = 10  # behind what the user runs, but not so far that a busy machine never gets a picture
+NICE = 10  # below what the user runs, but not so low that a busy machine never gets a picture
 MESSAGE = 64 << 20  # bytes of one message: a screenshot in base64 is the largest
 _FLAGS = (
     "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
@@ -38,27 +38,28 @@ _FLAGS = (
     "--block-new-web-contents", "--deny-permission-prompts", "--mute-audio", "--hide-scrollbars",
     "--password-store=basic", "--use-mock-keychain", "--metrics-recording-only",
 )  # fmt: skip
-# Where nothing of a page may go, its sockets and workers included, however the address is written.
+# Where no request of a page may go, sockets and workers included, in any form of the address.
 _NEVER = (
     "169.254.*", "[fe8*", "[fe9*", "[fea*", "[feb*", "[::ffff:a9fe:*", "[64:ff9b::a9fe:*",
     "100.100.100.200", "168.63.129.16", "192.0.0.192", "[fd00:ec2::254*",
     "metadata.google.internal",
 )  # fmt: skip
-# How any machine calls itself.
+# The names of any machine for itself.
 _HERE = (
     "localhost", "*.localhost", "127.*", "[::1]", "[::ffff:7f*]", "[::]", "[::ffff:0:0]",
     "0.0.0.0",  # noqa: S104 - a name for the machine, nothing is bound
 )  # fmt: skip
-# the pipe is descriptors 3 and 4 of the browser; ours are its standard input and output
+# the pipe is descriptors 3 and 4 of the browser, made from its standard input and output
 _SHELL = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null'
 
 
 class Broken(Exception):
-    """The browser did not start, ended, or refused what was asked of it."""
+    """The browser did not start, ended, or refused a command."""
 
 
 def found(command: str | None) -> str | None:
-    """The browser to run: screenshots.command of config.yaml, else the first known one."""
+    """The browser to run: screenshots.command of config.yaml, else the first known one; None if
+    there is none."""
     if command:
         return shutil.which(os.path.expanduser(command))  # noqa: PTH111 - `which` takes text
     return next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -71,7 +72,7 @@ def _flags() -> tuple[str, ...]:
 
 
 def _own() -> list[str]:
-    """This service's own listeners, by the names and addresses that this machine has now."""
+    """This service's own listeners, by all names and addresses that this machine has now."""
     hosts = {*_HERE, socket.gethostname().lower()}
     for one in (one for found in psutil.net_if_addrs().values() for one in found):
         if one.family == socket.AF_INET:
@@ -94,7 +95,7 @@ class Browser:
         self.heard: Callable[[str, dict[str, Any]], None] = lambda _method, _params: None
 
     def say(self, method: str, session: str | None = None, **params: Any) -> int:
-        """Send a command without waiting for its answer; its number."""
+        """Send a command without waiting for its answer. Returns its number."""
         self._last += 1
         message = {"id": self._last, "method": method, "params": params}
         if session is not None:
@@ -103,13 +104,13 @@ class Browser:
         return self._last
 
     async def ask(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
-        """The result of a command. Broken when the browser refuses it or ends."""
+        """The result of a command. Broken if the browser refuses it or ends."""
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[self.say(method, session, **params)] = answer
         return await answer
 
     async def listen(self) -> None:
-        """Hand on what the browser says, until it ends."""
+        """Dispatch the browser's messages until it ends."""
         try:
             while True:
                 message = json.loads((await self._out.readuntil(b"\0"))[:-1])
@@ -130,13 +131,13 @@ class Browser:
 
 
 def spent(pid: int) -> float:
-    """CPU seconds of a process and all below it, also of those that have ended."""
+    """CPU seconds of a process and all its descendants, including those that have ended."""
     total = 0.0
     with contextlib.suppress(psutil.Error):
         top = psutil.Process(pid)
         for one in (top, *top.children(recursive=True)):
             with contextlib.suppress(psutil.Error):
-                total += sum(one.cpu_times()[:4])  # the last two are of its children that ended
+                total += sum(one.cpu_times()[:4])  # the last two are those of its ended children
     return total
 
 
@@ -144,9 +145,10 @@ def spent(pid: int) -> float:
 async def running(
     command: str, size: tuple[int, int], ended: Callable[[float], object] = lambda _cpu: None
 ) -> AsyncIterator[Browser]:
-    """A browser for the length of the block; its whole group is killed at the end of it.
+    """A browser for the length of the block; its whole process group is killed at the end.
 
-    `ended` is told the CPU seconds that it took."""
+    `ended` receives the CPU seconds that it took.
+    """
     folder = tempfile.mkdtemp(prefix="browser-", dir=layout.cache_dir())
     try:
         process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""The icon of a web page: named in its head, in its manifest, or lying at /favicon.ico."""
+"""The icon of a web page: named in its head, in its manifest, or at /favicon.ico."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dashboard.rendering import fetch, images, svg
 from dashboard.rendering.fetch import AddressRefused, NoAnswer, Permission, Rules
 from dashboard.rendering.images import NoImage
 
-HEAD = 64 << 10  # bytes of a page in which its icons must be named
-TRIES = 6  # icons fetched of one page
-ANY = 1024  # what an SVG counts as, beside sizes in pixels
+HEAD = 64 << 10  # bytes of a page within which its icons must be named
+TRIES = 6  # icons fetched for one page
+ANY = 1024  # the size that an SVG counts as, in pixels
 UNSAID = 32
-# possessive, so that no page makes the search take more than one pass over each start
+# possessive, so that hostile pages cost at most one pass from each start
 _TAG = re.compile(r"""<(link|base)(\s(?:[^<>"']|"[^"]{0,8000}+"|'[^']{0,8000}+')*+)>""", re.I)
 _ATTRIBUTE = re.compile(
     r"""([a-z-]{1,20})\s{0,9}=\s{0,9}(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.I
@@ -33,7 +33,8 @@ _DATA = re.compile(r"data:image/[a-z0-9.+-]{1,40}((?:;[^;,]{0,40}){0,4}),(.*)", 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What the head of a page names, in the order to try; `manifest` stands for what it lists."""
+    """The icons named in the head of a page, in the order to try; `manifest` for those it
+    lists."""
 
     icons: tuple[str, ...]
     manifest: str | None
@@ -43,9 +44,9 @@ class Named:
 async def find(
     url: str, *, private: bool, most: int = fetch.BYTES, side: int = 128, least: int = 32
 ) -> Image.Image:
-    """The first icon of at least `least` pixels, else the largest, within 5 s over everything.
+    """The first icon of at least `least` pixels, else the largest; within 5 s in all.
 
-    `url` may be a page or an image. AddressRefused, NoAnswer or NoImage when there is none.
+    `url` may be a page or an image. AddressRefused, NoAnswer or NoImage if there is none.
     """
     try:
         async with asyncio.timeout(fetch.SECONDS):
@@ -60,7 +61,7 @@ async def _find(url: str, permission: Permission, most: int, side: int, least: i
         got = await fetch.get(url, Rules(permission, most=most, cut=True))
         page_url, page = got.url, got.data
         inner = Permission(permission.private and not got.public, fetch.origin(page_url))
-    except NoAnswer:  # a page that wants a sign-in still has an icon
+    except NoAnswer:  # a page that requires a login still has an icon
         pass
     else:
         if got.type.startswith("image/") or svg.looks_like(page):
@@ -88,7 +89,7 @@ async def _find(url: str, permission: Permission, most: int, side: int, least: i
 
 
 async def _candidates(page: bytes, url: str, rules: Rules) -> AsyncIterator[str]:
-    """Addresses of icons, best first; the manifest is fetched only when its turn comes."""
+    """The addresses of icons, best first; the manifest is only fetched when its turn comes."""
     named = await asyncio.to_thread(read, page[:HEAD], url)
     for one in (*named.icons, *named.touch):
         yield one
@@ -99,7 +100,7 @@ async def _candidates(page: bytes, url: str, rules: Rules) -> AsyncIterator[str]
 
 
 def read(page: bytes, url: str) -> Named:
-    """What the head of the page names; relative addresses are joined to it or to its <base>."""
+    """What the head of the page names; relative addresses are joined to its own or its <base>."""
     text = page.decode("utf-8", errors="replace")
     icons: list[tuple[int, str]] = []
     touch: list[tuple[int, str]] = []
@@ -137,7 +138,7 @@ def _tags(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _weight(attributes: dict[str, str], target: str) -> int:
-    """The largest size in pixels that the link says; an SVG counts above every PNG."""
+    """The largest size in pixels that the link states; an SVG counts more than any PNG."""
     kind = attributes.get("type", "").lower()
     if "svg" in kind or target.partition("?")[0].lower().endswith(".svg"):
         return ANY
@@ -151,7 +152,7 @@ def _largest(sizes: str) -> int:
 
 
 async def _listed(manifest: str, rules: Rules) -> tuple[str, ...]:
-    """The icons of a web app manifest, largest first; none when it cannot be read."""
+    """The icons of a web app manifest, largest first; none if it cannot be read."""
     try:
         got = await fetch.get(manifest, rules)
         icons = json.loads(got.data)["icons"]

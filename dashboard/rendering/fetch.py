@@ -1,7 +1,7 @@
-"""One bounded GET that cannot be turned inward or made to hang (promise G9).
+"""One bounded GET that cannot be redirected to private addresses or made to hang (promise G9).
 
-Resolve, check, connect to the checked address; every redirect likewise. No cookie, no proxy,
-no keep-alive, one deadline over all, a bound on what is read and on what it inflates to.
+Resolve, check, connect to the checked address; the same for every redirect. No cookie, no proxy,
+no keep-alive, one deadline for all, a bound on what is read and on what it inflates to.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["AddressRefused", "Got", "NoAnswer", "Permission", "Rules", "get", "o
 
 
 class NoAnswer(Exception):
-    """Nothing usable came: the sentence says what did."""
+    """No usable answer came; the sentence says what did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """`most` bytes of body; with `cut` a longer one is cut there, else it is no answer."""
+    """`most` bytes of body; a longer one is cut there with `cut`, else it is no answer."""
 
     permission: Permission = field(default_factory=Permission)
     most: int = BYTES
@@ -40,7 +40,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """A 200 answer: the `url` it came from in the end, and whether that is in the public net."""
+    """A 200 answer: the `url` it finally came from, and whether that is in the public network."""
 
     url: str
     type: str
@@ -58,7 +58,7 @@ class _Hop:
 
 
 async def get(url: str, rules: Rules) -> Got:
-    """The body of a 200 answer. NoAnswer or AddressRefused, with a sentence, for any other."""
+    """The body of a 200 answer. Otherwise NoAnswer or AddressRefused, with a sentence."""
     try:
         async with asyncio.timeout(rules.seconds):
             return await _follow(url, rules)
@@ -69,17 +69,17 @@ async def get(url: str, rules: Rules) -> Got:
 
 
 def origin(url: str) -> str:
-    """scheme://host:port of an http(s) URL, the port always said. AddressRefused for others."""
+    """scheme://host:port of an http(s) URL, always with a port. AddressRefused for others."""
     target = _target(url)
     return f"{target.scheme}://{target.host.lower()}:{target.port}"
 
 
 async def reachable(url: str) -> None:
-    """AddressRefused when the address of the URL is one that is never asked for anything (G9)."""
+    """Raise AddressRefused if the address of the URL is one that is never fetched (G9)."""
     try:
         async with asyncio.timeout(SECONDS):
             await reach.addresses(_target(url), private=True)
-    except OSError as error:  # a timeout too
+    except OSError as error:  # also a timeout
         raise AddressRefused(f"it has no address: {error or 'no answer in time'}") from error
 
 
@@ -91,7 +91,7 @@ async def _follow(url: str, rules: Rules) -> Got:
             return Got(url, hop.type, hop.data, hop.public)
         if hop.status not in _REDIRECTED or not hop.location:
             raise NoAnswer(f"it answers {hop.status}")
-        if hop.public:  # the public net may not send us into the private one
+        if hop.public:  # the public network may not send us into the private one
             permission = Permission(private=False)
         try:
             url = urljoin(url, hop.location)
@@ -106,7 +106,7 @@ async def _ask(url: str, rules: Rules) -> _Hop:
     addresses = await reach.addresses(target, private=private)
     sock, address = await connect.connect(addresses, target.port)
     public = reach.is_public(address)
-    # in the private net a certificate is mostly self-made, and the image proves nothing
+    # in the private network a certificate is usually self-signed, and the image proves nothing
     target = replace(target, insecure=not public)
     tls = target.scheme == "https"
     reader, writer = await connect.streams(sock, target, tls=tls, limit=64 << 10)
@@ -121,7 +121,7 @@ async def _ask(url: str, rules: Rules) -> _Hop:
             head.status, told.get("location", ""), told.get("content-type", ""), data, public
         )
     finally:
-        writer.transport.abort()  # nothing is left to say, and a stuck peer must not hold us
+        writer.transport.abort()  # nothing is left to send, and a stuck peer must not delay us
 
 
 def _target(url: str) -> Target:

@@ -1,7 +1,7 @@
-"""The icons of bookmarks, fetched behind the first question and kept in the cache.
+"""The icons of bookmarks, fetched after the first request and kept in the cache.
 
-Files: icons/<sha256 of the address>.bin is a PNG, .json beside it says when and how the last try
-went. A failed try leaves an older icon in use.
+Files: icons/<sha256 of the address>.bin is a PNG; the .json beside it says when the last try was
+and how it ended. A failed try leaves an older icon in use.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 FRESH_S, RETRY_S = 7 * 86_400, 6 * 3600
 AT_ONCE = 4
-WAITING = 256  # fetches that wait; who finds no room asks again with the next GET
+WAITING = 256  # waiting fetches; beyond that, the next GET asks again
 _PORTS = {"http": ":80", "https": ":443"}
 
 
 @dataclass(frozen=True, slots=True)
 class Icon:
-    """A PNG and its entity tag, quotes included."""
+    """A PNG and its entity tag, including quotes."""
 
     data: bytes
     etag: str
@@ -43,7 +43,7 @@ class Icon:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The last try; `sha256` is that of the icon there is, if there is one."""
+    """The last try; `sha256` is that of the present icon, if there is one."""
 
     url: str
     at: float  # Unix seconds
@@ -53,14 +53,14 @@ class Record:
     error: str | None = None
 
     def due(self, now: float, *, private: bool) -> bool:
-        """Whether to try again: also when the permission a failure was met with has changed."""
+        """Whether to try again: also if the permission has changed since a failure."""
         if not self.ok and private != self.private:
             return True
         return not 0 <= now - self.at < (FRESH_S if self.ok else RETRY_S)
 
 
 def link_of(group: Group, url: str) -> BookmarkLink:
-    """The http(s) link of the group with this address, compared normalised. NotFound otherwise."""
+    """The http(s) link of the group with this address, compared normalised. NotFound if none."""
     wanted = normal(url)
     for link in group.links:
         if link.fetchable and normal(link.url) == wanted:
@@ -69,7 +69,7 @@ def link_of(group: Group, url: str) -> BookmarkLink:
 
 
 def source(link: BookmarkLink) -> str:
-    """Where the icon of a link comes from: its `icon` where that is an address, else its page."""
+    """Where the icon of a link comes from: its `icon` if that is an address, else its page."""
     icon = link.icon or ""
     return icon if icon.startswith(("http://", "https://")) else link.url
 
@@ -77,7 +77,7 @@ def source(link: BookmarkLink) -> str:
 def normal(url: str) -> str:
     """The address with scheme and host in lower case, no default port, no fragment, no user.
 
-    A user is shown masked and never sent, so it tells no two addresses apart.
+    A user is shown masked and never sent, so addresses that only differ in it are the same.
     """
     try:
         parts = urlsplit(url.strip())
@@ -89,7 +89,7 @@ def normal(url: str) -> str:
 
 
 class Icons:
-    """The cache and what is being fetched for it. Belongs to one event loop."""
+    """The cache and the fetches for it. Belongs to one event loop."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -97,10 +97,10 @@ class Icons:
         self._fetching: dict[str, asyncio.Task[None]] = {}
 
     async def get(self, url: str, *, private: bool, then: Callable[[], object]) -> Icon | None:
-        """The icon as it is cached, None when there is none yet.
+        """The cached icon, None if there is none yet.
 
-        When it is due, a fetch begins behind the answer; `then` is called in the loop when that
-        has brought another icon than before.
+        If it is due, a fetch begins in the background; `then` is called in the loop if that brings
+        a different icon.
         """
         url = normal(url)
         icon, record = await asyncio.to_thread(_read, url)
@@ -112,7 +112,7 @@ class Icons:
         return icon
 
     async def close(self) -> None:
-        """End what is being fetched."""
+        """Cancel the running fetches."""
         tasks = list(self._fetching.values())
         for task in tasks:
             task.cancel()
@@ -144,7 +144,7 @@ def _paths(url: str) -> tuple[Path, Path]:
 
 
 def _read(url: str) -> tuple[Icon | None, Record | None]:
-    """What the cache has; files that do not fit together count as none."""
+    """What the cache has; files that do not match each other count as none."""
     image, about = _paths(url)
     try:
         told = files.read(about)

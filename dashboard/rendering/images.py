@@ -1,6 +1,6 @@
-"""From bytes of a stranger to pixels of ours: type by magic bytes, size bounded before decoding.
+"""Untrusted bytes become our own pixels: type by magic bytes, size bounded before decoding.
 
-What leaves this module is a fresh PNG or WebP; nothing of the original file is passed on.
+The results are newly encoded PNG or WebP; nothing of the original file is passed on.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from PIL import IcoImagePlugin, Image, WebPImagePlugin
 
 from dashboard.rendering import svg
 
-PIXELS = 16 << 20  # of one image; a bomb is known by its header, before a byte is unpacked
-Image.MAX_IMAGE_PIXELS = PIXELS // 2  # Pillow refuses twice this, in the frames of an ICO too
+PIXELS = 16 << 20  # of one image; a bomb is recognised by its header, before a byte is unpacked
+Image.MAX_IMAGE_PIXELS = PIXELS // 2  # Pillow refuses twice this, also in the frames of an ICO
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP")
-BLANK = 0.995  # share of the pixels from which on a picture says nothing
-NEAR = 3  # how far, of 255, a channel may lie from the colour that prevails and still be it
+BLANK = 0.995  # the share of equal pixels from which a picture counts as blank
+NEAR = 3  # by how much, of 255, a channel may differ from the prevailing colour
 LIMIT = 300 << 10
 _QUALITIES = (84, 70, 50, 30)
-# Loaded by name: for the first format that it does not know Pillow loads all of forty.
+# Imported by name: for the first format that it does not know Pillow would load all forty.
 _PLUGINS = (IcoImagePlugin, WebPImagePlugin)
 
 
 class NoImage(Exception):
-    """The bytes are no image we take; the sentence says why."""
+    """The bytes are not an image that is accepted; the sentence says why."""
 
 
 def read(data: bytes, *, side: int) -> Image.Image:
     """The image as RGBA, at most `side` pixels wide and high; an SVG is drawn at that size.
 
-    Takes up to 3 s of another process for an SVG: call it in a thread.
+    An SVG takes up to 3 s in another process: call it in a thread.
     """
     if svg.looks_like(data):
         try:
@@ -51,7 +51,7 @@ def png(picture: Image.Image) -> bytes:
 
 
 def shot(data: bytes, size: tuple[int, int]) -> bytes:
-    """A screenshot as WebP of exactly this size, at most 300 KiB. NoImage when it is blank."""
+    """A screenshot as WebP of exactly this size, at most 300 KiB. NoImage if it is blank."""
     picture = _opened(data).convert("RGB")
     if blank(picture):
         raise NoImage("the page is blank")
@@ -82,18 +82,19 @@ def blank(picture: Image.Image) -> bool:
 def _opened(data: bytes) -> Image.Image:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd metadata, and of half a bomb
+            warnings.simplefilter("ignore")  # of odd metadata, and of images above half the limit
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
             picture.load()
             return picture.convert("RGBA")
     except Image.DecompressionBombError as error:
         raise NoImage(f"it has too many pixels: more than {PIXELS}") from error
-    except Exception as error:  # a decoder fed with anything raises anything
+    except Exception as error:  # given arbitrary bytes, a decoder may raise anything
         raise NoImage(f"it is no image: {type(error).__name__}") from error
 
 
 def _covering(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """Scaled to cover `size`, the surplus cut off at the bottom and evenly at the sides."""
+    """The picture scaled to cover `size`, with the surplus cut off at the bottom and equally at
+    the sides."""
     factor = max(size[0] / picture.width, size[1] / picture.height)
     width, height = size[0] / factor, size[1] / factor
     left = (picture.width - width) / 2

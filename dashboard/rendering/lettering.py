@@ -1,4 +1,5 @@
-"""What the cards write and in which letters: DejaVu, as shipped, laid out without the system."""
+"""The text on cards and its fonts: DejaVu, as shipped, laid out without libraries of the
+system."""
 
 from __future__ import annotations
 
@@ -20,24 +21,24 @@ _HUMP = re.compile(r"[a-z](?=[A-Z])")
 
 @cache
 def font(path: Path, size: int) -> ImageFont.FreeTypeFont:
-    """BASIC layout: what the system has of shaping libraries must not change a card's bytes."""
+    """BASIC layout: a card's bytes must not depend on the shaping libraries of the system."""
     return ImageFont.truetype(path, size, layout_engine=ImageFont.Layout.BASIC)
 
 
 def title(name: str, slug: str) -> str:
-    """The name on one line, or the slug where the fonts cannot write the name."""
+    """The name on one line, or the slug if the fonts cannot write the name."""
     line = " ".join(unicodedata.normalize("NFC", name).split())
     return line if line and all(map(drawable, line)) else slug
 
 
 def initials(text: str) -> str:
-    """One or two capital letters: of the first two words, or of the humps of one word."""
+    """One or two capital letters: of the first two words, camel-case parts counting as words."""
     words = _WORDS.findall(_HUMP.sub(r"\g<0> ", text)) or ["?"]
     return "".join(word[0].upper()[0] for word in words[:2])
 
 
 def fit(text: str, face: ImageFont.FreeTypeFont, room: float) -> str:
-    """The text, cut with an ellipsis where it is wider than `room` pixels."""
+    """The text, cut with an ellipsis if it is wider than `room` pixels."""
     if face.getlength(text) <= room:
         return text
     while text and face.getlength(text + ELLIPSIS) > room:
@@ -47,7 +48,7 @@ def fit(text: str, face: ImageFont.FreeTypeFont, room: float) -> str:
 
 @cache
 def drawable(char: str) -> bool:
-    """Whether the fonts have the character and can write it without joining or turning it."""
+    """Whether the fonts have the character, and it needs no joining or right-to-left layout."""
     if char == " ":
         return True
     if unicodedata.bidirectional(char) in {"R", "AL", "AN"} or not char.isprintable():

@@ -1,4 +1,4 @@
-"""The two colours of a card, chosen in OKLCH: every hue is as bright to the eye as every other."""
+"""The two colours of a card, chosen in OKLCH, where all hues look equally bright."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from PIL import ImageColor
 Rgb = tuple[int, int, int]
 
 TURN = 30.0  # degrees of hue between the two ends of the gradient
-ARC = (185, 345)  # hues a slug may get: teal over blue to pink, none that tells a state
-LIGHT, DARK = 0.53, 0.37  # white letters keep 4.5:1 on both
+ARC = (185, 345)  # hues for slugs: teal over blue to pink, none that stands for a state
+LIGHT, DARK = 0.53, 0.37  # white letters keep a contrast of 4.5:1 on both
 CHROMA = 0.115
-GREY = 0.02  # below this chroma a colour has no hue worth keeping
+GREY = 0.02  # a colour with less chroma counts as grey
 
 
 def gradient(slug: str, color: str | None = None) -> tuple[Rgb, Rgb]:
-    """The light and the dark end: hue of `color` (CSS) where it is one, else by the slug."""
+    """The light and the dark end: the hue of `color` (CSS) if valid, else one by the slug."""
     hue, chroma = _chosen(color) or (_hashed(slug), CHROMA)
     return rgb(LIGHT, chroma, hue), rgb(DARK, chroma, hue + (TURN if chroma else 0))
 
 
 def tint(color: Rgb) -> tuple[Rgb, Rgb]:
-    """Two pale shades of a colour, for what an icon stands on."""
+    """Two pale shades of a colour, for the background of an icon."""
     chroma, hue = _polar(color)
     chroma = min(chroma, 0.045)
     return rgb(0.95, chroma, hue), rgb(0.87, chroma, hue)
 
 
 def rgb(lightness: float, chroma: float, hue: float) -> Rgb:
-    """OKLCH (hue in degrees) as sRGB; what the screen cannot show is clipped."""
+    """OKLCH (hue in degrees) as sRGB; colours outside sRGB are clipped."""
     a = chroma * math.cos(math.radians(hue))
     b = chroma * math.sin(math.radians(hue))
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
@@ -44,7 +44,7 @@ def rgb(lightness: float, chroma: float, hue: float) -> Rgb:
 
 
 def _chosen(color: str | None) -> tuple[float, float] | None:
-    """(hue, chroma) of a CSS colour; None for no colour, and for one that is not known."""
+    """(hue, chroma) of a CSS colour; None if there is none or it is unknown."""
     try:
         chroma, hue = _polar(ImageColor.getrgb(color or "")[:3])
     except ValueError:

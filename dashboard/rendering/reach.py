@@ -1,7 +1,7 @@
 """Which addresses an icon may be fetched from (promise G9).
 
-What a probe never goes to is never asked for an icon either, whatever the settings; private and
-loopback addresses are by permission.
+Addresses that are never probed are never asked for an icon either, whatever the settings; private
+and loopback addresses need permission.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dashboard.health.target import EVERYWHERE, Target
 
 
 class AddressRefused(Exception):
-    """The address is one that icons are never fetched from, or not by these rules."""
+    """The address is one that icons are never fetched from, or not with this permission."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """Whether private and loopback addresses count; with `origin` only at that scheme://host:port.
+    """Whether private and loopback addresses are allowed; with `origin` only that
+    scheme://host:port.
 
-    `origin` is for what an app's page names: its own server, and the public net, but no other
-    server of this machine, where a GET may do something.
+    `origin` is for the addresses in an app's page: its own server and the public network are
+    allowed, but no other server of this machine, where a GET may have effects.
     """
 
     private: bool = True
@@ -33,10 +34,11 @@ class Permission:
 
 
 async def addresses(target: Target, *, private: bool) -> list[str]:
-    """The addresses of the target that may be connected to, in order. AddressRefused without any.
+    """The addresses of the target that may be connected to, in order. AddressRefused if there are
+    none.
 
-    Each was checked as it stands here: connect to these, never to the name again. OSError when
-    the name does not resolve.
+    These very addresses were checked: connect to them, and never resolve the name again. OSError
+    if the name does not resolve.
     """
     if target.host in EVERYWHERE:
         raise AddressRefused(f"{target.host} is no address of a server")

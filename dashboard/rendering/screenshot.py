@@ -1,6 +1,7 @@
-"""What a page looks like in a real browser: one at a time, 15 s, its own origin only.
+"""Screenshots of pages in a real browser: one at a time, 15 s, its own origin only.
 
-What it loads may come from elsewhere, but from no address that icons are never fetched from.
+What a page loads may come from elsewhere, but not from addresses that icons are never fetched
+from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dashboard.rendering.chromium import Broken, Browser
 
 SECONDS = 15.0
 HTML = frozenset({"text/html", "application/xhtml+xml"})
-DELAY_S = 0.8  # after load, for what a page draws then
+DELAY_S = 0.8  # after load, for what the page draws later
 
 
 class NoShot(Exception):
@@ -35,7 +36,8 @@ class Camera:
         self, command: str, url: str, *, viewport: tuple[int, int] = (1280, 800),
         delay: float | None = None, dark: bool = False,
     ) -> bytes:  # fmt: skip
-        """A PNG of the viewport, `delay` seconds after load. NoShot when there is none in 15 s."""
+        """A PNG of the viewport, `delay` seconds after load. NoShot if there is none within 15
+        s."""
         async with self._lock:
             try:
                 async with asyncio.timeout(SECONDS):
@@ -66,7 +68,7 @@ async def _shot(
     passage = Passage(browser, session, fetch.origin(url))
 
     def heard(method: str, params: dict[str, Any]) -> None:
-        # a page that was kept from going elsewhere stops, and fires no load event
+        # a page whose navigation was blocked stops without a load event
         stopped = method == "Page.frameStoppedLoading" and params.get("frameId") == target
         if method == "Page.loadEventFired" or stopped:
             loaded.set()
@@ -77,7 +79,7 @@ async def _shot(
 
     browser.heard = heard
     await browser.ask("Page.enable", session)
-    # everything asks before it is loaded, after a redirect again
+    # every request is paused for a decision, also after a redirect
     await browser.ask("Fetch.enable", session, patterns=[{"urlPattern": "*"}])
     await browser.ask(
         "Emulation.setDeviceMetricsOverride", session,
@@ -100,7 +102,7 @@ async def _shot(
 
 
 class Passage:
-    """Which requests of a page go through: documents of its own origin, and what may be reached."""
+    """Which requests of a page pass: documents of its own origin, and reachable addresses."""
 
     def __init__(self, browser: Browser, session: str, home: str) -> None:
         self._browser, self._session, self._home = browser, session, home

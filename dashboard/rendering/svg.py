@@ -1,8 +1,8 @@
-"""SVG icons become pixels in a process of their own, which can open nothing and lives 3 seconds.
+"""SVG icons become pixels in a process of their own, which cannot open files and lives 3 seconds.
 
-resvg follows `href` to files and lets a few hundred bytes draw for hours; so the child that runs
-it has no descriptor to give and bounds on time and memory. One that writes letters or emoji and
-has no `href` may be drawn with the fonts of the machine. No script is ever run.
+resvg follows `href` to files, and a few hundred bytes can make it draw for hours. So the child
+that runs it has no descriptors left, and limits on time and memory. An SVG with letters or emoji
+and without `href` may be drawn with the fonts of the machine. No script is ever run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def looks_like(data: bytes) -> bool:
 
 
 def bounded() -> bool:
-    """Whether this system lets a process bound its own memory."""
+    """Whether this system lets a process limit its own memory."""
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({LARGE}, {LARGE}))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False)
     return done.returncode == 0

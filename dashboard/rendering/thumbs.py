@@ -1,8 +1,8 @@
 """The image of each app: its screenshot, its favicon on a plate, or its card.
 
 Files: thumbs/<slug>.webp is the last good screenshot, thumbs/<slug>.png the favicon's plate. The
-card is drawn when asked for. There is always an image, also when the cache was deleted.
-A card's entity tag is made of what it shows and our version, not of its bytes: so it is known
+card is drawn when asked for. There is always an image, even after the cache was deleted. A card's
+entity tag is made from what it shows and our version, not from its bytes, so that it is known
 without drawing 500 cards, and changes exactly when the image may.
 """
 
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 Kind = Literal["favicon", "screenshot", "card"]
 FAVICON_BYTES = 512 << 10
 SIDE = 2 * card.ICON
-LEAST = 48  # pixels from which on a favicon is worth a plate
+LEAST = 48  # the least pixels of a favicon for a plate
 _SUFFIX: dict[Kind, str] = {"screenshot": ".webp", "favicon": ".png"}
 _TYPE: dict[Kind, str] = {"screenshot": "image/webp", "favicon": "image/png", "card": "image/png"}
 _ORDER: dict[ThumbKind, tuple[Kind, ...]] = {
@@ -58,7 +58,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is known of an app that its picture may show; `color` as its file says it."""
+    """The facts about an app that its picture may show; `color` as its file has it."""
 
     slug: str
     name: str
@@ -68,7 +68,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class CachedImage:
-    """A kept image: its entity tag, and when it was made, in Unix seconds."""
+    """A cached image: its entity tag, and when it was made, in Unix seconds."""
 
     etag: str
     at: float
@@ -76,7 +76,7 @@ class CachedImage:
 
 @dataclass(frozen=True, slots=True)
 class CachedImages:
-    """Which images of an app the cache has."""
+    """The images of an app in the cache."""
 
     screenshot: CachedImage | None = None
     favicon: CachedImage | None = None
@@ -84,7 +84,7 @@ class CachedImages:
     def choice(
         self, subject: Subject, kind: ThumbKind = "auto", *, screenshots: bool = True
     ) -> tuple[Kind, str]:
-        """The kind of image shown and its entity tag; the same as `picture` would find."""
+        """The kind of image shown and its entity tag; the same that `picture` would return."""
         for wanted in _ORDER[kind]:
             held = self.screenshot if wanted == "screenshot" else self.favicon
             if held is not None and (screenshots or wanted != "screenshot"):
@@ -93,20 +93,20 @@ class CachedImages:
 
 
 def kept(slug: str) -> CachedImages:
-    """What the cache has of an app. Reads and hashes up to two files: call it in a thread."""
+    """The cached images of an app. Reads and hashes up to two files: call it in a thread."""
     return CachedImages(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
 
 
 def all_kept() -> dict[str, CachedImages]:
-    """What the cache has of every app. Reads and hashes the whole cache: call it in a thread."""
+    """The cached images of every app. Reads and hashes the whole cache: call it in a thread."""
     names = {path.stem for path in _folder().glob("*") if path.suffix in _SUFFIX.values()}
     return {name: kept(name) for name in names if layout.SLUG.fullmatch(name)}
 
 
 def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = True) -> Picture:
-    """The app's image by the wanted kind; without `screenshots` an old one is not shown.
+    """The app's image of the wanted kind; without `screenshots` a cached screenshot is not shown.
 
-    Reads one or two files, or draws a card in some 20 ms: call it in a thread.
+    Reads one or two files, or draws a card in about 20 ms: call it in a thread.
     """
     for wanted in _ORDER[kind]:
         if wanted == "screenshot" and not screenshots:
@@ -117,7 +117,7 @@ def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = T
 
 
 def keep(slug: str, kind: Kind, data: bytes) -> bool:
-    """Put the image into the cache. Whether it differs from the one before. CannotWrite."""
+    """Cache the image. Returns whether it differs from the one before. Raises CannotWrite."""
     path = _path(slug, kind)
     with files.writing(path.name):
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -127,7 +127,7 @@ def keep(slug: str, kind: Kind, data: bytes) -> bool:
 
 
 def forget(slug: str) -> None:
-    """Remove what the cache has of an app that is gone; what cannot be removed stays."""
+    """Delete the cached images of an app that is gone; files that cannot be deleted stay."""
     for kind in _SUFFIX:
         try:
             _path(slug, kind).unlink(missing_ok=True)
@@ -136,17 +136,17 @@ def forget(slug: str) -> None:
 
 
 async def refresh_favicon(slug: str, url: str) -> bool:
-    """Fetch the app's favicon again; a failure keeps the old one. Whether one was found.
+    """Fetch the app's favicon again; a failure keeps the old one. Returns whether one was found.
 
-    The app's own server may be private, its page may name no other private one.
+    The app's own server may be private; its page may not name another private one.
     """
     icon = await _icon(slug, _found(url, private=True))
     return icon is not None and max(icon.size) >= LEAST and await _plated(slug, icon)
 
 
 async def refresh_icon(slug: str, icon: str, *, private: bool) -> bool:
-    """The same of the icon that its file names, of any size: an address, whose server is private
-    only with `private`, or `file:` and a path below home."""
+    """Fetch the icon that the app's file names, of any size: from an address, whose server may
+    only be private with `private`, or from `file:` and a path below the dashboard's home."""
     named = icon.removeprefix("file:")
     work = _found(icon, private=private) if named == icon else asyncio.to_thread(_lying, named)
     found = await _icon(slug, work)
@@ -180,7 +180,7 @@ async def _plated(slug: str, icon: Image.Image) -> bool:
 
 
 def keep_screenshot(slug: str, png: bytes) -> bool:
-    """Keep what the browser saw, scaled. NoImage for a blank page, which keeps the old one."""
+    """Store a screenshot, scaled. NoImage for a blank page; then the old one stays."""
     return keep(slug, "screenshot", images.shot(png, card.SIZE))
 
 
@@ -226,5 +226,5 @@ def _folder() -> Path:
 
 
 def _path(slug: str, kind: Kind) -> Path:
-    place = layout.place("apps", slug)  # refuses what is no slug
+    place = layout.place("apps", slug)  # refuses a name that is not a slug
     return _folder() / f"{place.name}{_SUFFIX[kind]}"

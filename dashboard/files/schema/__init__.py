@@ -1,7 +1,7 @@
 """What each file may hold, as typed values, with one sentence for every mistake.
 
-Every reader takes the mapping of the file (and its texts, see Fields) and gives the value with
-the issues found; unknown keys stay in the file and in answers, and are only warned of.
+Every reader takes the mapping of the file (and its texts, see Fields) and returns the value with
+the issues found. Unknown keys stay in the file and in answers, and only cause a warning.
 """
 
 from dashboard.files.schema.app import AppFile, Link, Match, Thumb, read_app

@@ -24,7 +24,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """By what an app is recognised when its port moves; everything given must hold."""
+    """How an app is recognised when its port moves; all given conditions must hold."""
 
     port: int | None = None
     cwd: str | None = None  # a glob of real paths
@@ -32,19 +32,20 @@ class Match:
     command: str | None = None  # a glob
 
     def fits_cwd(self, cwd: str) -> bool | None:
-        """Of this and those below: None when it is asked for and not known ("")."""
+        """Whether the directory fits; like the next two methods, None when that is required but
+        the fact is not known ("")."""
         if self.cwd is None:
             return True
         return globs.fits(self.cwd, cwd) if cwd else None
 
     def fits_process(self, *names: str) -> bool | None:
-        """`names`: of the program's file, and what the process calls itself."""
+        """`names`: that of the program's file, and the one the process gives itself."""
         if self.process is None:
             return True
         return self.process in names if any(names) else None
 
     def fits_command(self, *argvs: Sequence[str]) -> bool | None:
-        """`argvs`: its own arguments, and those of the wrapper that was typed."""
+        """`argvs`: the process's own arguments, and those of the wrapper that was typed."""
         if self.command is None:
             return True
         lines = [" ".join(argv) for argv in argvs if argv]
@@ -52,7 +53,7 @@ class Match:
 
     @property
     def only_cwd(self) -> str | None:
-        """The one directory that fits, None when it may be several."""
+        """The only directory that fits; None when there may be several."""
         return None if self.cwd is None else globs.literal(self.cwd)
 
 
@@ -88,7 +89,7 @@ class AppFile:
 
     @property
     def address(self) -> str | None:
-        """What the user opens."""
+        """The address that the user opens."""
         if self.url is not None or self.port is None:
             return self.url
         host = self.host or "localhost"
@@ -97,7 +98,8 @@ class AppFile:
 
     @property
     def picture(self) -> str | None:
-        """Its icon where that is a picture: an address, or `file:` and a path below home."""
+        """The icon when it is a picture: an address, or `file:` and a path below the dashboard's
+        home."""
         icon = self.icon or ""
         return icon if icon.startswith(("http://", "https://", "file:")) else None
 
@@ -113,7 +115,7 @@ class AppFile:
 def read_app(
     value: Mapping[str, Any], texts: Mapping[str, Any] | None = None, *, slug: str = ""
 ) -> tuple[AppFile, list[Issue]]:
-    """The app and what is wrong with its mapping; the name defaults to the slug."""
+    """The app and the issues of its mapping; the name defaults to the slug."""
     fields = Fields.of(value, texts)
     line = convert.text(NAME)
     app = AppFile(

@@ -52,7 +52,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class HealthDefaults:
-    """For every app that does not say otherwise; times in seconds."""
+    """The defaults for apps whose file does not set a value; times in seconds."""
 
     interval: float
     timeout: float
@@ -96,14 +96,14 @@ class Config:
 
 
 def resolved(source: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults with what config.yaml says over them; null means the default."""
+    """The defaults with the values of config.yaml over them; null means the default."""
     return _over(DEFAULTS, source)
 
 
 def read_config(
     value: Mapping[str, Any], texts: Mapping[str, Any] | None = None, *, slug: str = ""
 ) -> tuple[Config, list[Issue]]:
-    """The settings and what is wrong with them; what is wrong counts as its default here."""
+    """The settings and the issues of the mapping; a wrong value counts as its default here."""
     written = as_texts(value) if texts is None else texts
     fields = Fields.of(resolved(value), _over(as_texts(DEFAULTS), written))
     history, lost = _table(fields, "history"), _table(fields, "lost")

@@ -26,7 +26,7 @@ class BookmarkLink:
 
     @property
     def fetchable(self) -> bool:
-        """Whether its icon may be asked for: mail, ssh and files are only shown."""
+        """Whether its icon may be fetched: links to mail, ssh and files are only shown."""
         return urlsplit(self.url).scheme in {"http", "https"}
 
 
@@ -44,7 +44,7 @@ class Group:
 def read_group(
     value: Mapping[str, Any], texts: Mapping[str, Any] | None = None, *, slug: str = ""
 ) -> tuple[Group, list[Issue]]:
-    """The group and what is wrong with its mapping; the name defaults to the slug."""
+    """The group and the issues of its mapping; the name defaults to the slug."""
     fields = Fields.of(value, texts)
     group = Group(
         name=fields.text("name", convert.text(NAME)) or slug,

@@ -1,4 +1,4 @@
-"""The `health` block of an app: what counts as fine, and how often it is asked."""
+"""The `health` block of an app: which answers are fine, and how often the app is probed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dashboard.files.fields import Fields
 
 Type = Literal["http", "tcp", "process", "none"]
 
-# databases and mail servers, where bytes of ours would do harm: TCP connect only
+# databases and mail servers, to which our bytes could do harm: TCP connect only
 SILENT_PORTS = frozenset(
     {22, 25, 53, 111, 139, 445, 631, 1433, 1521, 2049, 3306, 5432, 5672, 6379, 9042, 9092, 11211,
      27017}
 )  # fmt: skip
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
-BODY = 1024  # characters that are looked for
+BODY = 1024  # characters of the text to look for
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """None means: not said here; the type by default_type, the figures by config.yaml."""
+    """None: not set in the file; default_type decides the type, config.yaml the figures."""
 
     type: Type | None = None
     url: str | None = None
@@ -41,7 +41,7 @@ class Health:
 
 
 def default_type(*, port: int | None, url: str | None, service: bool) -> Type:
-    """How an app is probed whose file does not say it."""
+    """How an app is probed when its file does not say."""
     if url is None and port in SILENT_PORTS:
         return "tcp"
     if port is not None or url is not None:

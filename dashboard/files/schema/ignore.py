@@ -16,8 +16,8 @@ KEYS = ("port", "process", "dir")
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """Everything given must hold. `ports` are both ends; `dir` is a glob of real paths, all
-    below it counts."""
+    """All given conditions must hold. `ports` is an inclusive range; `dir` is a glob of real paths
+    and also covers everything below them."""
 
     ports: tuple[int, int] | None = None
     process: str | None = None
@@ -26,7 +26,8 @@ class IgnoreRule:
     at: str | None = None
 
     def covers(self, *, port: int, processes: Sequence[str], cwd: str) -> bool:
-        """`processes`: the names it goes by; `cwd` is "" when unknown."""
+        """Whether all given conditions hold. `processes`: the names of the process; `cwd` is ""
+        when unknown."""
         return (
             (self.ports is None or self.ports[0] <= port <= self.ports[1])
             and (self.process is None or self.process in processes)
@@ -37,7 +38,7 @@ class IgnoreRule:
 def read_ignore(
     value: Mapping[str, Any], texts: Mapping[str, Any] | None = None, *, slug: str = ""
 ) -> tuple[tuple[IgnoreRule, ...], list[Issue]]:
-    """The rules and what is wrong with them."""
+    """The rules and the issues of the mapping."""
     fields = Fields.of(value, texts)
     rules = tuple(_rule(row) for row in fields.rows("rules", most=RULES))
     fields.finish()
@@ -45,7 +46,7 @@ def read_ignore(
 
 
 def same_rule(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two rules cover the same, whatever their reasons."""
+    """Whether two rules cover the same listeners, whatever their reasons."""
     return all(as_texts(one.get(key)) == as_texts(other.get(key)) for key in KEYS)
 
 

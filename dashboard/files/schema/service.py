@@ -29,7 +29,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """`command`: a text is for `sh -c`, a tuple is argv. Paths are absolute, times seconds."""
+    """`command`: a text is for `sh -c`, a tuple is argv. Paths are absolute, times in seconds."""
 
     command: str | tuple[str, ...]
     cwd: str | None = None
@@ -44,7 +44,7 @@ class Service:
 
 
 def read_service(fields: Fields | None) -> Service | None:
-    """None also when there is no usable command."""
+    """The service; None also when it has no usable command."""
     if fields is None:
         return None
     command = _command(fields)

@@ -60,7 +60,7 @@ class Command(BaseCommand):
             self._end(REFUSED, str(refused))
         except NotReachable as error:
             self._end(NOT_REACHABLE, str(error))
-        except BrokenPipeError:  # the reader has seen enough
+        except BrokenPipeError:  # the reader has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except KeyboardInterrupt:
             self.stderr.write("")
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             self._end(REFUSED, "\n".join(shown.failure))
 
     def _say(self, line: str) -> None:
-        """At once, also into a pipe: a follower's reader waits for it."""
+        """Write at once, also into a pipe, because the reader of `logs -f` waits for each line."""
         self.stdout.write(line)
         self.stdout.flush()
 
@@ -92,7 +92,7 @@ class Command(BaseCommand):
 
 
 def _misused(options: dict[str, Any]) -> str | None:
-    """What the parser cannot see: arguments that need or exclude each other."""
+    """Errors that the parser cannot detect: arguments that require or exclude each other."""
     verb = options["verb"]
     if verb == "stop" and bool(options["slug"]) == options["all"]:
         return "stop: give one app, or --all"
