@@ -1,4 +1,4 @@
-"""The workspace's tables, for inspection: indexes of files, and the ledgers files do not hold."""
+"""The workspace's tables in the admin: index tables of files, and ledgers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Runs(Ledger):
 
 @admin.register(models.Turn, site=site)
 class Queue(Ledger):
-    """The claim and the token's digest stay out: they are keys, not facts."""
+    """The claim and the token's digest are not shown: they are keys."""
 
     list_display = ("id", "project", "chat", "state", "created", "started", "finished", "reason")
     list_filter = (("state", Values), ("project", Values))
@@ -76,7 +76,7 @@ class NotifyMessages(Ledger):
 
 @admin.register(tables.NotifyDelivery, site=site)
 class NotifyDeliveries(Inspection):
-    """What a channel has not taken yet."""
+    """Notifications that a channel has not accepted yet."""
 
     list_display = ("id", "message", "channel", "due", "tries")
 
@@ -88,7 +88,7 @@ class NotifyChannels(Inspection):
 
 @admin.register(OrmQ, site=site)
 class Deliveries(Inspection):
-    """What the workers have not taken yet. The payload is pickled and signed: not for reading."""
+    """Tasks that no worker has taken yet. The payload is pickled and signed, so it is not shown."""
 
     list_display = ("id", "key", "func", "task_id", "lock")
     exclude = ("payload",)

@@ -11,7 +11,7 @@ class WorkspaceConfig(AppConfig):
     behind = "workspace.worktrees.confined.behind"  # config.mcp.turn_tools
 
     def ready(self) -> None:
-        from workspace.notify import receivers  # these need the models
+        from workspace.notify import receivers  # they need the models
         from workspace.triggers import hearing
 
         hearing.connect()

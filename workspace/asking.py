@@ -1,5 +1,5 @@
-"""What other parts may ask of chats (config/web/asking.py): in which projects an agent can be asked
-to work in a directory, and sending it a message there, as the person who asks.
+"""The interface of chats for other parts (config/web/asking.py): which projects have agents that
+work in a directory, and sending a message to one on behalf of the person.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from workspace.projects import schema, store
 from workspace.projects.project import Project
 from workspace.worktrees import place
 
-CHATS = 8  # the newest of a project
-NAMES = 50  # tried for a new project
+CHATS = 8  # newest chats shown of a project
+NAMES = 50  # names tried for a new project
 
 
 def desks(folders: Sequence[Path]) -> list[Desk]:
-    """Nearest first: a project that works in the very directory goes before one above it."""
+    """Nearest first: a project that works in exactly the directory is before one above it."""
     found = []
     for project in store.all():
         where = project.place
@@ -33,7 +33,7 @@ def desks(folders: Sequence[Path]) -> list[Desk]:
 
 
 def send(principal: Any, wish: Wish, message: str, name: str) -> tuple[str, str, str]:
-    """Continue the chat, or begin one; a project is made where none is named."""
+    """Continue the chat, or start one; without a project, make one that works in the folder."""
     person = principal if isinstance(principal, User) else User()
     if wish.project is None and wish.folder is None:
         raise Invalid("Say in which project the agent is to work, or that one is to be made")
@@ -47,7 +47,7 @@ def send(principal: Any, wish: Wish, message: str, name: str) -> tuple[str, str,
 
 
 def _depth(place: Path, folder: Path) -> int:
-    """How near a directory is to one below it; 0 for one that is not."""
+    """Depth of `place` if `folder` is in it or is it, else 0: deeper is nearer."""
     return len(place.parts) if folder.is_relative_to(place) else 0
 
 
@@ -70,7 +70,7 @@ def _open(row: Chat) -> OpenChat:
 
 
 def _made(person: User, folder: Path | None) -> Project:
-    """A project that works in the directory, called by it; further ones have a number."""
+    """A new project that works in the directory and has its name, with a number if taken."""
     assert folder is not None
     base = schema.derive_slug(folder.name)
     for number in range(1, NAMES):

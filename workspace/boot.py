@@ -1,4 +1,4 @@
-"""What the workspace says when the server starts, and writes down before it ends."""
+"""What the workspace logs when the server starts, and writes before it ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class ManagementApi:
-    """One of settings.SVC_BACKGROUND: boot lines at the start, the audit flushed at the end."""
+    """One of settings.SVC_BACKGROUND: logs clients at the start, flushes the audit at the end."""
 
     def start(self) -> None:
         found = clients.management()
@@ -27,9 +27,9 @@ class ManagementApi:
         audit.flush()
 
     def _registry(self) -> Registry:
-        """Imported here, in the start thread, so that no first request waits for the SDK.
+        """The operations, imported here in the start thread so that no request waits for the SDK.
 
-        A service without clients does without the SDK's memory.
+        A service without clients does not load the SDK, which saves its memory.
         """
         from workspace import consumers
 
@@ -37,7 +37,7 @@ class ManagementApi:
 
 
 class Agents:
-    """One of settings.SVC_BACKGROUND: warns of what does not confine agents."""
+    """One of settings.SVC_BACKGROUND: warns if agents are not confined, and of unused settings."""
 
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
@@ -51,4 +51,4 @@ class Agents:
             )
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Do nothing: nothing runs."""

@@ -1,7 +1,8 @@
-"""django-q2's brokers as this service uses them: tasks as rows, or through Redis.
+"""Brokers for django-q2: tasks as rows, or through Redis.
 
-Rows: polling stays slow, so that an idle service costs nothing; each new task rings the bell of
-its queue. A lost ring costs one poll interval, never a task. Redis: several servers share a queue.
+With rows, polling is slow, so an idle service costs nothing, and each new task rings the bell of
+its queue; a lost ring costs one poll interval, never a task. With Redis, several servers share a
+queue.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from config.storage import database
 
 log = logging.getLogger(__name__)
 
-TRIED_S = 1.0  # between two tries of a store that is gone
-# Between two looks at a database in which nothing was written: what was taken and never done is due
-# again after Conf.RETRY.
+TRIED_S = 1.0  # between two tries while the store is gone
+# Between two looks at an unchanged database: tasks that were taken but not finished are due again
+# after Conf.RETRY.
 DUE_S = 10.0
 
 
 class WakingBroker(ORM):  # type: ignore[misc]
-    """ORM broker with a bell per queue; the pusher sleeps on it instead of on the clock."""
+    """ORM broker with a bell per queue, on which the pusher sleeps instead of on a timer."""
 
     _bell: wakeup.Wakeup | None = None
     _lost = False
-    _stamp: object = None  # of the database when it held nothing that was due
-    _looked = 0.0  # when that was
+    _stamp: object = None  # of the database when no task was due
+    _looked = 0.0  # when it had that stamp
 
     def enqueue(self, task: Any) -> Any:
         package = super().enqueue(task)
@@ -43,8 +44,8 @@ class WakingBroker(ORM):  # type: ignore[misc]
         return package
 
     def dequeue(self) -> list[tuple[Any, str]] | None:
-        """Tasks that are due, else None after a ring or the poll time, also while the database is
-        gone: the reader of tasks would rest for 10 s after an error, and hold up a stop."""
+        """Tasks that are due, else None after a ring or the poll interval. Also None while the
+        database is gone: an error would make the reader sleep 10 s, which delays a stop."""
         try:
             taken = self._take()
         except (OperationalError, InterfaceError) as error:
@@ -56,14 +57,14 @@ class WakingBroker(ORM):  # type: ignore[misc]
         self._lost = False
         if taken:
             return taken
-        if self._bell is None:  # opened by the process that sleeps, not by the one that forks it
+        if self._bell is None:  # opened in the process that sleeps, not in its parent
             self._bell = wakeup.Wakeup(f"queue-{self.list_key}")
-            return None  # look once more: a task may have come before the bell was there
+            return None  # look again: a task may have come before the bell was opened
         self._bell.wait(Conf.POLL)
         return None
 
     def _take(self) -> list[tuple[Any, str]]:
-        """Lock what is due by conditional updates; another cluster may be faster."""
+        """Lock due tasks by conditional updates, as another cluster may be faster."""
         stamp = database.stamp()
         if stamp == self._stamp and time.monotonic() - self._looked < DUE_S:
             return []
@@ -79,8 +80,8 @@ class WakingBroker(ORM):  # type: ignore[misc]
 
 
 class RedisBroker(Broker):  # type: ignore[misc]
-    """A list per queue. What is lost with a Redis or a worker is a row that waits all the same:
-    the sweep hands it over again."""
+    """A Redis list per queue. A task that is lost with Redis or a worker still has a waiting row:
+    the sweep delivers it again."""
 
     _lost = False
 
@@ -89,7 +90,7 @@ class RedisBroker(Broker):  # type: ignore[misc]
         return redis_client.connect()
 
     def enqueue(self, task: Any) -> None:
-        """After the commit: no worker hears of a row that is not there yet."""
+        """Push after the commit, so that no worker gets a task before its row exists."""
         transaction.on_commit(partial(self._push, task), using=Conf.ORM)
 
     def _push(self, task: Any) -> None:

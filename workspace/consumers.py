@@ -1,7 +1,7 @@
-"""The ASGI endpoints with a gate of their own: /mcp, /_svc/mcp and those of the parts below it,
-and OAuth discovery.
+"""The ASGI endpoints with their own gate: /mcp, /_svc/mcp, the endpoints of parts below it, and
+OAuth discovery.
 
-Each says who calls and writes down what was done; the transport is the kernel's.
+Each identifies its caller and records its calls; the kernel implements the transport.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def gate() -> Gate:
 
 
 class ManagementEndpoint(McpConsumer):
-    """/mcp: callers outside the instance, by bearer token and scope."""
+    """/mcp: clients outside of the instance, by bearer token and scope."""
 
     registry = REGISTRY
 
@@ -71,7 +71,7 @@ class ManagementEndpoint(McpConsumer):
 
 
 class TurnEndpoint(McpConsumer):
-    """/_svc/mcp: the service's own running turns, by their token."""
+    """/_svc/mcp: running turns of this service, by their token."""
 
     registry = REGISTRY
 
@@ -94,7 +94,7 @@ class TurnEndpoint(McpConsumer):
 
 
 class PartEndpoint(TurnEndpoint):
-    """/_svc/mcp/<part>: what another part gives to running turns, and to nobody else."""
+    """/_svc/mcp/<part>: the operations that another part gives to running turns only."""
 
     async def admit(self) -> Principal | Refusal:
         part = self.scope["url_route"]["kwargs"]["part"]
@@ -107,7 +107,7 @@ class PartEndpoint(TurnEndpoint):
 
 
 class Discovery(AsyncHttpConsumer):  # type: ignore[misc]
-    """The protected-resource document: public, no gate."""
+    """The protected-resource document, which is public."""
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         found, method = management(), scope["method"]

@@ -1,4 +1,4 @@
-"""The demo project of a first run: something to look at, made on request, never by itself.
+"""The demo project for a first run: something to look at, made only on request.
 
 It is an ordinary project: a small Python package with a test, the nightly check as a disabled
 trigger, and one chat that ran a runbook. Everything in it works offline.
@@ -80,7 +80,7 @@ def nightly_check() -> dict[str, Any]:
 
 
 def make(principal: User | System) -> Project:
-    """The demo project; made when it is not there, left as it is when it is."""
+    """The demo project, made if it does not exist; an existing one is left as it is."""
     try:
         return store.get(SLUG)
     except NotFound:

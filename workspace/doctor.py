@@ -1,4 +1,4 @@
-"""What `manage.py doctor` says of the workspace: broken files, invalid triggers, clients."""
+"""Checks of `manage.py doctor` in the workspace: broken files, invalid triggers, clients."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check() -> Iterator[Finding]:
 
 
 def engines() -> Iterator[Finding]:
-    """Which engine would run a message and why, what the others lack, and the sandbox."""
+    """The engine that would run a message and why, what others lack, sandbox and settings."""
     for name in NAMES:
         found = select.probe(name)
         level = OK if found.available else HINT
@@ -76,7 +76,7 @@ def engines() -> Iterator[Finding]:
 
 
 def scheduler() -> Iterator[Finding]:
-    """A server without one takes messages and lets them wait."""
+    """A hint if a server runs without a qcluster: it accepts messages, and they wait."""
     served = Instance(settings.DATA_DIR, "server").holder() is not None
     if served and not alive.scheduler_alive():
         text = (

@@ -20,7 +20,7 @@ RUN = re.compile(f"run_[{_CROCKFORD}]{{26}}")
 
 
 def ulid() -> str:
-    """48 bits of milliseconds, 80 random; within one process strictly increasing."""
+    """48 bits of milliseconds, 80 random bits; strictly increasing within one process."""
     global _last  # noqa: PLW0603 - one monotone counter per process is the point
     with _lock:
         number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
@@ -39,7 +39,7 @@ def turn_id() -> str:
 
 
 def following(turn: str) -> str:
-    """The least turn id after this one: order holds even when the clock was set back."""
+    """The least turn id after `turn`, which keeps the order even if the clock was set back."""
     number = 1 + sum(_CROCKFORD.index(c) << 5 * n for n, c in enumerate(reversed(turn[4:])))
     return f"msg_{_written(number)}"
 
@@ -49,7 +49,7 @@ def run_id() -> str:
 
 
 def run_id_at(moment: datetime) -> str:
-    """The least id that a run of this moment can have."""
+    """The least id that a run queued at this moment can have."""
     return f"run_{_written(int(moment.timestamp() * 1000) << 80)}"
 
 
@@ -58,5 +58,5 @@ def session_id() -> str:
 
 
 def of_key(key: str, *whose: object) -> str:
-    """The id of a chat that is started under a key: of the same one, by the same, the same."""
+    """The id of a chat that is started under a key: always the same for `key` and `whose`."""
     return str(uuid.uuid5(_OF_KEYS, json.dumps([key, *whose], sort_keys=True)))

@@ -1,6 +1,6 @@
-"""What the workspace measures of itself, for GET /metrics: queue, turns, firings, schedulers.
+"""Figures of the workspace for GET /metrics: queue, turns, firings, schedulers.
 
-Everything is a count over an index or a short range of the primary key.
+Each query is a count over an index or a short range of the primary key.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from workspace.triggers.schedule import alive
 QUEUES = (runs.QUEUE, delivery.QUEUE)
 RECENT = timedelta(minutes=15)
 MOST = 1000
-CLOCKED = ("cron", "interval")  # `catch-up` is late by its nature
+CLOCKED = ("cron", "interval")  # a `catch-up` is always late
 
 
 def measure() -> Iterator[Metric]:
-    """What is in memory and in files first; the database may be gone."""
+    """Figures from memory and files first, as the database may be gone."""
     yield gauge("svc_chat_streams", "Open event streams of chats", WATCH.clients)
     meaning = "Whether any qcluster serves this data directory"
     yield gauge("svc_scheduler_up", meaning, int(alive.scheduler_alive()))
@@ -50,14 +50,14 @@ def measure() -> Iterator[Metric]:
 
 
 def _turns() -> dict[str, float]:
-    """Every state, zeros too: a series that comes and goes cannot be alerted on."""
+    """The number of turns in each state, zeros too: alerts need a permanent series."""
     known = dict.fromkeys((*states.BUSY, *states.WAITING, *runs.ENDED), 0.0)
     rows = Turn.objects.order_by().values_list("state").annotate(count=Count("*"))
     return known | dict(rows)
 
 
 def _firings(now: datetime) -> Iterator[Metric]:
-    """How late the clock claims, and whether it claims at all."""
+    """How late due triggers are claimed, and whether they are claimed at all."""
     armed = TriggerState.objects.filter(homes.mine(), next_at__isnull=False)
     yield gauge("svc_triggers_armed", "Triggers with a next time", armed.count())
     due = armed.aggregate(first=Min("next_at"))["first"]
@@ -75,10 +75,10 @@ def _firings(now: datetime) -> Iterator[Metric]:
 
 
 def _processes() -> tuple[list[psutil.Process], list[psutil.Process]]:
-    """qcluster with its forks, and what its turns run. The newest qcluster of this machine."""
+    """Processes of this machine's newest qcluster and its forks, and those its turns run."""
     with suppress(OSError, ValueError, KeyError, psutil.Error):
         top = psutil.Process(orjson.loads(opening.contents(alive.facts()))["pid"])
-        mark = top.cmdline()  # a fork has that of its parent
+        mark = top.cmdline()  # a fork has the command line of its parent
         forks, others = [top], list[psutil.Process]()
         for process in top.children(recursive=True):
             with suppress(psutil.Error):

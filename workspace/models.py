@@ -1,9 +1,9 @@
-"""Index tables of files, and the ledgers that files do not hold (queue, runs, arming, audit).
+"""Index tables of files, and ledgers, which have no files (queue, runs, arming, audit).
 
-Index rows (Project, Chat) are rebuilt from files at any time and never decide anything. Ledger
+Index rows (Project, Chat) can be rebuilt from files at any time and never decide anything. Ledger
 rows are the truth of what they record; losing them loses history, never a project, chat or trigger.
 
-`home` tells the projects directory that a row is about (config/storage/homes.py).
+`home` is the projects directory that a row belongs to (config/storage/homes.py).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Project(models.Model):
 
     slug = models.CharField(max_length=128, primary_key=True)
     path = models.TextField()
-    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode": whether the row still holds
+    stat = models.CharField(max_length=80)  # "mtime_ns:size:inode" of the file as read
     etag = models.CharField(max_length=64)
-    data = models.JSONField(default=dict)  # last good value of the whole file
+    data = models.JSONField(default=dict)  # last valid content of the whole file
     error = models.TextField(blank=True)
     error_line = models.IntegerField(null=True)
     read_at = models.DateTimeField(auto_now=True)
@@ -39,7 +39,7 @@ class Project(models.Model):
 
 
 class Chat(models.Model):
-    """One chat: its record `.chats/<id>.yaml` and what its transcript says."""
+    """One chat: its record `.chats/<id>.yaml`, and facts from its transcript."""
 
     id = models.CharField(max_length=36, primary_key=True)
     project = models.CharField(max_length=128, db_index=True)
@@ -48,7 +48,7 @@ class Chat(models.Model):
     record = models.JSONField(default=dict)
     error = models.TextField(blank=True)
     name = models.TextField(blank=True)  # the display name
-    title = models.TextField(blank=True)  # the automatic one, of its first prompt
+    title = models.TextField(blank=True)  # the automatic name, from its first prompt
     preview = models.TextField(blank=True)
     archived = models.BooleanField(default=False)
     origin = models.CharField(max_length=16)
@@ -57,17 +57,17 @@ class Chat(models.Model):
     created = models.DateTimeField()
     updated = models.DateTimeField()  # time of the last message line
     messages = models.IntegerField(default=0)
-    entries = models.IntegerField(default=0)  # lines of read_chat: notices out, failed turns in
-    offset = models.BigIntegerField(default=0)  # end of the last whole line that was indexed
+    entries = models.IntegerField(default=0)  # of read_chat: without notices, with failed turns
+    offset = models.BigIntegerField(default=0)  # end of the last complete line that was indexed
     damaged = models.IntegerField(default=0)
-    arrived = models.BigIntegerField(default=0)  # end of the last line a reader would want to see
-    unread = models.BooleanField(default=False)  # and whether that is behind what was read
+    arrived = models.BigIntegerField(default=0)  # end of the last line worth reading
+    unread = models.BooleanField(default=False)  # whether `arrived` is after what was read
     last_turn = models.JSONField(null=True)  # {status, reason, finishedAt, model}
     usage = models.JSONField(null=True)
-    cost = models.FloatField(null=True)  # USD, of the turns that told it
-    context = models.JSONField(null=True)  # {used, limit, engine} of the last turn that told
+    cost = models.FloatField(null=True)  # USD, of the turns that reported it
+    context = models.JSONField(null=True)  # {used, limit, engine} of the last turn that reported it
     hosts = models.JSONField(null=True)  # [{host, port, refused}] of all turns
-    instructions = models.JSONField(null=True)  # what the last turn with a model was told
+    instructions = models.JSONField(null=True)  # those given to the last turn with a model
 
     class Meta:
         ordering = ("project", "-updated")
@@ -80,8 +80,8 @@ class Chat(models.Model):
 class Passage(models.Model):
     """One message as the search knows it: folded text of a place in a transcript.
 
-    The number grows with the time of the message. A full-text index follows the table by triggers
-    (migration 0003), the table follows its chat.
+    Ids grow with the time of the message. Database triggers keep a full-text index up to date with
+    the table (migration 0003); rows are deleted with their chat.
     """
 
     id = models.BigIntegerField(primary_key=True)
@@ -97,7 +97,7 @@ class Passage(models.Model):
 
 
 class Searched(models.Model):
-    """How far the search has read the transcript of a chat, and which file that was."""
+    """How far the transcript of a chat is indexed for the search, and which file that was."""
 
     chat = models.OneToOneField(Chat, on_delete=models.CASCADE, primary_key=True, related_name="+")
     inode = models.BigIntegerField()
@@ -108,7 +108,7 @@ class Searched(models.Model):
 
 
 class Run(models.Model):
-    """One truthful record per firing. Unique per trigger and nominal time."""
+    """The record of one firing. Unique per trigger and nominal time."""
 
     id = models.CharField(max_length=32, primary_key=True)  # run_<ulid>
     project = models.CharField(max_length=128)
@@ -118,9 +118,9 @@ class Run(models.Model):
     cause = models.CharField(max_length=16)  # cron, interval, event, catch-up, manual, api
     actor = models.JSONField(default=dict)
     client = models.TextField(blank=True)
-    # All it descends from: their scopes bound it. An older release writes rows without it.
+    # All clients it descends from: their scopes limit it. Older releases write rows without it.
     clients = models.JSONField(default=list, db_default=[])
-    spawn_cap = models.IntegerField(null=True)  # the most that its spawn limit may be
+    spawn_cap = models.IntegerField(null=True)  # upper bound of its spawn limit
     event = models.JSONField(null=True)
     chain = models.JSONField(default=list)  # trigger keys this firing descends from
     scheduled_for = models.DateTimeField(null=True)
@@ -175,25 +175,25 @@ class Turn(models.Model):
     chat = models.CharField(max_length=36)
     state = models.CharField(max_length=16)
     prompt = models.TextField()  # as written
-    message = models.TextField()  # with the event or fork line in front
+    message = models.TextField()  # the prompt, after a line about its event or fork
     model = models.TextField(blank=True)
     sender = models.JSONField()
-    # Of who sent it: the same message again is this one. An older release writes rows without it.
+    # The sender's key: the same message under it is this one. Older releases write rows without it.
     key = models.CharField(max_length=255, blank=True, default="", db_default="")
     event = models.JSONField(null=True)
     client = models.TextField(blank=True)
-    # All it descends from: their scopes bound it. An older release writes rows without it.
+    # All clients it descends from: their scopes limit it. Older releases write rows without it.
     clients = models.JSONField(default=list, db_default=[])
     chain = models.JSONField(default=list, db_default=[])  # trigger keys it descends from
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="turn_rows")
-    tools = models.JSONField(null=True)  # null = all, [] = none, list = exactly those
+    tools = models.JSONField(null=True)  # null = all, [] = none, else exactly those
     mode = models.CharField(max_length=32)
-    # As its trigger says; "" = the project's, also of a row that an older version writes.
+    # Its trigger's; "" = the project's, as in rows that older releases write.
     network = models.CharField(max_length=8, blank=True, default="", db_default="")
     max_turns = models.IntegerField()
-    spawn_limit = models.IntegerField(default=0)  # the limit of this turn
+    spawn_limit = models.IntegerField(default=0)  # spawn limit of this turn
     created = models.DateTimeField()
-    delivered = models.DateTimeField(null=True)  # last time its id was put into the cluster
+    delivered = models.DateTimeField(null=True)  # when its id was last put into the task queue
     started = models.DateTimeField(null=True)
     finished = models.DateTimeField(null=True)
     reason = models.TextField(blank=True)
@@ -202,11 +202,11 @@ class Turn(models.Model):
     stop = models.CharField(max_length=16, blank=True)  # "", user, shutdown
     answers = models.JSONField(default=list)  # permission answers not yet delivered
     asks = models.JSONField(default=list, db_default=[])  # open questions, questions.Question
-    waits = models.BooleanField(default=False, db_default=False)  # nobody attends it: asks a day
+    waits = models.BooleanField(default=False, db_default=False)  # unattended, its asks wait a day
     token_hash = models.CharField(max_length=64, blank=True, db_index=True)
     home = _home()
-    unclosed = models.BooleanField(default=False)  # ended where its transcript is out of reach
-    # Of one that waits for its provider: when it is tried again, and {tries, of, since, reason}.
+    unclosed = models.BooleanField(default=False)  # ended, but its transcript lacks the end
+    # While it waits for its provider: when it is tried again, and {tries, of, since, reason}.
     retry_at = models.DateTimeField(null=True)
     retry = models.JSONField(null=True)
 
@@ -234,7 +234,7 @@ class Turn(models.Model):
 
 
 class TriggerState(models.Model):
-    """What arming a trigger decided: its grid and its next nominal time."""
+    """The result of arming a trigger: its grid and its next nominal time."""
 
     project = models.CharField(max_length=128)
     name = models.CharField(max_length=64)
@@ -277,12 +277,12 @@ class InvalidEntry(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One call on /mcp, one tool of the service that a turn called, or the refusals of one peer in
+    """One call on /mcp, one call of the service's tools by a turn, or the refusals of one peer in
     one minute."""
 
     time = models.DateTimeField(db_index=True)
     client = models.TextField(blank=True)
-    turn = models.CharField(max_length=32, blank=True, default="", db_default="")  # that called
+    turn = models.CharField(max_length=32, blank=True, default="", db_default="")  # the caller
     operation = models.TextField(blank=True)
     project = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=36, blank=True)
@@ -310,7 +310,7 @@ class AuditEntry(models.Model):
 
 
 class ClientUse(models.Model):
-    """When a management client was last seen, and from where."""
+    """When a management client was last seen, and at which address."""
 
     client = models.TextField(primary_key=True)
     last_used = models.DateTimeField()

@@ -1,7 +1,7 @@
-"""The HTML pages of the workspace: a shell each, addressed by project and chat.
+"""The HTML pages of the workspace: only shells, addressed by project and chat.
 
-A page that names what does not exist is a 404 in the same shell. What a page shows comes from
-the JSON API, asked by its script.
+A page of a project or chat that does not exist is a 404 in the same shell. A page's script gets
+its content from the JSON API.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from workspace.projects import store
 from workspace.projects.project import Project
 
 HOME: Crumb = ("Workspace", "/")
-LATEST = "limit=100&turns=1"  # messages of a chat, as its script asks for them
+LATEST = "limit=100&turns=1"  # query for messages of a chat, as in its script
 
 
 def _missing(request: HttpRequest, why: str) -> HttpResponse:
@@ -54,7 +54,7 @@ def clients(request: HttpRequest) -> HttpResponse:
 
 
 def instance(request: HttpRequest) -> HttpResponse:
-    """The settings of the instance that have a page."""
+    """The page of the instance's settings."""
     return _page(request, "instance", title="Settings", crumbs=[HOME, ("Settings", "/settings")])
 
 
@@ -91,7 +91,7 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
     data = {"project": slug, "chat": session_id, "root": str(found.working_dir)}
     api = f"/api/projects/{slug}"
     here = f"{api}/chats/{session_id}"
-    box = ["/api/engines", f"/api/models?project={slug}"]  # what stands above the message
+    box = ["/api/engines", f"/api/models?project={slug}"]  # shown above the message
     first = [api, here, f"{here}/messages?{LATEST}", *box]
     return _page(
         request, "chat", title=name, crumbs=crumbs, data=data, project=found, preload=first
@@ -99,7 +99,7 @@ def chat(request: HttpRequest, *, slug: str, session_id: str) -> HttpResponse:
 
 
 def missing(request: HttpRequest, **_where: str) -> HttpResponse:
-    """Any other address a browser navigates to."""
+    """The page for any other address that a browser navigates to."""
     return _missing(request, f"There is no page at {request.path}.")
 
 

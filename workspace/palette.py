@@ -1,5 +1,5 @@
-"""What the palette finds of the workspace, and what waits for a person: from the index alone; and
-the directories of other programs' sessions.
+"""The workspace's destinations and badge for the palette, read only from the index, and the
+directories of other programs' sessions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workspace.models import Chat, Project, TriggerState
 from workspace.projects import sessions, store
 from workspace.worktrees import place
 
-CHATS = 3000  # the newest ones
+CHATS = 3000  # the newest ones only
 PAGES = (
     ("Workspace", "part", "/"),
     ("All runs", "page", "/runs"),
@@ -26,7 +26,7 @@ SECTIONS = ("chats", "triggers", "runs", "settings")
 
 
 def destinations() -> Iterator[Destination]:
-    """Chats that ask for a person, pages, projects with theirs, triggers, and chats that are not
+    """Chats that ask a person, pages, projects and their pages, triggers, and chats that are not
     archived, newest first."""
     yield from _asking()
     for label, kind, path in PAGES:
@@ -50,7 +50,7 @@ def waiting() -> Badge:
 
 
 def folders() -> Iterator[Folder]:
-    """Where other agents of this user had sessions, the last first."""
+    """Directories in which other agents of this user had sessions, the latest first."""
     yield from (Folder(path, "claude") for path in sessions.claude())
     yield from (Folder(path, "codex") for path in sessions.codex())
 
@@ -63,7 +63,7 @@ def _asking() -> Iterator[Destination]:
 
 
 def branches(project: str) -> Iterator[Destination]:
-    """Chats with a worktree of their own, by their branch."""
+    """Chats with their own worktree, labelled by their branch."""
     rows = Chat.objects.filter(project=project, record__worktree__isnull=False)
     for session_id, record in rows.order_by("created").values_list("id", "record"):
         if tree := place.told(session_id, record):
@@ -71,7 +71,7 @@ def branches(project: str) -> Iterator[Destination]:
 
 
 def _projects() -> dict[str, str]:
-    """Name by slug of every project that is there; one that was never read goes by its slug."""
+    """Slug -> name of every project here; the name of one not read yet is its slug."""
     rows = dict(Project.objects.values_list("slug", "data"))
     here = {*store.slugs()} - {*store.others().values_list("slug", flat=True)}
     return {slug: str(rows.get(slug, {}).get("name") or slug) for slug in sorted(here)}

@@ -1,8 +1,8 @@
-"""The index as a whole: every row from its files again, one of settings.SVC_INDEXES for `manage.py
-reindex`, and what other homes have, one of settings.SVC_ELSEWHERE for `manage.py forget`.
+"""Rebuild the whole index from files, one of settings.SVC_INDEXES for `manage.py reindex`; and the
+rows of other homes, one of settings.SVC_ELSEWHERE for `manage.py forget`.
 
-The rows of projects stay, only unbelieved: one whose file is broken holds its last good value. What
-belongs to another home is left alone.
+Rows of projects are kept and marked as outdated: the row of a broken file has its last valid
+content. Rows of other homes are left alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TABLES: tuple[type[Model], ...] = (
 
 
 def reindex() -> str:
-    """Rebuild, and say in one line what the index holds now."""
+    """Rebuild the index; return one line about what it has now."""
     ours = models.Project.objects.filter(homes.adoptable())
     others = store.others()
     ours.update(stat="")
@@ -42,10 +42,10 @@ def reindex() -> str:
 
 
 class Rows:
-    """What the workspace knows of homes that are not this one's."""
+    """The workspace's rows of other homes."""
 
     def found(self) -> dict[str, str]:
-        """By home: its projects, in words; also where only runs or calls are left."""
+        """Home -> its projects, in words; also homes of which only runs or calls are left."""
         found: dict[str, list[str]] = {home: [] for table in TABLES for home in _homes(table)}
         for home, slug in store.others().values_list("home", "slug"):
             found.setdefault(home, []).append(slug)
@@ -55,7 +55,7 @@ class Rows:
         }
 
     def forget(self, home: str) -> int:
-        """Everything of that home; how many rows. Its files, wherever they are, stay."""
+        """Delete all rows of that home; return how many. Its files, wherever they are, stay."""
         slugs = list(store.others().filter(home=home).values_list("slug", flat=True))
         count = sum(ranges.delete(table._default_manager.filter(home=home)) for table in TABLES)
         for table in (models.Chat, models.InvalidEntry):
@@ -66,7 +66,7 @@ class Rows:
 
 
 def _homes(table: type[Model]) -> Iterable[str]:
-    """Those of others that its rows name."""
+    """The other homes that rows of the table name."""
     if not homes.home():
         return []
     rows = table._default_manager.exclude(homes.adoptable()).order_by()

@@ -1,8 +1,8 @@
-"""What happens in the workspace that others may want to hear of, as Django signals.
+"""Django signals about what happens in the workspace, for other modules.
 
-Sent with `config.signals.tell`, after what happened was written, in the process that knows first:
-a question by the worker of its turn, an end by whoever settles it. What is heard twice or not at
-all after a crash is the receiver's to bear: rows and transcripts are the truth. See
+They are sent with `config.signals.tell`, after the change was written, in the first process that
+knows it: a question in the worker of its turn, an end in the process that settles it. After a crash
+a signal may be sent twice or not at all: only rows and transcripts are the truth. See
 docs/design/workspace.md#what-others-hear-of.
 """
 
@@ -21,7 +21,7 @@ run_ended = Signal()  # RunEnded
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A turn waits for a person's answer; at `until` it is denied, which an open page puts off.
+    """A turn waits for a person's answer; at `until` it is denied, unless an open page extends it.
 
     `summary` is the command or file in one line, perhaps empty; `call` names the question within
     its chat.
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question is over. `by`: user, or why nobody could answer any more (timeout, stop)."""
+    """A question is over. `by`: user, or why no one can answer any more (timeout, stop)."""
 
     project: str
     chat: str
@@ -52,10 +52,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn is over. `state`: done, failed, stopped, interrupted; `reason` a sentence, empty when
+    """A turn is over. `state`: done, failed, stopped, interrupted; `reason`: a sentence, empty if
     done.
 
-    `seconds` from its first start to its end, None where it never started; `run` and `trigger` are
+    `seconds`: from its first start to its end, None if it never started; `run` and `trigger` are
     empty for a turn that no trigger fired.
     """
 
@@ -71,9 +71,9 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run that began or waited is over: completed, failed, cancelled or interrupted.
+    """A run that had started or was queued is over: completed, failed, cancelled or interrupted.
 
-    `error` is its reason, empty when completed. A skipped firing never was a run to end.
+    `error` is the reason, empty if completed. It is not sent for skipped firings.
     """
 
     project: str

@@ -1,4 +1,4 @@
-"""Entry points of the two queues: at most five lines each, never raising by plan."""
+"""Entry points of the two task queues: at most five lines each, not meant to raise."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from workspace.triggers.curator import passes
 
 
 def run_turn(turn_id: str) -> None:
-    """Run one turn to its end, in the `turns` cluster."""
+    """Run one turn to its end; in the `turns` cluster."""
     worker.run(turn_id, registry=REGISTRY, on_change=following.follow)
 
 
 def sweep() -> None:
-    """Recover what a crash left behind, and curate what waited for its interval; every 60 s."""
+    """Recover from crashes, and curate projects whose interval has passed; every 60 s."""
     recovery.sweep(on_change=following.follow)
     passes.consider_all(datetime.now(UTC))
 
 
 def start_run(run_id: str) -> None:
-    """Begin a firing: its checks, its chat, its turn; in the default cluster."""
+    """Start a firing: its checks, its chat, its turn; in the default cluster."""
     firing.start(run_id)
 
 
 def notify() -> None:
-    """Send the notifications that are due, to channels; in the default cluster."""
+    """Send the notifications that are due to their channels; in the default cluster."""
     delivery.drain()
 
 

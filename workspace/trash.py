@@ -1,8 +1,8 @@
-"""The trash of projects, `.trash/` of the projects directory: deleted projects, whole.
+"""The trash of projects, `.trash/` of the projects directory, which holds whole deleted projects.
 
-A deletion moves a project's directory as it is into a folder of its own, `<time>-<slug>`, with what
-the database alone knows of its triggers beside it; nothing ever empties the trash. A directory that
-the project works in by its `path` is the user's and stays where it is, untouched.
+A deletion moves a project's directory into its own folder, `<time>-<slug>`, together with what only
+the database knows about its triggers; nothing ever empties the trash. A directory that the project
+works in by its `path` is the user's and is not touched.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LIMIT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """One project of the trash; `folder` holds its directory."""
+    """One project in the trash; `folder` contains its directory."""
 
     slug: str
     name: str
@@ -49,7 +49,7 @@ class Deleted:
 
 
 def delete(slug: str) -> Deleted:
-    """Move the project to the trash. NotFound; Conflict `busy` while turns run or wait in it."""
+    """Move the project to the trash. NotFound; Conflict (`busy`) while turns run or wait in it."""
     project = store.get(slug)
     _refuse_busy(slug)
     entry = _folder() / f"{datetime.now(UTC).strftime(STAMP)}-{slug}"
@@ -57,7 +57,7 @@ def delete(slug: str) -> Deleted:
         entry.mkdir(mode=0o700, parents=True)
         files.write(entry / ARMED, orjson.dumps(_armed(slug)), mode=0o600)
         try:
-            with transaction.atomic():  # a message that was on its way is here now, or refused
+            with transaction.atomic():  # a concurrent message has arrived or is refused
                 database.alone("arming", slug)
                 database.alone("project", slug)
                 project.dir.rename(entry / HELD)
@@ -71,8 +71,8 @@ def delete(slug: str) -> Deleted:
 
 
 def restore(slug: str) -> Project:
-    """Take the project back as it was. NotFound when it is not in the trash, Conflict when another
-    has its name by now."""
+    """Restore the project as it was. NotFound if it is not in the trash, Conflict if another
+    project has its name now."""
     entry = _newest(slug)
     target = settings.PROJECTS_DIR / slug
     if os.path.lexists(target) or store.away(slug) is not None:
@@ -84,23 +84,23 @@ def restore(slug: str) -> Project:
         database.alone("arming", slug)
         (entry / HELD).rename(target)
         _rearm(slug, entry)
-    with suppress(OSError):  # something else was put there: it stays
+    with suppress(OSError):  # other files were put there: they stay
         (entry / ARMED).unlink(missing_ok=True)
         entry.rmdir()
     _sync(target.parent, _folder())
     arming.sync(slug, now=datetime.now(UTC))
     back = store.get(slug)
-    index.rescan(back)  # counts are of the index alone
+    index.rescan(back)  # counts are taken from the index
     return back
 
 
 def listing() -> list[Deleted]:
-    """What is in the trash, the last deleted first."""
+    """The projects in the trash, the last deleted first."""
     return [_read(entry) for entry in _entries()]
 
 
 def _refuse_busy(slug: str) -> None:
-    """While something runs or waits; what was held stays with its chat, and comes back with it."""
+    """Conflict while turns run or wait; held messages do not count and come back with the chat."""
     states = [*Turn.objects.filter(project=slug, state__in=ACTIVE).values_list("state", flat=True)]
     starting = Run.objects.filter(project=slug, status__in=runs.ACTIVE).count() if not states else 0
     if not states and not starting:
@@ -122,8 +122,8 @@ def _armed(slug: str) -> list[dict[str, Any]]:
 
 
 def _rearm(slug: str, entry: Path) -> None:
-    """The grids and the chats of its triggers; what their file says by now arming decides. Times
-    that passed meanwhile are not caught up: the next one is after now."""
+    """Restore the grids and chats of its triggers; arming then applies what their file says now.
+    Times that passed in the meantime are not caught up: the next one is after now."""
     try:
         kept = orjson.loads(opening.contents(entry / ARMED, limit=LIMIT, within=entry))
         rows = [
@@ -135,13 +135,13 @@ def _rearm(slug: str, entry: Path) -> None:
             for row in kept
         ]
     except (OSError, ValueError, KeyError, TypeError):
-        return  # armed anew, from the file
+        return  # they are armed again from the file
     TriggerState.objects.filter(project=slug).delete()
     TriggerState.objects.bulk_create(rows)
 
 
 def _put_back(project: Project, entry: Path) -> None:
-    """As if nothing had been: the directory at its name again, the folder gone."""
+    """Undo a failed deletion: move the directory back and remove the folder."""
     with suppress(FileNotFoundError):
         (entry / HELD).rename(project.dir)
     (entry / ARMED).unlink(missing_ok=True)
@@ -149,7 +149,7 @@ def _put_back(project: Project, entry: Path) -> None:
 
 
 def _forget(project: Project) -> None:
-    """The index and the arming know no more of it."""
+    """Remove the project from the index, and its triggers from the armed ones."""
     store.MIRROR.refresh(project.slug)
     index.rescan(project)
     arming.sync(project.slug, now=datetime.now(UTC))
@@ -161,7 +161,7 @@ def _folder() -> Path:
 
 
 def _entries() -> list[Path]:
-    """Folders of deleted projects, the newest first."""
+    """The folders of deleted projects, the newest first."""
     try:
         found = [path for path in _folder().iterdir() if _is_entry(path)]
     except (FileNotFoundError, NotADirectoryError):
@@ -197,7 +197,7 @@ def _read(entry: Path) -> Deleted:
 
 
 def _name(entry: Path) -> str:
-    """What its file calls it; "" where that cannot be read."""
+    """The name in its file; "" if it has none or cannot be read."""
     with suppress(OSError, ValueError, yamlio.YamlError):
         data = opening.contents(entry / HELD / FILE, limit=LIMIT, within=entry / HELD)
         found = yamlio.parse(data).merged()

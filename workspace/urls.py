@@ -146,6 +146,6 @@ shown = [
 urlpatterns = [
     *api,
     *shown,
-    # Machine paths and files are a JSON 404; any other address is a page.
+    # Machine paths and files get a JSON 404; any other address gets a page.
     re_path(r"^(?!api(?:/|$)|mcp|\.well-known(?:/|$))(?!.*\.[A-Za-z0-9]+$)", pages.missing),
 ]

@@ -1,1 +1,1 @@
-"""Processes: one instance, its children, what wakes them, what examines them."""
+"""Processes: the single instance, its children, how they are woken and how they are examined."""

@@ -1,7 +1,7 @@
-"""What `manage.py doctor` looks at: each check says what it found, and how to mend it.
+"""The checks of `manage.py doctor`: each reports what it found, and how to mend it.
 
-Reads only. A fault is something that is broken or lost sleep over; a hint is something that would
-work better otherwise. Apps add checks by name (settings.SVC_DOCTOR).
+Checks only read. A fault is something that is broken or dangerous; a hint is something that would
+work better if changed. Apps add checks by name (settings.SVC_DOCTOR).
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ Check = Callable[[], Iterator[Finding]]
 
 
 def examine() -> Iterator[Finding]:
-    """Every check in turn; one that fails itself is a fault like any other."""
+    """The findings of every check in turn; a check that raises is reported as a fault."""
     checks: list[Check] = [configuration, data_directory, data_base, ports, callers]
     checks += [server, machine, time_zone]
     for check in [*checks, *(import_string(name) for name in settings.SVC_DOCTOR)]:
         try:
             yield from check()
-        except Exception as error:  # a doctor that stops at the first wound helps nobody
+        except Exception as error:  # the remaining checks still run
             yield Finding(FAULT, check.__name__, f"the check failed: {error!r}")
 
 
@@ -71,7 +71,7 @@ def configuration() -> Iterator[Finding]:
 
 
 def data_directory() -> Iterator[Finding]:
-    """Whether others could read it, and whether it can be written."""
+    """Whether other users can read the data directory, and whether this user can write it."""
     root: Path = settings.DATA_DIR
     for path, most in ((root, 0o700), (root / "state" / "secret", 0o600)):
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -126,7 +126,7 @@ def _sqlite_file(path: Path) -> Iterator[Finding]:
 
 
 def ports() -> Iterator[Finding]:
-    """Each port: ours, free, or whose."""
+    """Whether each port is served by us, free, or held by another process, and by which."""
     ours = (Instance(settings.DATA_DIR, "server").holder() or {}).get("ports", {})
     for one in wanted(settings.SVC):
         if one.name in ours:
@@ -201,7 +201,7 @@ def machine() -> Iterator[Finding]:
 
 
 def time_zone() -> Iterator[Finding]:
-    """In which zone cron patterns are read that name none, and who said so."""
+    """The time zone of cron patterns that name none, and where it comes from."""
     host = zones.host()
     if chosen := settings.SVC.timezone:
         text = f"{chosen}, as the configuration says; the host's is {host.name}"

@@ -1,7 +1,7 @@
-"""Waiting for a child to end, and for what it says meanwhile.
+"""Wait for a child to end, and for its output until then.
 
-A pidfd tells an end at once; where there are none, every few milliseconds is looked. Light: turn
-processes load it too.
+A pidfd reports the end at once; without pidfds the child is polled every few milliseconds. Light:
+turn processes load it too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Ending:
         try:
             self._pidfd = os.pidfd_open(child.pid)
             self._poll.register(self._pidfd, select.POLLIN)
-        except (AttributeError, OSError):  # a system, or a kernel, that has none
+        except (AttributeError, OSError):  # the system or kernel has no pidfds
             self._pidfd = -1
         for pipe in pipes:
             self._poll.register(pipe, select.POLLIN)
@@ -37,7 +37,7 @@ class Ending:
         self._poll.unregister(pipe)
 
     def wait(self, seconds: float) -> tuple[bool, set[int]]:
-        """Whether it has ended, and which pipes have something; at the latest after `seconds`."""
+        """Return whether it has ended, and the readable pipes; waits at most `seconds`."""
         if self._pidfd >= 0:
             ready = self._ready(seconds)
             return self._pidfd in ready, ready

@@ -1,4 +1,4 @@
-"""A child that shares what its parent has loaded: forked, and then a process of its own.
+"""Fork a child that shares what its parent has loaded and then runs independently.
 
 Only a process without threads may fork: a lock that another thread held would never be released
 in the child.
@@ -27,13 +27,13 @@ def start(
     leave: Callable[[], None] = lambda: None,
     output: int | None = None,
 ) -> ForkProcess:
-    """Fork a child that runs this and ends with 0, or with OptionError's exit code.
+    """Fork a child that calls `run` and exits with 0, or with OptionError's exit code.
 
-    It leads a session, so that Ctrl-C reaches its parent alone, and ends with its parent.
-    `leave` lets go of what is its parent's; `output` becomes its stdout and stderr.
+    It leads its own session, so that Ctrl-C reaches only its parent, and it ends with its parent.
+    `leave` releases in it what belongs to the parent; `output` becomes its stdout and stderr.
     """
     parent = os.getpid()
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # the handlers are the parent's
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # still the parent's handlers
 
     def begin() -> None:
         os.setsid()
@@ -65,7 +65,7 @@ def _finish(run: Callable[[], object]) -> None:
     except OptionError as error:
         sys.exit(error.report())
     finally:
-        atexit._run_exitfuncs()  # multiprocessing ends a child without
+        atexit._run_exitfuncs()  # multiprocessing would skip them
 
 
 def _redirect(output: int | None) -> None:
@@ -78,11 +78,11 @@ def _redirect(output: int | None) -> None:
         os.close(output)
 
 
-_forking = [0]  # who forks now
+_forking = [0]  # pid of the process that forks
 
 
 def bind() -> None:
-    """From now on whatever this process forks, and what that forks, ends with who forked it."""
+    """Make every later child of this process, and their children in turn, end with its parent."""
     os.register_at_fork(before=_remember, after_in_child=lambda: die_with(_forking[0]))
 
 
@@ -91,7 +91,7 @@ def _remember() -> None:
 
 
 def die_with(parent: int) -> None:
-    """End with the parent, also when it was killed before this could be asked for."""
+    """End with the parent, even if the parent was killed before this call."""
     prctl.die_with_parent()
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)

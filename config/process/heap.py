@@ -1,4 +1,4 @@
-"""What a process asks of Python's search for garbage, and of glibc's heap."""
+"""Settings of Python's garbage collector and of glibc's heap for this process."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of malloc.h
 LARGE_BYTES = 512 * 1024
 ARENAS = 2
 _PIECES = (4000, 2000, 1000, 504, 248, 120, 56, 24)  # bytes; the larger gaps are taken whole
-_POOL, _HEADER, _STEP, _SMALL = 16 * 1024, 48, 16, 512  # bytes; how CPython keeps small objects
-_MOST = 256 * 1024  # bytes taken of each size, should some Python keep them in another way
+_POOL, _HEADER, _STEP, _SMALL = 16 * 1024, 48, 16, 512  # bytes; CPython's layout of small objects
+_MOST = 256 * 1024  # bytes taken of each size at most, in case a Python has another layout
 
 _libc = ctypes.CDLL(None)
 
 
 def loading() -> None:
-    """Search for no garbage until `loaded`: what a start makes stays, and to look at it again and
-    again takes a fifth of the start."""
+    """Disable garbage collection until `loaded`: what a start allocates stays alive, and to scan it
+    again and again takes a fifth of the start."""
     gc.disable()
 
 
 def loaded(*, lasting: bool = True) -> None:
-    """What is there stays: no search need look at it again, the one at the end included, and a fork
-    does not copy it for one. A process that lasts lets go of what a start leaves behind before."""
+    """Exclude all present objects from garbage collection, also from that at exit, so that none
+    scans them and makes a fork copy them. A `lasting` process collects once before that."""
     if lasting:
         gc.collect()
     gc.freeze()
@@ -34,13 +34,14 @@ def loaded(*, lasting: bool = True) -> None:
 
 
 def shared() -> None:
-    """What is there stays, and forks share it: to be called before the first.
+    """Prepare the present objects to be shared by forks; call it before the first fork.
 
     A fork copies each page that it writes to, and loading leaves gaps of a few bytes in thousands
-    of them. They are taken for good, which costs nothing, as the pages are there; so what a fork
-    makes lies together in pages of its own. Each has 4 MB less of its own for it (S12, S14).
+    of pages. They are filled permanently, which costs nothing because the pages exist already;
+    what a fork allocates then lies together in pages of its own. Each fork has 4 MB less private
+    memory (S12, S14).
 
-    No search for garbage before: it would find 1 % and take an eighth of a start.
+    Garbage is not collected first: that would free 1 % and take an eighth of a start.
     """
     loaded(lasting=False)
     _gaps.extend(_small_gaps())
@@ -50,11 +51,11 @@ def shared() -> None:
 
 
 def give_back() -> None:
-    """Memory that was freed goes back to the system; to be called before threads are started.
+    """Make glibc return freed memory to the system; call it before threads are started.
 
-    By itself glibc raises both thresholds with the first large buffer that is freed, up to 32 and
-    64 MiB, and the arena of each thread then keeps what its busiest moment took. Said by the call
-    and not by the environment, which the programs we start would inherit.
+    By default glibc raises both thresholds when the first large buffer is freed, up to 32 and
+    64 MiB, and the arena of each thread then keeps its peak. Set by a call and not by environment
+    variables, which the programs we start would inherit.
     """
     if hasattr(_libc, "mallopt"):
         _libc.mallopt(_MMAP_THRESHOLD, LARGE_BYTES)
@@ -66,7 +67,7 @@ _gaps: list[bytes] = []
 
 
 def _small_gaps() -> Iterator[bytes]:
-    """Objects of each size, until a pool is begun for one: only then are the others full."""
+    """Allocate objects of each size until one starts a new pool: then the older pools are full."""
     for size in range(_HEADER, _SMALL + 1, _STEP):
         for _ in range(_MOST // size):
             one = bytes(size - sys.getsizeof(b""))
@@ -77,7 +78,7 @@ def _small_gaps() -> Iterator[bytes]:
 
 def _take_large_gaps() -> None:
     _libc.mallinfo2.restype, _libc.malloc.restype = _Used, ctypes.c_void_p
-    _libc.malloc_trim(0)  # what lies side by side becomes one
+    _libc.malloc_trim(0)  # merges adjacent free chunks
     for size in _PIECES:
         top = _top()
         for _ in range(_MOST // size):
@@ -86,7 +87,7 @@ def _take_large_gaps() -> None:
 
 
 class _Used(ctypes.Structure):
-    """What mallinfo2(3) tells; the last is how much is free behind all that is in use."""
+    """The result of mallinfo2(3); the last field is the free space at the top of the heap."""
 
     _fields_: ClassVar = [(f"word_{number}", ctypes.c_size_t) for number in range(10)]
 

@@ -1,4 +1,4 @@
-"""What `manage.py doctor` looks at around the service: version, unit, tokens, logs, other nodes."""
+"""Checks of `manage.py doctor` around the service: version, unit, tokens, logs, other nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.process import nodes, units
 from config.process.doctor import FAULT, HINT, OK, Finding
 from config.storage import opening, release
 
-KEPT_MB = 200  # of logs, more is a hint
+KEPT_MB = 200  # of logs; more than this is a hint
 
 
 def check() -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def _version() -> Iterator[Finding]:
 
 
 def _environment(path: Path) -> Iterator[Finding]:
-    """It may hold tokens."""
+    """Whether other users can read the environment file, which may hold tokens."""
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
     except OSError:
@@ -52,7 +52,7 @@ def _environment(path: Path) -> Iterator[Finding]:
 
 
 def _unit(path: Path) -> Iterator[Finding]:
-    """One of ours, for this data directory: whether it would start, and leave the apps alone."""
+    """Whether a unit for this data directory would start, and leaves apps running when it stops."""
     try:
         text = opening.contents(path).decode()
     except (OSError, UnicodeDecodeError):
@@ -72,7 +72,7 @@ def _unit(path: Path) -> Iterator[Finding]:
 
 
 def _logs() -> Iterator[Finding]:
-    """All kinds of logs are bounded; apps that write much may have wide bounds."""
+    """Whether logs take much space: all are bounded, but the bounds of apps may be wide."""
     size = 0
     for folder in (settings.DATA_DIR / "logs", settings.DATA_DIR / "dashboard" / "logs"):
         for path in folder.rglob("*"):
@@ -83,7 +83,7 @@ def _logs() -> Iterator[Finding]:
 
 
 def _nodes() -> Iterator[Finding]:
-    """Who else is on this PostgreSQL and Redis, who has gone, and who is of another version."""
+    """Other nodes on this PostgreSQL and Redis, which of them are gone or of another version."""
     others = nodes.others()
     if not nodes.heard():
         yield Finding(FAULT, "nodes", "the Redis does not answer, so no other node is heard")

@@ -1,6 +1,6 @@
-"""What `manage.py doctor` says of a system other than Linux: what is done otherwise, or not at all.
+"""Hints of `manage.py doctor` about systems other than Linux: what works differently, or not.
 
-Nothing here can be mended, so these are hints; where there is nothing to say, nothing is said.
+None of it can be mended, so all findings are hints; a system that lacks nothing gets none.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ from operator import itemgetter
 
 __all__ = ["IO", "Any", "NamedTuple", "Protocol"]
 
-TYPE_CHECKING = False  # every type checker takes this name for true
+TYPE_CHECKING = False  # every type checker treats this name as true
 
 if TYPE_CHECKING:
     from typing import IO, Any, NamedTuple, Protocol
 else:
-    IO = Any = object  # in annotations alone, which are never evaluated
+    IO = Any = object  # used only in annotations, which are never evaluated
 
     class Protocol:
         """What a value must offer; nothing is checked at run time."""

@@ -1,7 +1,7 @@
 """Which processes listen on TCP ports, by psutil.
 
-Where only root is shown everybody's sockets (macOS), those of the processes this user may look
-into: slower, and others' listeners are not among them.
+Where only root may list all sockets (macOS), the processes that this user may inspect are asked
+one by one: this is slower and leaves out listeners of other users.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import psutil
 
 
 class Listening(NamedTuple):
-    """`pid`: None where the holder may not be seen."""
+    """One listening socket. `pid` is None where this user may not see its process."""
 
     ip: str
     port: int
@@ -22,8 +22,8 @@ class Listening(NamedTuple):
 
 
 def listening() -> tuple[list[Listening], bool]:
-    """Every listening socket that can be seen, and whether these are all. Of one that several
-    processes share one of them is told."""
+    """Return every visible listening socket, and whether these are all there are. For a socket
+    that several processes share, one of them is given."""
     try:
         return list(_listening(psutil.net_connections("tcp"), None)), True
     except psutil.Error:
@@ -31,7 +31,7 @@ def listening() -> tuple[list[Listening], bool]:
 
 
 def of(pids: Iterable[int]) -> Iterator[Listening]:
-    """The listening sockets of these processes, of each all."""
+    """All listening sockets of each of these processes."""
     for pid in pids:
         with contextlib.suppress(psutil.Error):
             yield from _listening(psutil.Process(pid).net_connections("tcp"), pid)

@@ -1,8 +1,8 @@
-"""What the nodes report of themselves, and for how long each has not been heard.
+"""What the nodes report about themselves, and when each was last heard.
 
-No clocks of two machines are compared. A value that changed was heard now, by this process's own
-clock; the first one was heard when the Redis says it was sent, by the clock of the Redis alone.
-A report is checked field by field: no node can harm another by what it says.
+The clocks of two machines are never compared. A changed report counts as heard now, by this
+process's clock; the age of a node's first report is computed by the clock of the Redis alone.
+A report is checked field by field, so no node can harm another by its report.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_APPS = 10**6
 class Node:
     """One installation of the service: `state/node` is its id, `home` its projects directory.
 
-    `url` is where a person opens it, `dashboard` where its dashboard, "" when it does not say;
+    `url` is where a person opens it, `dashboard` where they open its dashboard, "" if not reported;
     `apps`: how many of its apps are in each state. `seen`: when it was last heard, Unix seconds of
     this machine. `twin`: the name of another server that uses the same id, "" when there is none.
     """
@@ -45,23 +45,23 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A report as it came. `at` in monotonic seconds, `seen` in Unix seconds, both our own."""
+    """A report as received. `at` in monotonic seconds, `seen` in Unix seconds, by our clocks."""
 
     value: bytes
-    fields: Mapping[str, Any] | None  # None: what it says cannot be read
+    fields: Mapping[str, Any] | None  # None: the report cannot be parsed
     at: float
     seen: float
 
 
 @dataclass(slots=True)
 class NodeRegistry:
-    """Every node heard of. `silence`: after how many seconds without a word one is gone."""
+    """Every node heard of. After `silence` seconds without a changed report a node is gone."""
 
     silence: float
     _heard: dict[str, Heard] = field(default_factory=dict)
 
     def hear(self, values: Mapping[str, bytes], *, now: float, wall: float, redis: int) -> None:
-        """Take what the Redis holds, at its time `redis`; `now` and `wall` are our own clocks."""
+        """Take the reports that the Redis held at its time `redis`; `now`, `wall`: our clocks."""
         for key, value in values.items():
             known = self._heard.get(key)
             if not ID.fullmatch(key) or (known is not None and known.value == value):
@@ -71,7 +71,7 @@ class NodeRegistry:
             self._heard[key] = Heard(value, told, now - age, wall - age)
 
     def forget(self, now: float) -> list[str]:
-        """Drop who has not been heard for a week: their ids."""
+        """Drop the nodes that have not been heard for a week; return their ids."""
         gone = [key for key, one in self._heard.items() if now - one.at > FORGET_S]
         for key in gone:
             del self._heard[key]
@@ -87,13 +87,13 @@ class NodeRegistry:
         return sorted(found, key=lambda node: (node.name.casefold(), node.id))
 
     def report_of(self, key: str) -> Mapping[str, Any]:
-        """What this node last said, as it said it; empty when it said nothing that can be read."""
+        """The last report of this node, unchecked; empty when there is none that can be parsed."""
         one = self._heard.get(key)
         return (one.fields if one is not None else None) or {}
 
 
 def _parse(value: bytes) -> Mapping[str, Any] | None:
-    """A newer version may say more, never less."""
+    """The report as a mapping, else None. A newer version may add fields, never drop any."""
     try:
         told = jsonio.loads(value)
     except jsonio.JsonError:
@@ -127,7 +127,7 @@ def _text(value: object, most: int) -> str:
 
 
 def _address(value: object) -> str:
-    """It becomes a link, so it is http or https, or nothing."""
+    """The http(s) address, else "": it becomes a link."""
     found = _text(value, 500)
     try:
         parts = urlsplit(found)

@@ -1,8 +1,8 @@
 """The nodes on one PostgreSQL and one Redis: which one this is, and which others there are.
 
-A node is one installation of the service, one data directory. Each tells the others of itself
-through one hash of the Redis, and nothing but lists of nodes depends on it: who runs what is
-decided by the database's transactions.
+A node is one installation of the service, one data directory. Each reports itself to the others
+through one hash in the Redis. Only lists of nodes depend on it: which node runs what is decided
+by database transactions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Node", "Nodes", "follow", "forget", "heard", "me", "name", "others",
 
 log = logging.getLogger(__name__)
 
-KEY = "svc:nodes"  # field: id of a node; value: what it says of itself, JSON
+KEY = "svc:nodes"  # field: id of a node; value: its report, JSON
 BEAT_S = float(os.environ.get("SVC_TEST_BEAT_S", "5"))
 SILENCE_S = 3 * BEAT_S
 WAIT_S = 1.0  # for the first look of a process
@@ -42,7 +42,7 @@ MEND = (
     "where a data directory is a copy of the other, stop its service, delete <data>/state/node "
     "and start again"
 )
-# The time of the Redis, and all values that are not too long, in one trip.
+# The time of the Redis and all values that are not too long, in one round trip.
 LOOK = """
 local told, most = {}, tonumber(ARGV[2])
 for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -61,12 +61,12 @@ def me() -> str:
 
 
 def name() -> str:
-    """This node as a person knows it: the setting, else the host's name."""
+    """The name of this node for people: the setting, else the name of the host."""
     return settings.SVC.node or socket.gethostname()
 
 
 def others() -> list[Node]:
-    """The other nodes by name, gone ones for a week; [] without Redis. Waits 1 s at most, once."""
+    """Other nodes by name, gone ones for a week; [] without Redis. Waits once, 1 s at most."""
     if not settings.SVC.redis_url:
         return []
     return [node for node in _running().nodes() if node.id != me()]
@@ -80,19 +80,19 @@ def twin() -> str:
 
 
 def heard() -> bool:
-    """Whether the Redis answers: while it does not, no node is heard. True where there is none."""
+    """Whether the Redis answers; while it does not, no node is heard. True without a Redis."""
     return not settings.SVC.redis_url or _running().heard
 
 
 def forget(node: str) -> None:
-    """List a node no more, until it is heard again."""
+    """Remove a node from the lists until it is heard again."""
     if settings.SVC.redis_url:
         with redis_client.connect() as redis:
             redis.hdel(KEY, node)
 
 
 def follow(changed: Callable[[], None]) -> Callable[[], None]:
-    """Call `changed` (from a thread) whenever others() or heard() says something new; ends it."""
+    """Call `changed` (from a thread) whenever others() or heard() changes; returns what ends it."""
     _followers.append(changed)
     return lambda: _followers.remove(changed)
 
@@ -103,7 +103,7 @@ _nodes: Nodes | None = None
 
 
 def _running() -> Nodes:
-    """The one of this process; where no server runs, it listens and says nothing."""
+    """The Nodes of this process; one that is not the server's only listens."""
     global _nodes  # noqa: PLW0603 - one per process
     with _starting:
         if _nodes is None or _nodes.pid != os.getpid():
@@ -115,7 +115,7 @@ def _running() -> Nodes:
 
 
 class Nodes:
-    """One of settings.SVC_BACKGROUND where there is a Redis: speaks and listens, on one thread."""
+    """One of settings.SVC_BACKGROUND with a Redis: reports and listens, on one thread."""
 
     def __init__(self, *, speaks: bool = True) -> None:
         self.pid, self.heard = os.getpid(), True
@@ -147,7 +147,7 @@ class Nodes:
             return self._registry.nodes(time.monotonic())
 
     def twin(self) -> str:
-        """Who else uses our id; a process that says nothing knows it from what was said last."""
+        """Name of another server with our id, from the report if this process only listens."""
         if self._speaks:
             return self._twin
         return next((node.twin for node in self.nodes() if node.id == me()), "")
@@ -161,7 +161,7 @@ class Nodes:
         self._redis.close()
 
     def _round(self) -> None:
-        """Listen, then speak. What cannot be had now is tried again at the next beat."""
+        """Listen, then report. What fails is tried again at the next beat."""
         import redis
 
         try:
@@ -185,7 +185,7 @@ class Nodes:
         return int(at), found
 
     def _speak(self, at: int, last: bytes | None) -> None:
-        """Say what is so now; `last` is what was last said under our id."""
+        """Write our current report; `last` is the last report under our id."""
         self._look_for_twin(last)
         self._beats += 1
         said = {
@@ -201,7 +201,7 @@ class Nodes:
         self._redis.hset(KEY, me(), orjson.dumps(said))
 
     def _look_for_twin(self, last: bytes | None) -> None:
-        """Who speaks after us under our id has our state/node: its data directory is a copy."""
+        """Detect a server that reports under our id: one data directory is a copy of the other."""
         with self._lock:
             told = self._registry.report_of(me()) if last is not None else {}
         if self._beats and told.get("boot") not in (None, self._boot):
@@ -219,7 +219,7 @@ class Nodes:
             self._redis.hdel(KEY, *gone)
 
     def _tell_followers(self) -> None:
-        """What moves with every beat is nothing new."""
+        """Call the followers if anything changed besides the fields that change with every beat."""
         mine = me() if self._speaks else ""
         listed = [
             (one.id, one.name, one.url, one.version, one.home, one.apps, one.dashboard, one.alive)
@@ -235,17 +235,18 @@ class Nodes:
 
 
 def _fact(where: str) -> Any:
-    """What a part says of this node; nothing while it cannot say."""
+    """What a part reports about this node; None while that fails."""
     try:
         return load(where)()
-    except Exception as error:  # one part that is not there yet silences no node
+    except Exception as error:  # a part that is not ready must not silence the node
         log.debug("a node does not say all", extra={"why": str(error)})
         return None
 
 
 @cache
 def _identity(path: Path) -> str:
-    """Two first starts at once agree: link() lets one win. OptionError for what is no id."""
+    """The id in `path`, made if missing: of two first starts link() lets one win. OptionError
+    if the file holds no id."""
     if not path.exists():
         draft = path.with_name(f".svc-tmp-node-{os.getpid()}-{threading.get_ident()}")
         draft.touch(mode=0o600)

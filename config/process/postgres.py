@@ -1,4 +1,4 @@
-"""What `manage.py doctor` looks at in PostgreSQL; whether it answers at all, doctor.py has told."""
+"""Checks of `manage.py doctor` in PostgreSQL; doctor.py reports whether it answers at all."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from config.process.doctor import FAULT, HINT, OK, Finding
 from config.storage import database
 from config.web.http import threads
 
-CLOCK_HINT_S, CLOCK_FAULT_S = 1.0, 10.0  # a lease is 30 s, by the clocks of those who hold it
+CLOCK_HINT_S, CLOCK_FAULT_S = 1.0, 10.0  # a lease is 30 s by its holder's clock
 MUCH_GB = 20
-CLUSTER = 8  # connections of a qcluster, beside one for each running turn
+CLUSTER = 8  # connections of a qcluster, besides one per running turn
 LIMITS = """
     SELECT current_setting('max_connections')::int
            - current_setting('superuser_reserved_connections')::int,
@@ -77,7 +77,7 @@ def _extension() -> Iterator[Finding]:
 
 
 def _connections() -> Iterator[Finding]:
-    """Those of this service are counted as left: it may be running."""
+    """Connections that this service holds already count as available: it may be running."""
     most, used, of_database, by_database, of_user, by_user, ours = _row(LIMITS)
     left = [("max_connections", most - used)]
     left += [("the CONNECTION LIMIT of the database", of_database - by_database)] * (
@@ -97,7 +97,7 @@ def _connections() -> Iterator[Finding]:
 
 
 def _clock() -> Iterator[Finding]:
-    """What the way there and back may take is not held against either clock."""
+    """The time of the round trip does not count as a difference between the clocks."""
     before = time.time()
     (theirs,) = _row("SELECT extract(epoch FROM clock_timestamp())::float8")
     after = time.time()

@@ -1,7 +1,7 @@
-"""What a process asks of Linux for itself by prctl(2), and what is done where there is none.
+"""What a process sets for itself by prctl(2) on Linux, and what happens on other systems.
 
-Elsewhere a thread looks once a second whether the parent lives; orphans go to the first process,
-and a process's environment is hidden from nobody of its user. Light: turn processes load it too.
+Elsewhere a thread checks once a second whether the parent lives; orphans go to the first process,
+and any process of the same user can read the environment. Light: turn processes load it too.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ KNOWN = hasattr(_libc, "prctl")
 
 
 def become_subreaper() -> None:
-    """Orphans of our descendants come to us instead of to the first process."""
+    """Make orphans of our descendants our children instead of the first process's."""
     _ask(_SUBREAPER, 1)
 
 
 def hide_memory() -> None:
-    """Commands of the same user cannot read our environment and memory; no core dumps."""
+    """Hide our environment and memory from commands of the same user; no core dumps."""
     _ask(_DUMPABLE, 0)
 
 
 def die_with_parent() -> None:
-    """SIGTERM when the thread that started us ends; the caller then checks who its parent is."""
+    """Get SIGTERM when the thread that started us ends; the caller then checks its parent pid."""
     if KNOWN:
         _ask(_PDEATHSIG, signal.SIGTERM)
     else:
@@ -37,7 +37,7 @@ def die_with_parent() -> None:
 
 
 def call_process(name: str) -> None:
-    """What `ps -e` and `top` say instead of `python`; 15 bytes at most."""
+    """Set the name that `ps -e` and `top` show instead of `python`; 15 bytes at most."""
     _ask(_NAME, name.encode())
 
 
@@ -59,4 +59,4 @@ def _look(parent: int) -> None:
         time.sleep(LOOK_S)
     main = threading.main_thread().ident
     if main is not None:
-        signal.pthread_kill(main, signal.SIGTERM)  # wakes what it waits in, as no other thread's
+        signal.pthread_kill(main, signal.SIGTERM)  # interrupts the call it blocks in

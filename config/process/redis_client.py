@@ -1,6 +1,6 @@
-"""The Redis that several servers on one PostgreSQL share; nothing of it is loaded otherwise.
+"""The Redis that several servers on one PostgreSQL share; without one, its client is not loaded.
 
-What goes through it can be lost: tasks are rows first, events only say where to look.
+Whatever passes through it may be lost: tasks are rows first, events only say where to look.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECRET = "svc:secret"  # noqa: S105 - the name of a key, whose value is a hash
 
 
 def connect() -> Any:
-    """A client that gives up on a Redis that is gone; a blocked read waits 1 s (broker.py)."""
+    """A client that times out on a Redis that is gone; a blocking read waits 1 s (broker.py)."""
     import redis
     from redis.backoff import NoBackoff
     from redis.retry import Retry
@@ -28,12 +28,12 @@ def connect() -> Any:
         socket_connect_timeout=CONNECT_S,
         socket_timeout=ANSWER_S,
         health_check_interval=15,
-        retry=Retry(NoBackoff(), 1),  # of a connection that was cut while it rested
+        retry=Retry(NoBackoff(), 1),  # for a connection that was cut while idle
     )
 
 
 def reach() -> None:
-    """OptionError when the Redis of the settings does not answer, or serves another secret."""
+    """OptionError if the configured Redis does not answer, or its servers have another secret."""
     if not settings.SVC.redis_url:
         return
     import redis
@@ -54,12 +54,12 @@ def reach() -> None:
 
 def _why(error: Exception) -> str:
     reason = " ".join(str(error).split())
-    if reason.startswith("HELLO must be called"):  # a word of the protocol, nobody's own
+    if reason.startswith("HELLO must be called"):  # the server's words mean nothing to a person
         return "it wants a password, as in redis://:<password>@host/0"
     return reason
 
 
 def name() -> str:
-    """The Redis as messages name it: no password."""
+    """The Redis as messages name it, without the password."""
     parts = urlsplit(settings.SVC.redis_url)
     return f"the Redis on {parts.hostname or parts.path}"

@@ -1,7 +1,7 @@
-"""One server process per data directory, one data directory per projects directory on SQLite: a
-second start names the first.
+"""One server process per data directory, and on SQLite one data directory per projects directory:
+a second start is refused and names the first.
 
-The lock is an open file's, so it is gone with its process, whatever ended it.
+The lock belongs to an open file, so it is released when its process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from django.conf import settings
 from config.options import OptionError
 from config.storage import opening
 
-TRIES_S = (0.0, 0.02, 0.1)  # `holder`, which only looks who has it, takes it for a moment
+TRIES_S = (0.0, 0.02, 0.1)  # `holder` takes the lock for a moment to test it
 
 
 class Instance:
-    """The right to be the one `name` of a data directory, and what the others read about it.
+    """The lock of the only process `name` of a data directory, and what it publishes about itself.
 
-    `state/<name>.lock` is held while it lives; `state/<name>.json` says who holds it.
+    `state/<name>.lock` is held while the process lives; `state/<name>.json` describes it.
     """
 
     def __init__(self, data_dir: Path, name: str) -> None:
@@ -36,7 +36,7 @@ class Instance:
         self._descriptor: int | None = None
 
     def acquire(self, *, inheritable: bool = False) -> None:
-        """Become the one, or OptionError naming who is."""
+        """Take the lock, or raise OptionError naming its holder."""
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not any(_lock(descriptor, pause) for pause in TRIES_S):
@@ -50,12 +50,12 @@ class Instance:
         self._descriptor = descriptor
 
     def refuse_second(self) -> None:
-        """OptionError when another process is the one; acquires nothing."""
+        """OptionError if another process holds the lock; does not take it."""
         if self.holder() is not None:
             raise OptionError(self._taken())
 
     def publish(self, facts: Mapping[str, Any]) -> None:
-        """Publish it for others: swapped in whole, so that no reader sees half of it."""
+        """Publish `facts`, replaced as a whole so that no reader sees half of it."""
         draft = self.file.with_name(f".svc-tmp-{self.name}-{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_bytes(orjson.dumps({"pid": os.getpid(), **facts}))
@@ -68,7 +68,7 @@ class Instance:
             self._descriptor = None
 
     def holder(self) -> dict[str, Any] | None:
-        """What the living holder says of itself; its pid before it said more; None: none lives."""
+        """What the living holder published, only its pid before that; None if there is none."""
         try:
             descriptor = os.open(self._lock, os.O_RDWR)
         except FileNotFoundError:
@@ -78,7 +78,7 @@ class Instance:
         except BlockingIOError:
             return self._holder_facts(os.read(descriptor, 32))
         except OSError:
-            return None  # nobody can hold it: a disk without locks
+            return None  # a disk without locks: no process can hold it
         finally:
             os.close(descriptor)
         return None
@@ -103,11 +103,11 @@ class Instance:
 
 
 def hold_projects() -> int | None:
-    """Have the projects directory, as the one of its data directory, or OptionError naming who has
-    it: on SQLite each has a ledger of its own, and by each of them every time would fire.
+    """Lock the projects directory for this data directory, or raise OptionError naming the holder:
+    on SQLite each data directory has its own ledger, so two would both fire every trigger.
 
-    The lock is that of the directory itself, so nothing is written into it. None where it is of no
-    use: a database for many hosts, a disk without locks."""
+    Returns the descriptor. The directory itself is locked, so nothing is written into it. None
+    where a lock is of no use: a database for many hosts, a disk without locks."""
     if settings.SVC.database_url:
         return None
     descriptor = os.open(settings.PROJECTS_DIR, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -126,7 +126,7 @@ def hold_projects() -> int | None:
 
 
 def refuse_projects() -> None:
-    """OptionError where another data directory has the projects; holds nothing."""
+    """OptionError if another data directory holds the projects directory; does not take it."""
     ours = (Instance(settings.DATA_DIR, name).holder() for name in ("up", "server"))
     descriptor = None if any(one is not None for one in ours) else hold_projects()
     if descriptor is not None:
@@ -134,7 +134,7 @@ def refuse_projects() -> None:
 
 
 def _served_by(projects_dir: Path) -> str:
-    """Whose lock it is, where the system tells: its data directory is that of its other locks."""
+    """The holder's data directory (that of its other locks) and pid; "" where /proc hides it."""
     try:
         locks = map(str.split, Path("/proc/locks").read_text().splitlines())
         end = f":{projects_dir.stat().st_ino}"
@@ -162,7 +162,7 @@ def _lock(descriptor: int, pause: float) -> bool:
 
 @contextmanager
 def stopped(data_dir: Path) -> Iterator[None]:
-    """Neither server nor qcluster runs on it, or OptionError; and no server starts meanwhile."""
+    """Keep servers from starting inside the block; OptionError if a server or qcluster runs."""
     instance = Instance(data_dir, "server")
     instance.acquire()
     try:
@@ -173,7 +173,7 @@ def stopped(data_dir: Path) -> Iterator[None]:
 
 
 def _refuse_scheduler(path: Path) -> None:
-    """A qcluster that runs by itself holds a lock of its own."""
+    """OptionError if a qcluster runs; one that runs by itself holds its own lock."""
     path.touch(mode=0o600)
     with path.open("rb") as file:
         try:

@@ -1,8 +1,8 @@
 """The parent of the service's processes: starts them, keeps their logs, restarts the dead.
 
-`manage.py up` becomes it when everything is prepared and loaded, and its children are forked, so
-that they share what it loaded; `manage.py qcluster` is one below it. It sleeps in one select: no
-threads, no polling. Nothing it started outlives it, whatever ends it.
+`manage.py up` runs it once everything is prepared and loaded. Its children are forked, so they
+share what it loaded; `manage.py qcluster` is a second supervisor below it. It sleeps in one select:
+no threads, no polling. However it ends, nothing that it started outlives it.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from pathlib import Path
 from config.process import fork
 
 LOG_BYTES, LOGS_KEPT = 10 * 1024 * 1024, 5
-STOP_S = 8.0  # after this the children are killed; together a stop stays under 10 s
-STEADY_S = 60.0  # a child that lived this long starts afresh with its backoff
+STOP_S = 8.0  # after this the children are killed; a whole stop takes less than 10 s
+STEADY_S = 60.0  # the backoff of a child that lived this long starts again
 BACKOFF_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-REFUSED = 2  # the exit code of a start that cannot be: trying again would not help
+REFUSED = 2  # exit code of a refused start: trying again would not help
 
 
 @dataclass(slots=True, eq=False)
 class Child:
-    """One process to keep alive, and what its last start came to."""
+    """One process to keep alive, and the state of its last start."""
 
     name: str
     run: Callable[..., object]
-    log: Path | None = None  # None: its output is ours
-    tells_ready: bool = False  # `run` is given the descriptor to write the ports to
+    log: Path | None = None  # None: it shares our output
+    tells_ready: bool = False  # `run` gets a descriptor to write the ports to
     process: ForkProcess | None = None
     started: float = 0.0
     deaths: int = 0
     due: float | None = 0.0  # when to start it (monotonic); None while it runs
     refusal: str = ""
-    output: int | None = None  # where its output is read
-    rest: bytes = b""  # an output line that has not ended yet
+    output: int | None = None  # descriptor its output is read from
+    rest: bytes = b""  # an incomplete output line
     writer: logging.Handler = field(default_factory=logging.NullHandler)
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Child:
             )
 
     def write(self, data: bytes) -> None:
-        """Append output, whole lines as they come; remember why a start was refused."""
+        """Append output to the log line by line; remember why a start was refused."""
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in (one.decode(errors="replace") for one in lines):
             if line.startswith("not starting:"):
@@ -63,7 +63,7 @@ class Child:
             self.writer.emit(logging.makeLogRecord({"msg": line}))
 
     def start(self, leave: Callable[[], None]) -> tuple[int | None, int | None]:
-        """Fork it; returns the descriptors of its output and of its readiness, if it has them."""
+        """Fork it; return the descriptors of its output and of its readiness, or None."""
         output, into = os.pipe() if self.log is not None else (None, None)
         ready, tell = os.pipe() if self.tells_ready else (None, None)
         ours, its = opened(output, ready), opened(into, tell)
@@ -82,7 +82,7 @@ class Child:
         return output, ready
 
     def ended(self, now: float) -> int | None:
-        """The exit code when it has just ended; the next start is then planned."""
+        """The exit code if the process has just ended, else None; plans the next start."""
         code = self.process.exitcode if self.process else None
         if code is None:
             return None
@@ -101,8 +101,8 @@ class Child:
 class Supervisor:
     """One select over outputs, readiness and signals.
 
-    A stop kills what is left after `stop_s`. One supervisor below another has less time: the other
-    would kill it first, and what it has not ended yet would live on.
+    A stop kills what is left after `stop_s`. A supervisor below another one gets less time: else
+    the upper one would kill it first, and its remaining children would live on.
     """
 
     def __init__(self, children: list[Child], stop_s: float = STOP_S) -> None:
@@ -113,7 +113,7 @@ class Supervisor:
         self._wakeup, self._signals = socket.socketpair()
 
     def run(self) -> int:
-        """Until told to stop, or until a child's start is refused; returns the exit code."""
+        """Run until stopped, or until a child's start is refused; return the exit code."""
         self._watch_signals()
         try:
             while self.stopping is None or any(child.process for child in self.children):
@@ -123,7 +123,7 @@ class Supervisor:
                 self._reap()
                 self._kill_late()
         finally:
-            self._kill()  # what is left only if this raised
+            self._kill()  # children are left only if this raised
         return self.code
 
     def stop(self) -> None:
@@ -156,7 +156,7 @@ class Supervisor:
                     self._read(ready, announce)
 
     def _leave(self) -> None:
-        """In a forked child: what is open here is the parent's."""
+        """In a forked child: close what belongs to the parent."""
         for key in self.selector.get_map().values():
             os.close(key.fd)
         self.selector.close()
@@ -194,7 +194,7 @@ class Supervisor:
                 say(f"{child.name} ended ({_how(code)}); starting again in {wait:.1f} s")
 
     def _hear_out(self, child: Child) -> None:
-        """Take what a child wrote just before its end: one read empties a pipe."""
+        """Read what a child wrote just before it ended: one read empties a pipe."""
         for key, _events in self.selector.select(0):
             if key.fd == child.output:
                 key.data(key.fd)
@@ -218,7 +218,7 @@ class Supervisor:
 
 
 def announce(data: bytes) -> None:
-    """Print where the parts are, for the person who started this."""
+    """Print the addresses of the parts for the person who started the service."""
     ports = json.loads(data)
     for part, label in (("main", "workspace"), ("review", "review"), ("dashboard", "dashboard")):
         if part in ports:

@@ -1,8 +1,8 @@
 """The processes of this machine, and signals that reach exactly one of them.
 
-By /proc and pidfds where the system has them, elsewhere by psutil and plain signals. A process is
-known by its number and its start together, so a number that was given out again is never hit.
-Light: turn processes load it too.
+Uses /proc and pidfds where the system has them, elsewhere psutil and plain signals. A process is
+identified by its pid and its start time together, so a reused pid is never signalled. Light: turn
+processes load it too.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import signal
 import time
 from collections import namedtuple
 
-TYPE_CHECKING = False  # `typing` is not loaded for annotations alone
+TYPE_CHECKING = False  # do not load `typing` only for annotations
 
 if TYPE_CHECKING:
     from typing import NamedTuple
 
     class Process(NamedTuple):
-        """`started`: clock ticks since boot, elsewhere than on Linux seconds since 1970.
+        """One process. `started`: clock ticks since boot; not on Linux, seconds since 1970.
 
         `state`: the letter of /proc/<pid>/stat; Z, a zombie, is known on every system.
         """
@@ -33,10 +33,10 @@ else:
 
 PROC = os.path.isdir("/proc/self")
 PIDFDS = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
-PER_S = os.sysconf("SC_CLK_TCK") if PROC else 1  # of `started` in a second
+PER_S = os.sysconf("SC_CLK_TCK") if PROC else 1  # units of `started` per second
 DEAD = "ZX"
-BOUNDS = slice(47, 49)  # of /proc/<pid>/stat: where the environment begins and ends
-EXECUTING_S = 0.1  # a process takes a fraction of it, a busy machine more
+BOUNDS = slice(47, 49)  # fields of /proc/<pid>/stat: start and end of the environment
+EXECUTING_S = 0.1  # an exec takes a fraction of it; a busy machine takes longer
 
 
 def scan() -> dict[int, Process]:
@@ -46,24 +46,24 @@ def scan() -> dict[int, Process]:
 
 
 def find(pid: int) -> Process | None:
-    """The process with this number, or its zombie."""
+    """The process with this pid, zombie or not; None if there is none."""
     return _stat(pid) if PROC else _by_psutil(pid)
 
 
 def living(pid: int) -> Process | None:
-    """The process with this number, None when there is none or only its zombie."""
+    """The process with this pid; None if there is none, or only a zombie."""
     found = find(pid)
     return found if found and found.state not in DEAD else None
 
 
 def same(pid: int, started: int) -> bool:
-    """Whether this very process still lives."""
+    """Whether the process with this pid and start time still lives."""
     found = living(pid)
     return found is not None and found.started == started
 
 
 def age(started: int) -> float:
-    """Seconds since such a start, by the clock it is counted in: on Linux one that nobody sets."""
+    """Seconds since `started`, by the clock it was taken from: on Linux one that is never set."""
     if not PROC:
         return max(0.0, time.time() - started)
     since_boot = time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -71,25 +71,25 @@ def age(started: int) -> float:
 
 
 def environ(pid: int) -> list[bytes]:
-    """`NAME=value` as the process was started with; none of one that is gone or not ours.
+    """The environment the process was started with, as `NAME=value`; [] if it is gone or not ours.
 
-    Between one program and the next a process has none, which is waited out.
+    During an exec a process shows no environment; this waits until it does.
     """
     if not PROC:
         return _environ_by_psutil(pid)
     try:
         return (_told(pid, "environ") or _executed(pid)).split(b"\0")
-    except (OSError, ValueError):  # or a system whose `stat` has fewer fields
+    except (OSError, ValueError):  # ValueError: `stat` has fewer fields here
         return []
 
 
 def _executed(pid: int) -> bytes:
-    """The environment of a process that shows none: that of its next program, unless it is bare.
+    """Wait for the environment of a process that shows none; b"" if it really has none.
 
-    Where an environment begins and ends the kernel notes as it begins the program, and a file that
-    was opened before another one was begun tells nothing, so one more look proves nothing.
+    The kernel sets the bounds of the environment while it executes a program, and an `environ`
+    file that was opened before an exec reads as empty, so a second empty read proves nothing.
     """
-    os.readlink(f"/proc/{pid}/exe")  # the kernel's own have no program, and never get any
+    os.readlink(f"/proc/{pid}/exe")  # raises for kernel threads, which have no program
     end = time.monotonic() + EXECUTING_S
     while time.monotonic() < end:
         first, last = _fields(pid)[BOUNDS]
@@ -107,7 +107,7 @@ def _told(pid: int, name: str) -> bytes:
 
 
 def handle(process: Process) -> int | None:
-    """A pidfd of surely this process; None when it is gone. OSError where there are no pidfds."""
+    """A pidfd of exactly this process; None if it is gone. OSError if the system has no pidfds."""
     if not PIDFDS:
         raise OSError("this system has no pidfds")
     try:
@@ -121,7 +121,7 @@ def handle(process: Process) -> int | None:
 
 
 def send(process: Process, number: signal.Signals) -> bool:
-    """Signal this very process; False when it is gone, or set-uid and not ours to signal."""
+    """Signal exactly this process; False if it is gone, or set-uid and not ours to signal."""
     try:
         fd = handle(process)
     except OSError:
@@ -138,7 +138,7 @@ def send(process: Process, number: signal.Signals) -> bool:
 
 
 def _send_by_number(process: Process, number: signal.Signals) -> bool:
-    """Between the look and the signal a number would have to be given out again."""
+    """Signal by pid: wrong only if the pid is reused between the check and the signal."""
     try:
         if same(process.pid, process.started):
             os.kill(process.pid, number)
@@ -166,7 +166,7 @@ def _stat(pid: int) -> Process | None:
 
 
 def _fields(pid: int) -> list[bytes]:
-    """What /proc/<pid>/stat tells behind the name, which may hold anything."""
+    """The fields of /proc/<pid>/stat after the name, which may contain any character."""
     return _told(pid, "stat").rpartition(b")")[2].split()
 
 

@@ -1,4 +1,4 @@
-"""Who descends from whom, in a table of pid -> parent pid. Light: turn processes load it too."""
+"""Descendants and ancestors in a table of pid -> parent pid. Light: turn processes load it too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 
 def descendants(parents: Mapping[int, int], tops: Iterable[int]) -> set[int]:
-    """Everything below `tops`; one of them only where it stands below another."""
+    """All descendants of `tops`; a member of `tops` only if it descends from another one."""
     children: dict[int, list[int]] = {}
     for pid, parent in parents.items():
         children.setdefault(parent, []).append(pid)
@@ -21,7 +21,7 @@ def descendants(parents: Mapping[int, int], tops: Iterable[int]) -> set[int]:
 
 
 def ancestry(parents: Mapping[int, int]) -> set[int]:
-    """This process and those above it, which no signal of ours may ever hit."""
+    """This process and its ancestors, which we must never signal."""
     found, pid = set(), os.getpid()
     while pid and pid not in found:
         found.add(pid)

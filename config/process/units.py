@@ -1,7 +1,8 @@
-"""The service as a job of the machine's own supervisor: a user unit of systemd, a job of launchd.
+"""The service as a job of the system's supervisor: a user unit of systemd, a job of launchd.
 
-Both run `manage.py up`, and neither ends what the dashboard started: apps live on over restarts
-and upgrades. A file that somebody else wrote, or changed since, is never overwritten or removed.
+Both run `manage.py up`, and neither ends what the dashboard started: apps survive restarts and
+upgrades. A file that the service did not write, or that was changed since, is never overwritten or
+removed.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from config import written
 from config.errors import Conflict, Invalid, printable
 from config.storage import files, opening
 
-STOP_S = 20  # the supervisor is done within 10
+STOP_S = 20  # our supervisor is done within 10
 RETRY_S = 5
-REFUSED = 2  # the exit code of a start that would be refused again
+REFUSED = 2  # exit code of a start that would be refused again
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-UNSAFE = frozenset("\"'\\$")  # in the name of a program, systemd.service(5)
+UNSAFE = frozenset("\"'\\$")  # in the path of a program, systemd.service(5)
 MARK = "Written by manage.py install-service, sha256 of the rest:"
 
 UNIT = """\
@@ -57,7 +58,7 @@ WantedBy=default.target
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be run, and as what; all paths absolute."""
+    """What to run, and under which name; all paths are absolute."""
 
     name: str  # of the unit; the label of launchd's job is dev.<name>
     checkout: Path
@@ -71,7 +72,7 @@ class Job:
 
     @property
     def environment(self) -> Path:
-        """Settings and tokens, a line `NAME=value` each; need not be there."""
+        """The file of settings and tokens, one `NAME=value` per line; it may be missing."""
         return self.data_dir / written.SERVICE_ENV
 
     @property
@@ -80,7 +81,8 @@ class Job:
 
 
 def here(name: str, checkout: Path, data_dir: Path, environ: Mapping[str, str]) -> Job:
-    """This interpreter, this checkout, this data directory, this PATH. Invalid: unusable names."""
+    """The job of this interpreter with this checkout, data directory and PATH. Invalid if a name
+    or path is unusable."""
     if not NAME.fullmatch(name):
         raise Invalid(f'name: "{printable(name)}" must be letters, digits, - and _, e.g. svc-work')
     for place in (checkout, data_dir, environ.get("PATH", "")):
@@ -96,7 +98,7 @@ def here(name: str, checkout: Path, data_dir: Path, environ: Mapping[str, str]) 
 
 
 def systemd(job: Job) -> str:
-    """The unit as a file of ~/.config/systemd/user. Invalid: systemd cannot run this Python."""
+    """The unit file for ~/.config/systemd/user. Invalid if systemd cannot run this Python."""
     if UNSAFE.intersection(str(job.python)):
         raise Invalid(f"{job.python}: systemd runs no program whose path has quotes, $ or \\")
     body = UNIT.format(
@@ -104,7 +106,7 @@ def systemd(job: Job) -> str:
         command=" ".join(_word(part) for part in job.argv),
         data_dir=_word(f"SVC_DATA_DIR={job.data_dir}", dollars=False),
         path=_word(f"PATH={job.path}", dollars=False),
-        environment=_escaped(re.sub(r"([\\*?\[])", r"\\\1", str(job.environment))),  # a pattern
+        environment=_escaped(re.sub(r"([\\*?\[])", r"\\\1", str(job.environment))),  # a glob
         retry=RETRY_S,
         refused=REFUSED,
         stop=STOP_S,
@@ -113,9 +115,9 @@ def systemd(job: Job) -> str:
 
 
 def launchd(job: Job) -> str:
-    """The property list as a file of ~/Library/LaunchAgents.
+    """The property list file for ~/Library/LaunchAgents.
 
-    A shell reads the environment file, which launchd has no word for, and becomes the service.
+    A shell reads the environment file, for which launchd has no key, and then execs the service.
     """
     script = f'set -a; [ ! -f "$0" ] || . "$0"; exec {shlex.join(job.argv)}'
     log = str(job.data_dir / "logs" / "service.log")
@@ -128,8 +130,8 @@ def launchd(job: Job) -> str:
         "KeepAlive": {"SuccessfulExit": False},
         "ThrottleInterval": 30,
         "ExitTimeOut": STOP_S,
-        "AbandonProcessGroup": True,  # apps live on
-        "ProcessType": "Interactive",  # a turn somebody waits for is no background work
+        "AbandonProcessGroup": True,  # apps survive
+        "ProcessType": "Interactive",  # people wait for turns: not background work
         "StandardOutPath": log,
         "StandardErrorPath": log,
     }
@@ -141,12 +143,12 @@ KINDS = {"systemd": systemd, "launchd": launchd}
 
 
 def native() -> str:
-    """The kind of this machine."""
+    """The kind of job that this machine uses."""
     return "launchd" if shutil.which("launchctl") else "systemd"
 
 
 def folder(kind: str) -> Path:
-    """Where a supervisor looks for the jobs of this user."""
+    """The directory in which the supervisor looks for jobs of this user."""
     if kind == "launchd":
         return Path.home() / "Library" / "LaunchAgents"
     config = os.environ.get("XDG_CONFIG_HOME", "")
@@ -155,14 +157,14 @@ def folder(kind: str) -> Path:
 
 
 def place(job: Job) -> Path:
-    """Where this machine looks for this job."""
+    """The path of this job's file on this machine."""
     kind = native()
     return folder(kind) / (f"{job.label}.plist" if kind == "launchd" else f"{job.name}.service")
 
 
 def write(path: Path, text: str) -> bool:
-    """Put the job there; False when it is there already. Conflict over what is not ours, and over
-    the job of another data directory: of one that is gone, it was moved."""
+    """Write the job file; False if it is there with this text already. Conflict if the file is not
+    ours, or is the job of another data directory that still exists (one that is gone was moved)."""
     if (found := _found(path)) is not None:
         if found == text:
             return False
@@ -174,7 +176,7 @@ def write(path: Path, text: str) -> bool:
 
 
 def remove(path: Path) -> bool:
-    """Take it away; False when none is there. Conflict when it is not ours."""
+    """Remove the job file; False if there is none. Conflict if it is not ours."""
     if (found := _found(path)) is None:
         return False
     refuse_foreign(path, found)
@@ -183,7 +185,7 @@ def remove(path: Path) -> bool:
 
 
 def refuse_foreign(path: Path, text: str) -> None:
-    """Conflict unless every byte below the mark is as it was written."""
+    """Conflict unless we wrote the file and nothing below the mark has changed since."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines[:2]) if MARK in line), None)
     if at is None:
@@ -200,7 +202,7 @@ def refuse_foreign(path: Path, text: str) -> None:
 
 
 def refuse_other(path: Path, found: str, text: str) -> None:
-    """Conflict when the job that was found is the one of another data directory that is there."""
+    """Conflict if the job in the file is that of another data directory that still exists."""
     theirs, ours = _data_dir(found), _data_dir(text)
     if theirs != ours and Path(theirs).exists():
         raise Conflict(

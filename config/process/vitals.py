@@ -1,4 +1,4 @@
-"""What the kernel measures of this server and what it stands on, for GET /metrics."""
+"""Figures of the server process, its disk and its database, for GET /metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config.web.connections import shared
 
 
 def measure() -> Iterator[Metric]:
-    """Version, streams, memory, descriptors, disk; the database last, it may be gone."""
+    """Version, streams, memory, descriptors, disk; the database last, as it may be gone."""
     yield Metric("info", "svc_build", "The version that serves", [({"version": __version__}, 1)])
     own = psutil.Process()
     meaning = "When this server was started, in Unix time"
@@ -36,7 +36,7 @@ def measure() -> Iterator[Metric]:
 
 
 def memory(processes: Iterable[psutil.Process]) -> int:
-    """Bytes of all of them, each shared page counted once between them where Linux tells."""
+    """Memory of all processes in bytes; on Linux a shared page is divided among its sharers."""
     found = 0
     for process in processes:
         with suppress(psutil.Error, OSError):
@@ -45,7 +45,7 @@ def memory(processes: Iterable[psutil.Process]) -> int:
 
 
 def _share(pid: int) -> int:
-    """The proportional set size; 0 where the system does not tell."""
+    """The proportional set size in bytes; 0 where the system does not report it."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()
     except OSError:
@@ -54,7 +54,7 @@ def _share(pid: int) -> int:
 
 
 def database_size() -> int:
-    """SQLite's files, or what PostgreSQL says of its database."""
+    """Size of the database in bytes: SQLite's files, or what PostgreSQL reports."""
     if connection.vendor == "sqlite":
         name = str(connection.settings_dict["NAME"])
         return sum(_size(Path(name + suffix)) for suffix in ("", "-wal"))

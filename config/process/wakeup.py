@@ -1,7 +1,7 @@
-"""Waking a process that sleeps: named pipes in <SVC_DATA_DIR>/run, one per sleeper.
+"""Wake a sleeping process: named pipes in <SVC_DATA_DIR>/run, one per sleeper.
 
-A ring says only "look again"; it carries nothing, and losing one costs at most the sleeper's own
-timeout. Ringing never waits.
+A ring says only "look again" and carries no data; losing one costs at most the sleeper's own
+timeout. Ringing never blocks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Wakeup:
 
     def __init__(self, name: str) -> None:
         self.path = _folder() / f"{name}.{os.getpid()}.{id(self):x}.bell"
-        unseen = self.path.with_suffix(".new")  # until it has a reader, a ring would remove it
+        unseen = self.path.with_suffix(".new")  # a ring removes a pipe without a reader
         unseen.unlink(missing_ok=True)
         os.mkfifo(unseen, 0o600)
         # Read and write: with a writer of our own, the pipe never reads as closed.
@@ -33,7 +33,7 @@ class Wakeup:
         unseen.rename(self.path)
 
     def wait(self, seconds: float) -> bool:
-        """Sleep until rung or until the time is over; whether it was rung."""
+        """Sleep until rung, for at most `seconds`; return whether it was rung."""
         ready = readable(self._pipe, seconds)
         if ready:
             with contextlib.suppress(BlockingIOError):
@@ -57,15 +57,15 @@ class Wakeup:
 
 
 def readable(fd: int, seconds: float) -> bool:
-    """Whether there is something to read, or comes in that time. Of any descriptor: select() knows
-    none above 1023, and a server with many clients has more."""
+    """Whether `fd` becomes readable within `seconds`. Works for any descriptor: select() takes none
+    above 1023, and a server with many clients has more."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(max(0.0, seconds) * 1000))
 
 
 def wake(name: str) -> None:
-    """Wake all that sleep on the name ("*": on any); pipes without a reader are removed."""
+    """Wake all sleepers of the name ("*": of any name); pipes without a reader are removed."""
     for path in _folder().glob(f"{name}.*.bell"):
         try:
             pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -73,7 +73,7 @@ def wake(name: str) -> None:
             if error.errno == errno.ENXIO:
                 path.unlink(missing_ok=True)
             continue
-        # Full: it will wake anyway. Broken: it has ended since the pipe was opened.
+        # Full: the sleeper will wake anyway. Broken: it has ended since the pipe was opened.
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.write(pipe, b"!")
         os.close(pipe)

@@ -1,6 +1,6 @@
-"""Django's admin, read-only: every caller that the guard admits may look at every table.
+"""Django's admin, read-only: every caller that the guard admits may see every table.
 
-There is no account row, no login and no log entry; the viewer is made for each request from the
+There is no account row, no login and no log entry; each request gets a viewer made from the
 principal that the browser auth mode admitted.
 """
 
@@ -22,17 +22,17 @@ from config.storage import ranges
 if TYPE_CHECKING:
     Table = admin.ModelAdmin[Model]
     Pages = Paginator[Model]
-else:  # not generic at run time
+else:  # the classes are not generic at run time
     Table, Pages = admin.ModelAdmin, Paginator
 
 MOST = 10_000  # rows that a list counts and pages through
-LOOKED = 5_000  # rows that it looks through for words
+LOOKED = 5_000  # rows that a search looks at
 ACCOUNT_PAGES = frozenset({"login", "logout", "password_change", "password_change_done"})
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """What the admin's templates and checks ask of a user."""
+    """The attributes and methods of a user that the admin's templates and checks need."""
 
     username: str
     pk: None = None
@@ -82,7 +82,7 @@ class Counted(Pages):
 
     @cached_property
     def found(self) -> int:
-        """How many rows there are, up to one more than MOST."""
+        """The number of rows, at most MOST + 1."""
         rows: Any = self.object_list
         return int(rows.order_by()[: MOST + 1].count())
 
@@ -96,7 +96,7 @@ class Counted(Pages):
 
 
 class Values(admin.AllValuesFieldListFilter):
-    """What occurs in a column that an index begins with, of however many rows."""
+    """A filter by the distinct values of a column that is first in an index; fast in any table."""
 
     def __init__(self, field: Any, *where: Any, **more: Any) -> None:
         super().__init__(field, *where, **more)
@@ -104,7 +104,7 @@ class Values(admin.AllValuesFieldListFilter):
 
 
 class Inspection(Table):
-    """A table that can be listed, searched and looked at."""
+    """A table that can be listed, searched and viewed."""
 
     list_per_page = 30
     show_full_result_count = False
@@ -121,7 +121,7 @@ class Inspection(Table):
 
 
 class Ledger(Inspection):
-    """A table of what happened, without end: words are looked for among its newest rows."""
+    """A table of records that grows without limit: a search looks only at its newest rows."""
 
     search_help_text = f"Looks through the newest {LOOKED:,} rows"
 

@@ -1,6 +1,6 @@
-"""Answers made outside a view: the guard's refusals over ASGI, Django's own 404 and 500.
+"""Answers made outside of views: the guard's refusals over ASGI, Django's own 404 and 500.
 
-Always the one JSON error body, never HTML and never a word about what went wrong inside.
+They always have the common JSON error body, never HTML, and never describe internal errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JSON = b"application/json; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request goes no further: status, JSON body and further headers."""
+    """The answer to a refused request: status, JSON body and further headers."""
 
     status: int
     body: Mapping[str, Any] = field(default_factory=dict)
@@ -39,7 +39,7 @@ def refusal(error: SvcError, *headers: Header) -> Refusal:
 async def send_json(
     send: Send, status: int, body: Mapping[str, Any], headers: Iterable[Header] = ()
 ) -> None:
-    """One whole JSON answer."""
+    """Send a complete JSON answer."""
     data = orjson.dumps(body)
     fixed: list[Header] = [(b"content-type", JSON), (b"content-length", b"%d" % len(data))]
     await send({"type": "http.response.start", "status": status, "headers": [*fixed, *headers]})
@@ -61,24 +61,24 @@ async def no_route(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler404: the same body whatever was asked for."""
+    """Django's handler404: the same body for every path."""
     return django(NotFound("not found"))
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """Django's handler500: a fixed text; the log has the rest."""
+    """Django's handler500: a fixed text; the details are in the log."""
     return django(SvcError("internal error"))
 
 
 def method_not_allowed(
     request: HttpRequest, allow: str, text: str = "method not allowed"
 ) -> HttpResponse:
-    """405. A surface that words it in its own way names its `handler405` in its urlconf."""
+    """The 405 answer. A surface that words it differently has a `handler405` in its urlconf."""
     response = django(MethodNotAllowed(text))
     response["Allow"] = allow
     return response
 
 
 def django(error: SvcError) -> HttpResponse:
-    """The refusal as Django answers it outside a view."""
+    """The error as a Django response, for use outside of views."""
     return HttpResponse(orjson.dumps(error.body()), status=error.status, content_type=JSON.decode())

@@ -1,5 +1,5 @@
-"""How a part asks an agent to work in a directory: of the part that keeps chats, which the setting
-SVC_CHATS names. What it offers is bound to what the caller could do there by hand.
+"""How a part asks an agent to work in a directory, through the part that keeps chats, which the
+setting SVC_CHATS names. A caller can ask only for what it could do in that part itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ELSEWHERE = "Agents cannot be asked from this port; sign in on the main port and
 
 
 class OpenChat(TypedDict):
-    """A chat that can be continued; `branch`: the one that it works on in a worktree of its own."""
+    """A chat that can be continued; `branch` is the branch of its own worktree, if it has one."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class Desk(TypedDict):
 
 
 class Sent(TypedDict):
-    """Where a message went; `url` is the page of the chat, seen from the caller."""
+    """Where a message went; `url` is the page of the chat as the caller reaches it."""
 
     project: str
     chat: str
@@ -46,8 +46,8 @@ class Sent(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Where a message is to go: to a chat, else to a new one of the project, else to a new chat of
-    a new project that works in `folder`."""
+    """Where to send a message: to `chat`, else to a new chat of `project`, else to a new chat of a
+    new project that works in `folder`."""
 
     project: str | None = None
     chat: str | None = None
@@ -55,25 +55,25 @@ class Wish:
 
 
 class Chats(Protocol):
-    """What the module of SVC_CHATS has."""
+    """The interface of the module that SVC_CHATS names."""
 
     def desks(self, folders: Sequence[Path]) -> list[Desk]:
         """The projects that work in one of these directories or above it, the nearest first."""
         ...
 
     def send(self, principal: Any, wish: Wish, message: str, name: str) -> tuple[str, str, str]:
-        """(project, chat, path of its page) of the chat that was sent the message; `name` is for a
-        new one. Raises SvcError."""
+        """Send the message; return (project, chat, path of the chat's page). `name` names a new
+        chat. Raises SvcError."""
         ...
 
 
 def desks(request: Request, folders: Sequence[Path]) -> list[Desk]:
-    """The projects that the caller could ask an agent in. Denied from a port that may not ask."""
+    """The projects in which the caller can ask an agent. Denied on a port that may not ask."""
     return _chats(request).desks(folders)
 
 
 def send(request: Request, wish: Wish, message: str, *, name: str) -> Sent:
-    """Send it to an agent. Denied from a port that may not ask."""
+    """Send a message to an agent. Denied on a port that may not ask."""
     principal = getattr(request._request, "principal", None)
     project, chat, path = _chats(request).send(principal, wish, message, name)
     scope = getattr(request._request, "scope", {})
@@ -85,14 +85,14 @@ def send(request: Request, wish: Wish, message: str, *, name: str) -> Sent:
 
 
 def page(request: Request, project: str, chat: str) -> str:
-    """The address of a chat's page, seen from the caller."""
+    """The address of a chat's page as the caller reaches it."""
     scope = getattr(request._request, "scope", {})
     return surfaces.absolute_url(scope, surfaces.MAIN, f"/projects/{project}/chats/{chat}")
 
 
 def _chats(request: Request) -> Chats:
-    """The port of a part may ask where nobody has to sign in, and only for this machine: what it
-    lets through without a login would else act with the rights of one."""
+    """The module of SVC_CHATS. Denied on the port of a part unless no login is required and the
+    caller is on this machine: else a caller without a login would act with the rights of one."""
     if not palette.reaches(request, surfaces.MAIN.name):
         raise Denied(ELSEWHERE)
     return cast("Chats", import_module(settings.SVC_CHATS))

@@ -1,9 +1,9 @@
-"""The modules of a page as one, and its stylesheets (docs/design/pages.md#how-files-are-served).
+"""Join the modules of a page, and its stylesheets (docs/design/pages.md#how-files-are-served).
 
-No build step: made from the files as they lie there, when a page is first asked for. Each module
-becomes a function that runs once and returns what it exports, after those that it imports: that is
-what the browser does with modules that form no circle and export nothing that changes. One that
-needs more of the language is refused. A map lets a browser show each under its own name and line.
+There is no build step: bundles are made from the files when a page is first requested. Each module
+becomes a function that runs once, after those it imports, and returns its exports. This is what
+browsers do with modules that have no import cycle and export no variable that changes; a module
+that needs more of the language is refused. A source map gives each module its own name and lines.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))"
 _LIST = re.compile(r"^export \{([\w,\s]*)\};", re.MULTILINE)
 _UNKNOWN = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-Read = Callable[[str], str]  # the text of the file with that name
+Read = Callable[[str], str]  # returns the text of the file with that name
 
 
 class NotPlain(Exception):
-    """A file that cannot be joined with others: where, and why."""
+    """A file that cannot be joined with others; the text says where, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Joined:
 
 
 def below(name: str, path: str) -> str:
-    """The name of the file that another one calls by a relative path."""
+    """The name of the file that file `name` refers to by the relative `path`."""
     return posixpath.normpath(f"{posixpath.dirname(name)}/{path}")
 
 
 def style(name: str, read: Read) -> str:
-    """A stylesheet with those that it imports in their place; what is not there is left out."""
+    """A stylesheet with its imports replaced by their text; missing files are left out."""
     try:
         text = read(name)
     except NotPlain:
@@ -48,21 +48,21 @@ def style(name: str, read: Read) -> str:
 
 
 def apart(name: str, roots: Iterable[str]) -> Joined:
-    """What stands for modules that cannot be joined: the browser loads them one by one."""
+    """A script that imports the modules one by one, used if they cannot be joined."""
     folder = posixpath.dirname(name)
     return Joined("".join(f'import "{posixpath.relpath(one, folder)}";\n' for one in roots), "{}")
 
 
 def script(name: str, roots: Iterable[str], read: Read) -> Joined:
-    """These modules with all that they import, in the order in which a browser runs them.
+    """Join these modules and all that they import, in the order in which a browser runs them.
 
-    It exports them by name, for who needs the very ones that a page has.
+    The bundle exports them by name, for code that needs the same instances as the page.
     """
     texts: dict[str, str] = {}
     for root in roots:
         _gather(root, read, texts, ())
     lines, mapped = ["export const modules = {};"], [""]
-    source = line = 0  # of the last mapping: the map says how far on the next one is
+    source = line = 0  # of the last mapping: the map holds differences
     for n, (one, text) in enumerate(texts.items()):
         lines.append(f"modules[{json.dumps(one)}] = (() => {{")
         mapped.append("")
@@ -81,7 +81,7 @@ def script(name: str, roots: Iterable[str], read: Read) -> Joined:
 
 
 def _gather(name: str, read: Read, texts: dict[str, str], above: tuple[str, ...]) -> None:
-    """Put a module behind those that it imports."""
+    """Append a module to `texts`, after the modules that it imports."""
     if name in above:
         raise NotPlain(f"{name} imports itself, by way of {above[-1]}: take out what both need.")
     if name in texts:
@@ -93,7 +93,7 @@ def _gather(name: str, read: Read, texts: dict[str, str], above: tuple[str, ...]
 
 
 def _body(bundle: str, name: str, text: str) -> str:
-    """A module as the inside of a function, line for line."""
+    """A module as the body of a function, with the same lines."""
 
     def imported(found: re.Match[str]) -> str:
         what, path = found.groups()
@@ -112,7 +112,7 @@ def _body(bundle: str, name: str, text: str) -> str:
 
 
 def _vlq(number: int) -> str:
-    """A number as source maps have it: groups of five bits, lowest first, the sign in it."""
+    """A number as source maps encode it: groups of five bits, lowest first, sign included."""
     rest = abs(number) << 1 | (number < 0)
     digits = ""
     while True:

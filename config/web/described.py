@@ -17,7 +17,7 @@ from config.web.shapes import serializer
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Serializer = type[s.Serializer[Any]]
-Shape = Serializer | type[Mapping[str, Any]]  # the latter: a TypedDict
+Shape = Serializer | type[Mapping[str, Any]]  # a serializer or a TypedDict
 
 KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -30,10 +30,10 @@ KEY = OpenApiParameter(
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the routes of one part have in common: the one shape of a refusal, and who gives which.
+    """Describes the routes of one part, which share the shape of a refusal.
 
-    `always`: statuses any route may refuse with; `asked` those of a route with a query, `sent`
-    those of one with a body.
+    `always`: statuses that any route may refuse with; `asked`: further ones of a route with a
+    query; `sent`: further ones of a route with a body.
     """
 
     error: Shape
@@ -52,10 +52,10 @@ class Described:
         body: Serializer | OpenApiTypes | None = None,
         keyed: bool = False,
     ) -> Callable[[Handler], Handler]:
-        """The entry of one handler; several answers are one or the other.
+        """Describe one handler; of several `answers` it gives one.
 
-        `also`: another status with the same answer; `bare`: statuses without a body; `keyed`: it
-        may be sent again under its `rest.key`.
+        `also`: another status with the same answer; `bare`: statuses without a body; `keyed`: the
+        request may be repeated under its `rest.key`.
         """
         answer = _any_of(tuple(_serializer(one) for one in answers))
         good = dict.fromkeys((status, also or status), answer) | dict.fromkeys(bare)
@@ -68,7 +68,7 @@ class Described:
         errors: Iterable[int] = (),
         query: Serializer | None = None,
     ) -> Callable[[Handler], Handler]:
-        """The entry of a handler whose answer is no JSON but of one of these types."""
+        """Describe a handler whose answer is not JSON but one of these media types."""
         good: dict[Any, Any] = dict.fromkeys(((200, kind) for kind in types), OpenApiTypes.BINARY)
         return self._entry(good | dict.fromkeys(bare), errors, query, None)
 
@@ -101,7 +101,7 @@ def _any_of(answers: tuple[Serializer, ...]) -> Any:
 
 
 class DescriptionView(SpectacularJSONAPIView):
-    """/api/schema of the part whose `urlconf` it is given, telling where that is mounted."""
+    """/api/schema of the part with the given `urlconf`; it names the mount as the server."""
 
     http_method_names = ("get", "head")
 

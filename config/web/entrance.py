@@ -1,6 +1,6 @@
-"""The first thing every request meets: its id, its fixed headers, its surface.
+"""The first ASGI app for every request: gives it its id, fixed headers and surface.
 
-Server-neutral ASGI. It decides nothing about who may come in; the guards behind it do.
+It works under any ASGI server. Who is admitted is decided by the guards after it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Entrance:
 
 
 def failure(scope: dict[str, Any]) -> Refusal:
-    """500 in the words of the surface: its routes' handler500, as for a defect of a view."""
+    """The 500 answer in the surface's own words: that of its urlconf's handler500."""
     request = ASGIRequest({**scope, "path": "/", "query_string": b"", "headers": []}, BytesIO())
     request.request_id = scope["request_id"]  # type: ignore[attr-defined]
     answer = get_resolver(scope["surface"].urlconf).resolve_error_handler(500)(request)
@@ -72,7 +72,7 @@ def failure(scope: dict[str, Any]) -> Refusal:
 
 
 def exactly(router: App, otherwise: App) -> App:
-    """`router`, for which `//x` is `/x`; such paths go to `otherwise`."""
+    """`router`, except for paths such as `//x`, which it would read as `/x`: to `otherwise`."""
 
     async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         doubled = scope["path"].startswith(f"{scope['root_path']}//")
@@ -82,7 +82,7 @@ def exactly(router: App, otherwise: App) -> App:
 
 
 class Stamped:
-    """ASGI's send: the answer carries the request's id and the fixed headers it lacks."""
+    """ASGI's send; adds the request's id and those fixed headers that the answer lacks."""
 
     def __init__(self, send: Send, request_id: str, headers: Mapping[bytes, bytes]) -> None:
         self._send, self._headers, self._request_id = send, headers, request_id
@@ -102,7 +102,7 @@ class Stamped:
 
 
 def lazily(name: str) -> App:
-    """The consumer or ASGI app called `name`, imported when it is first asked for."""
+    """The consumer or ASGI app called `name`, imported at the first request."""
     late, inner = Late(name), None
 
     async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -116,7 +116,7 @@ def lazily(name: str) -> App:
 
 
 def by_name(name: str) -> Callable[[], Awaitable[Any]]:
-    """The function `name`, found when it is first called."""
+    """The function `name`, imported at the first call."""
     late = Late(name)
 
     async def call() -> Any:
@@ -126,7 +126,7 @@ def by_name(name: str) -> Callable[[], Awaitable[Any]]:
 
 
 def authenticator(name: str, *, blocking: bool) -> Callable[[dict[str, Any]], Any]:
-    """The function `name`, as the guard awaits it. `blocking`: it may fetch keys."""
+    """The function `name` as a coroutine for the guard; a `blocking` one runs in a thread."""
     late = Late(name)
 
     async def authenticate(scope: dict[str, Any]) -> Any:

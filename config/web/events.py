@@ -1,7 +1,7 @@
-"""Server-sent events of one surface: one broadcaster, any number of streams, no gap and no double.
+"""Server-sent events of a surface: one broadcaster, any number of streams, each event once.
 
 Ids rise by 1 from the server's start time in milliseconds, so an id of an earlier run is never
-mistaken for one of this run. Events say what changed, never carry what a file holds
+mistaken for one of this run. Events say what changed and never carry the content of a file
 (docs/design/architecture.md#events).
 """
 
@@ -20,8 +20,8 @@ from config import __version__, jsonio
 from config.web.answers import Header, Receive, Send, send_json
 from config.web.http.body import outlive
 
-RING = 1000  # events a stream may be behind and still resume
-QUEUE = 256  # events that may wait for one client
+RING = 1000  # events a client may have missed and still resume
+QUEUE = 256  # events that may be queued for one client
 CLIENTS = 2000
 PING_S = 25
 Messages = Iterable[tuple[str, Mapping[str, Any]]]  # event names and their data
@@ -35,7 +35,7 @@ STREAM_HEADERS: list[Header] = [
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """One open stream: what waits for it, and the last event it was given."""
+    """One open stream: its queued data, and the last event put into that queue."""
 
     seen: int
     waiting: deque[bytes] = field(default_factory=deque)
@@ -43,7 +43,7 @@ class Client:
     writer: asyncio.Future[None] | None = None
 
     def push(self, data: bytes) -> None:
-        """Add to what waits. A client that lets QUEUE events wait is cut; it may resume."""
+        """Queue data. A client with QUEUE waiting events is disconnected; it may resume."""
         if len(self.waiting) >= QUEUE and self.writer is not None:
             self.writer.cancel()
             return
@@ -51,7 +51,7 @@ class Client:
         self.wake.set()
 
     async def take(self) -> bytes:
-        """Everything that waits, as one piece."""
+        """Wait for data; return all that is queued, joined."""
         await self.wake.wait()
         self.wake.clear()
         data = b"".join(self.waiting)
@@ -62,8 +62,9 @@ class Client:
 class Broadcaster:
     """Publishes to every stream of one surface. `publish` may be called from any thread.
 
-    `resync`: what a stream gets that cannot be resumed, as it stands at that moment. `hello`: what
-    its first event says; without one it starts silent. `joined` is called for each new stream.
+    `resync` returns the messages for a stream that cannot be resumed, `hello` further data of a
+    stream's first event; True stands for the default, False for no such event. `joined` is called
+    for each new stream.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Broadcaster:
         self._ping: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """A run of its own: no id of it is one of an earlier run."""
+        """Begin a run: none of its ids was an id of an earlier run."""
         self.boot = time.time_ns() // 1_000_000
         self._last = self.boot - 1
 
@@ -93,9 +94,9 @@ class Broadcaster:
         return self._last
 
     def publish(self, event: str, data: Mapping[str, Any], *, relayed: bool = False) -> int:
-        """Send one event to all; returns its id. An empty name makes an unnamed event.
+        """Send one event to all streams; return its id. An empty name makes an unnamed event.
 
-        Other servers are told too, unless they told us (`relayed`).
+        The event also goes to other servers, unless it came from one (`relayed`).
         """
         if _tell is not None and not relayed:
             _tell(_name_of(self), event, data)
@@ -108,12 +109,12 @@ class Broadcaster:
         return number
 
     def resync(self) -> None:
-        """Tell all that anything may have changed."""
+        """Tell all streams of this server that anything may have changed."""
         for event, data in self._resync():
             self.publish(event, data, relayed=True)
 
     def join(self, last_id: str | None) -> Client:
-        """A new stream that resumes after `last_id`; on the loop's thread."""
+        """A new stream that resumes after `last_id`; call it on the event loop's thread."""
         with self._lock:
             self._loop = asyncio.get_running_loop()
             client = Client(seen=self._last)
@@ -139,9 +140,9 @@ class Broadcaster:
         return self.clients >= CLIENTS
 
     def _greeting(self, last_id: str | None) -> bytes:
-        """A new client learns its position, in case it is cut before its first event.
+        """The start of a stream. It gives a new client an id, in case it is cut before any event.
 
-        One that resumes keeps its own id until what it missed has reached it.
+        A client that resumes keeps its own id until it has received what it missed.
         """
         stands = b"" if last_id else b"id: %d\n" % self._last
         start = b"retry: %d\n" % self._retry_ms + stands + b"\n"
@@ -173,7 +174,7 @@ class Broadcaster:
 
 
 def encode(event: str, data: Mapping[str, Any], *, number: int | None = None) -> bytes:
-    """One event as it goes over the wire; encoded once, shared by all clients."""
+    """One event as bytes; encoded once and shared by all clients."""
     lines = [b"id: %d\n" % number] if number is not None else []
     if event:
         lines.append(b"event: %s\n" % event.encode())
@@ -186,7 +187,7 @@ _tell: Tell | None = None
 
 
 def follow(tell: Tell | None) -> None:
-    """Have every event told to other servers too; None ends that."""
+    """Call `tell` with every event, to pass it to other servers; None ends that."""
     global _tell  # noqa: PLW0603 - one relay per process
     _tell = tell
 
@@ -201,12 +202,12 @@ def broadcaster(surface: str) -> Broadcaster:
 
 
 def declare(surface: str, source: Broadcaster) -> Broadcaster:
-    """Give a surface a broadcaster of its own making, before anybody asks for it."""
+    """Register a surface's own broadcaster, before the first use; return the registered one."""
     return _broadcasters.setdefault(surface, source)
 
 
 def _begin() -> None:
-    """Each server that is forked is a run of its own."""
+    """Make each forked server a run of its own."""
     for one in _broadcasters.values():
         one.begin()
 
@@ -220,7 +221,7 @@ def clients() -> dict[str, int]:
 
 
 class EventStream:
-    """ASGI: the stream of one surface. Answers from the first message, without entering Django."""
+    """ASGI: the event stream of one surface, answered without Django."""
 
     def __init__(self, surface: str) -> None:
         self.surface = surface
@@ -241,7 +242,7 @@ class EventStream:
             await outlive(receive, client.writer)
         finally:
             source.leave(client)
-            client.writer = None  # its task keeps the frame that keeps the client
+            client.writer = None  # breaks a reference cycle: its task refers to the client
 
     async def _write(self, client: Client, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": STREAM_HEADERS})

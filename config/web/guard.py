@@ -1,8 +1,7 @@
-"""Who may talk to a surface at all: decided from the headers, before Django and before the body.
+"""Which requests a surface accepts at all, decided from the headers, before Django and the body.
 
-Peer, its user, Host, Origin, Sec-Fetch-Site, content type and size. It stands in place of Django's
-CSRF and host checks on every surface, the admin included; it never looks at what the request is
-about.
+Checks the peer, its user, Host, Origin, Sec-Fetch-Site, content type and size. It replaces Django's
+CSRF and host checks on every surface, the admin included; it never looks at what is requested.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from config.web.answers import App, Message, Receive, Refusal, Send, refusal, re
 from config.web.hosts import allowed, host_of, loopback, origin_host
 
 Scope = dict[str, Any]
-Authenticate = Callable[[Scope], Awaitable[Any]]  # -> the principal, or a Refusal
+Authenticate = Callable[[Scope], Awaitable[Any]]  # returns the principal, or a Refusal
 
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 JSON = frozenset({"application/json"})
-ANY: frozenset[str] = frozenset()  # the app looks at the type itself
+ANY: frozenset[str] = frozenset()  # the app checks the type itself
 ENDLESS = 1 << 62  # the app limits the body itself
-# what a form or a `no-cors` script of any page may send, and the lack of a type
+# types that a form or `no-cors` script of any page may send; "" is a missing type
 FORMS = frozenset({"", "text/plain", "multipart/form-data", "application/x-www-form-urlencoded"})
 OWN_SITES = frozenset({"same-origin", "none"})
 
@@ -57,24 +56,24 @@ async def nobody() -> Collection[str]:
 class Rules:
     """How strict one surface is."""
 
-    limit: int  # bytes of a body
+    limit: int  # of a body, in bytes
     local: bool = True  # peer, Host and Origin must be this machine (or one of `hosts`)
-    users: frozenset[int] | None = None  # of this machine, who are served; None: all of them
+    users: frozenset[int] | None = None  # uids of this machine that are served; None: all
     hosts: frozenset[str] = frozenset()  # further host names, lower case
-    also: Callable[[], Awaitable[Collection[str]]] = nobody  # those that change meanwhile
-    origins: frozenset[str] = frozenset()  # further hosts whose pages may write
-    proxied: bool = False  # whether a request may have passed a proxy
-    json_always: bool = True  # a write names its content type even when its body is empty
-    media: frozenset[str] = JSON  # what a body may be
+    also: Callable[[], Awaitable[Collection[str]]] = nobody  # hosts that may change while it runs
+    origins: frozenset[str] = frozenset()  # hosts whose pages may write too
+    proxied: bool = False  # whether requests may come through a proxy
+    json_always: bool = True  # a write needs a content type even if its body is empty
+    media: frozenset[str] = JSON  # accepted content types
     words: Words = field(default_factory=Words)
 
     async def knows(self, host: str | None) -> bool:
-        """Whether the host is this machine, or one that is named as if it were."""
+        """Whether the host is this machine, or is configured as if it were."""
         return allowed(host, self.hosts) or allowed(host, await self.also())
 
 
 class Headers:
-    """The request's headers: every value of a name, as text."""
+    """The request's headers as text: a list of values for each name."""
 
     def __init__(self, scope: Scope) -> None:
         self._values: dict[bytes, list[str]] = {}
@@ -85,7 +84,7 @@ class Headers:
         return self._values.get(name, [])
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Every header once for each of its values."""
+        """(name, value) for each value of each header."""
         return [(name.decode("latin1"), one) for name in self._values for one in self.all(name)]
 
     def only(self, name: bytes) -> str:
@@ -100,7 +99,7 @@ class Headers:
 
 
 async def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
-    """What is asked, once it is known who asks: 403, 415, 413 in this order."""
+    """Check origin, type and size, once the caller is known: 403, 415, 413 in this order."""
     if scope["method"] in WRITES:
         await _check_origin(headers, rules)
         _check_media(scope["method"], headers, rules)
@@ -110,7 +109,7 @@ async def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
 
 
 async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
-    """Peer, Host and forwarding of a surface that serves only this machine."""
+    """Check peer, user, forwarding and Host for a surface that serves only this machine."""
     if not rules.local:
         return
     words = rules.words
@@ -127,13 +126,13 @@ async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
 
 
 def _of_this_machine(scope: Scope) -> bool:
-    """A unix socket has no address, but the server knows whose it is."""
+    """Whether the peer is on this machine. A unix socket has no address, but a known user."""
     client = scope.get("client")
     return loopback(client[0]) if client else scope.get("peer_uid") is not None
 
 
 async def _check_origin(headers: Headers, rules: Rules) -> None:
-    """No page of another place may write; a caller without Origin is no page."""
+    """Refuse a write by a page of another origin; a caller without Origin is not a page."""
     words, sent = rules.words, headers.all(b"origin")
     if sent and not (len(sent) == 1 and await _known_origin(origin_host(sent[0]), headers, rules)):
         value = ", ".join(sent)[:100]
@@ -151,7 +150,8 @@ async def _known_origin(host: str | None, headers: Headers, rules: Rules) -> boo
 
 
 def _check_media(method: str, headers: Headers, rules: Rules) -> None:
-    """A browser sends a foreign page's write without asking only in the types of a form."""
+    """Refuse content types that the rules do not accept. Without a preflight, browsers send a
+    foreign page's write only in the types of a form."""
     if method == "DELETE":
         return
     foreign = _foreign(headers)
@@ -169,7 +169,7 @@ def _check_media(method: str, headers: Headers, rules: Rules) -> None:
 
 
 def _foreign(headers: Headers) -> bool:
-    """Whether a browser may have sent this for a page that is not of this very port."""
+    """Whether a browser may have sent this for a page that is not from this very port."""
     host = headers.only(b"host").lower()
     origins = [origin.lower().partition("://")[2] for origin in headers.all(b"origin")]
     sites = {site.lower() for site in headers.all(b"sec-fetch-site")}
@@ -181,7 +181,7 @@ def too_large(rules: Rules) -> TooLarge:
 
 
 class Guard:
-    """ASGI: the rules, then who it is, then the app with a body that cannot outgrow its limit."""
+    """ASGI: check the rules and the caller, then run the app with a body of limited size."""
 
     def __init__(self, app: App, rules: Rules, authenticate: Authenticate | None = None) -> None:
         self.app, self.rules, self.authenticate = app, rules, authenticate
@@ -193,7 +193,7 @@ class Guard:
             await self._bounded(scope, receive, send)
 
     async def _refused(self, scope: Scope) -> Refusal | None:
-        """The first rule the request breaks; else its principal stands in the scope."""
+        """The refusal by the first broken rule; None if none, with the principal in the scope."""
         headers = Headers(scope)
         try:
             await check_caller(scope, headers, self.rules)
@@ -208,7 +208,7 @@ class Guard:
         return None
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the app; 413 as soon as more than the limit has come, if nothing was said yet."""
+        """Run the app; answer 413 once the body exceeds the limit, unless an answer has begun."""
         read, begun = 0, False
 
         async def counted() -> Message:

@@ -1,6 +1,6 @@
-"""Names and addresses: which peer, Host or Origin is this machine. Exact comparison, no lookups.
+"""Which peer, Host or Origin is this machine. Names are compared exactly, without DNS lookups.
 
-Defeats DNS rebinding: a page of another name cannot pass for localhost, however it resolves.
+This defeats DNS rebinding: a page of another name cannot pass as localhost, whatever its address.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TEREDO = ipaddress.IPv6Network("2001::/32")
 
 @lru_cache(1024)
 def loopback(peer: str | None) -> bool:
-    """Whether a socket address is this machine. IPv4-mapped is unmapped, a zone id dropped."""
+    """Whether a socket address is loopback. IPv4-mapped ones count; a zone id is ignored."""
     try:
         address = ipaddress.ip_address((peer or "").partition("%")[0])
     except ValueError:
@@ -33,7 +33,7 @@ def loopback(peer: str | None) -> bool:
 
 
 def host_of(authority: str) -> str | None:
-    """The lower-case host of `host[:port]`, without one trailing dot; None when malformed."""
+    """The lower-case host of `host[:port]`, less one trailing dot; None if malformed."""
     found = _AUTHORITY.fullmatch(authority)
     if found is None or (found[2] and int(found[2]) > 65535):
         return None
@@ -47,7 +47,7 @@ def origin_host(origin: str) -> str | None:
 
 
 def origin_of(text: str) -> str | None:
-    """An http(s) origin as browsers write it, without the port of its scheme; None: it is none."""
+    """An http(s) origin as browsers write it, without a default port; None if it is not one."""
     found = _ORIGIN.fullmatch(text.lower())
     if found is None or host_of(found[2]) is None:
         return None
@@ -55,7 +55,7 @@ def origin_of(text: str) -> str | None:
 
 
 def allowed(host: str | None, extra: Collection[str] = ()) -> bool:
-    """localhost, *.localhost, 127.0.0.0/8 in dotted quad, [::1], or one of `extra`."""
+    """Whether it is localhost, *.localhost, a dotted quad of 127.0.0.0/8, [::1], or in `extra`."""
     if not host:
         return False
     if _QUAD.fullmatch(host):
@@ -69,7 +69,7 @@ def ip(address: str) -> IP:
 
 
 def forms(address: IP) -> Iterable[IP]:
-    """The address, and the IPv4 address that is written inside it."""
+    """The address, and the IPv4 address embedded in it, if any."""
     yield address
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
@@ -82,12 +82,12 @@ def forms(address: IP) -> Iterable[IP]:
 
 
 def leads_here(address: IP) -> bool:
-    """Whether a connection to it, in any of its forms, ends on this machine."""
+    """Whether a connection to the address, in any of its forms, ends on this machine."""
     return any(_here(one) for one in forms(address))
 
 
 def _here(address: IP) -> bool:
-    """Only what is this machine's can be bound. Asked each time: addresses come and go."""
+    """Whether it is an address of ours: no other can be bound. Not cached: addresses change."""
     if address.is_loopback or address.is_unspecified:
         return True
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET

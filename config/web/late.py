@@ -1,6 +1,6 @@
-"""What is named by a text and imported when it is first wanted.
+"""Objects that are named by a dotted path and imported at their first use.
 
-An import may take seconds; on the event loop every other request would stand still meanwhile.
+An import may take seconds; on the event loop it would block every other request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 from config.web.http import threads
 
-# one at a time: threads that import a package from two ends get in each other's way
+# one at a time: threads that import a package from two ends interfere
 _importing = threading.RLock()
 
 
@@ -28,10 +28,10 @@ def load(name: str) -> Any:
 
 @contextmanager
 def without(*libraries: str) -> Iterator[None]:
-    """What is imported in here finds these libraries not installed, unless they are loaded already.
+    """Imports inside the block find these libraries not installed, unless they are loaded already.
 
-    For what a library takes when it is there, uses for something that we never ask of it, and pays
-    for with a tenth of a start.
+    For optional dependencies of a library that serve only features we never use, and whose import
+    takes a tenth of the start.
     """
     hidden = [name for name in libraries if name not in sys.modules]
     for name in hidden:
@@ -44,7 +44,7 @@ def without(*libraries: str) -> Iterator[None]:
 
 
 class Late:
-    """The object called `name`. A thread imports it, once for all who want it at first."""
+    """The object called `name`, imported in a thread, once for all callers that wait for it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -60,7 +60,7 @@ class Late:
         return await asyncio.shield(self._coming)
 
     def _loaded(self, task: asyncio.Task[Any]) -> None:
-        """What could not be imported is tried again when it is next wanted."""
+        """Keep the object; a failed import is tried again at the next use."""
         self._coming = None
         if not task.cancelled() and task.exception() is None:
             self._found = task.result()

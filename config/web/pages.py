@@ -1,7 +1,7 @@
-"""The one shell around every HTML page: parts, theme, standing warnings. No page logic here.
+"""The shell around every HTML page: parts, theme, standing warnings. No page logic here.
 
-A page is a template plus `data-*` attributes of its body; its script asks the JSON API for the
-rest, so that a page can never show or do what the API does not.
+A page is a template plus `data-*` attributes of its body; its script gets the rest from the JSON
+API, so a page can never show or do what the API does not.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ THEMES = ("light", "dark")
 MACHINES = re.compile(r"/(?:api|mcp|static|\.well-known)(?:/|$)")
 View = Callable[..., HttpResponse]
 Refuse = Callable[[HttpRequest, Exception], HttpResponse]
-Crumb = tuple[str, str]  # (words, address); the last one is where you are
+Crumb = tuple[str, str]  # (words, address); the last one is the current page
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the three parts, as the rail shows it."""
+    """One of the three parts as the rail of a page shows it."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """What stands around a page, whichever page it is."""
+    """What the shell around a page shows, the same for all pages."""
 
     part: str
     part_name: str
@@ -52,7 +52,7 @@ class Shell:
     editor: str = ""  # the template of an address that opens a line in the editor
     version: str = __version__
     events: str = "/api/events"  # the stream of the part
-    at: int = 0  # its last event when the page was made: what the page reads is no older
+    at: int = 0  # id of its last event when the page was made; what the page reads is no older
 
 
 LABELS = (
@@ -74,9 +74,9 @@ def page(
     preload: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Render `template` inside the shell of `part`; `warnings`: beside those of every page.
+    """Render `template` inside the shell of `part`; `warnings` are added to those of every page.
 
-    `preload`: what its script asks the API for first, fetched while that is still being read
+    `preload`: addresses that its script requests first, fetched while the script still loads
     (docs/design/pages.md#how-files-are-served).
     """
     context: dict[str, Any] = {
@@ -94,7 +94,7 @@ def page(
 
 
 def or_missing(missing: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[View], View]:
-    """A view whose `NotFound` is the page that `missing` makes of its sentence."""
+    """Decorate a view: a `NotFound` becomes the page that `missing` makes of its text."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -110,7 +110,7 @@ def or_missing(missing: Callable[[HttpRequest, str], HttpResponse]) -> Callable[
 
 
 def or_page(missing: View, answer: Refuse) -> Refuse:
-    """A handler404: the page for a person who mistyped an address, `answer` for a program."""
+    """A handler404: the page `missing` for a person in a browser, `answer` for a program."""
 
     def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         visited = request.method in ("GET", "HEAD") and not MACHINES.match(request.path_info)
@@ -143,5 +143,5 @@ def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
 
 
 def part_url(request: HttpRequest, name: str) -> str:
-    """Where a part is, seen from this request: a path on the main port, else another port."""
+    """The address of a part for this request: a path on the main port, else another port."""
     return surfaces.page_url(request, name)

@@ -1,10 +1,10 @@
-"""Where one can go in all three parts, and what waits there: the palette and the rail's badges.
+"""The destinations of all three parts for the palette, and the badges of the rail.
 
 A part names a module in its AppConfig (`surface`, `palette`) with `destinations()`, the more
-important ones first, and `waiting()`. Both read indexes alone: no process, no file that is not
-known. It may have `folders()`, directories of this machine that it knows of, and `around(folder)`,
-destinations that are about what lies in a directory, and `branches(project)`, those that work on a
-branch, labelled by it; by these the parts find each other.
+important ones first, and `waiting()`. Both only read indexes: they start no process and open no
+unknown file. Optional functions let the parts find each other: `folders()`, the directories of this
+machine that the part knows; `around(folder)`, destinations about what is in a directory; and
+`branches(project)`, destinations that work on a branch, labelled by its name.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rest_framework.request import Request
 from config.errors import Unavailable
 from config.web import hosts, rest, surfaces
 
-MOST = 30  # places of one answer
-MOST_ALIKE = 12  # of one kind, so that many chats leave room for the app of that name
+MOST = 30  # places in one answer
+MOST_ALIKE = 12  # places of one kind, so that many chats do not crowd out an app of that name
 Q_MAX = 200  # characters
-NOISE = 0.35  # of the best score; what fits less is left out
+NOISE = 0.35  # fraction of the best score; places below it are left out
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED")
 
 log = logging.getLogger(__name__)
@@ -38,9 +38,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """One destination. `path` is one of its part, with the leading slash, or an http(s) address.
+    """One destination. `path` is a path of its part with a leading slash, or an http(s) address.
 
-    `terms` are found like the hint, but not shown.
+    `terms` are searched like the hint, but not shown.
     """
 
     label: str
@@ -52,9 +52,9 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """How many things of a part wait for a person; `label` follows the number.
+    """How many things of a part wait for a person; `label` is the text after the number.
 
-    `urgent`: something stands still until a person acts."""
+    `urgent`: something is blocked until a person acts."""
 
     count: int
     label: str
@@ -63,7 +63,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A directory that a part knows of, and in what way: a word of its own."""
+    """A directory that a part knows; `source` is the part's own word for why it knows it."""
 
     path: str
     source: str
@@ -118,7 +118,7 @@ def _shape(scope: surfaces.Scope, part: str, place: Destination) -> dict[str, An
 
 
 def badges(request: Request) -> dict[str, Any]:
-    """The answer of GET /api/badges: what waits in each part, zeros included."""
+    """The answer of GET /api/badges: the badge of each part, those with 0 included."""
     return {
         "badges": [
             {"part": part, **asdict(waiting)}
@@ -129,34 +129,34 @@ def badges(request: Request) -> dict[str, Any]:
 
 
 def folders(request: Request) -> list[Folder]:
-    """Directories that the parts know of, those of the part asked first."""
+    """The directories that the parts know, those of the requested part first."""
     return [one for part in _open(request) for one in _offered(part, "folders")]
 
 
 def reaches(request: Request, part: str) -> bool:
-    """Whether the caller may know of that part and can reach it."""
+    """Whether the caller may see that part and can reach it."""
     return part in _open(request)
 
 
 def around(request: Request, folder: Path) -> list[dict[str, Any]]:
-    """What each part has that lies in this directory, as places."""
+    """Places about what each part has in this directory."""
     scope = getattr(request._request, "scope", {})
     found = [(part, one) for part in _open(request) for one in _offered(part, "around", folder)]
     return [_shape(scope, part, place) for part, place in found]
 
 
 def branches(request: Request, project: str) -> dict[str, str]:
-    """Address of what works on a branch of this project, by its name: a chat's own."""
+    """Branch name -> address of what works on that branch of this project, such as a chat."""
     scope = getattr(request._request, "scope", {})
     found = [(part, one) for part in _open(request) for one in _offered(part, "branches", project)]
     return {one.label: _url(scope, part, one.path) for part, one in found}
 
 
 def ranked(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:
-    """The (part, place) pairs that have every word of `q` in them, best first.
+    """The (part, place) pairs that match every word of `q`, best first.
 
-    The beginning of a label goes before the beginning of a word, that before any other place in
-    it, then come the hint, and letters in this order. Equals stay in the order of their parts.
+    A match at the beginning of the label is best, then at the beginning of a word of it, then
+    anywhere in it, then in the hint, then as letters in this order. Ties keep the order given.
     """
     words = _folded(q).split()
     if not words:
@@ -184,7 +184,7 @@ def _first(
 
 
 def _score(place: Destination, words: list[str]) -> float:
-    """0 when a word is nowhere. A short label is more of what was typed than a long one."""
+    """The score of a place, 0 if a word does not match. A shorter label scores higher."""
     label, rest_of_it = _folded(place.label), _folded(f"{place.hint} {place.terms}")
     total = 0.0
     for word in words:
@@ -211,7 +211,8 @@ def _fit(text: str, word: str, *, letters: bool = True) -> float:
 
 
 def _subsequence(text: str, word: str) -> float:
-    """Its letters in their order, the first at the beginning of a word; less the further apart."""
+    """Score of the word's letters in order, the first one at the beginning of a word of `text`:
+    lower the further they are apart, 0 if they do not occur so."""
     if len(word) < 2:
         return 0.0
     start = text.find(word[0])
@@ -226,7 +227,7 @@ def _subsequence(text: str, word: str) -> float:
 
 
 def _folded(text: str) -> str:
-    """Without case and accents: cafe finds Café."""
+    """The text without case and accents: cafe finds Café."""
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFKD", text)
@@ -234,7 +235,7 @@ def _folded(text: str) -> str:
 
 
 def _providers() -> Mapping[str, Any]:
-    """The module of each part, by the name of its surface."""
+    """The palette module of each part, by the name of its surface."""
     given = [one for one in apps.get_app_configs() if hasattr(one, "palette")]
     modules = {one.surface: one.palette for one in given}  # type: ignore[attr-defined]
     return {name: import_module(modules[name]) for name in surfaces.SURFACES if name in modules}
@@ -245,11 +246,11 @@ def _destinations(part: str) -> list[Destination]:
 
 
 def _offered(part: str, what: str, *about: Any) -> list[Any]:
-    """What a part's module tells under this name, nothing where it has no such function."""
+    """What a function of a part's module returns; [] if it has no such function or it fails."""
     tell = getattr(_providers()[part], what, lambda *_: ())
     try:
         return list(tell(*about))
-    except Unavailable:  # it is still starting: nothing is wrong
+    except Unavailable:  # the part is still starting
         return []
     except Exception:
         log.exception("the %s of a part are left out", what, extra={"part": part})
@@ -268,11 +269,11 @@ def _waiting(part: str) -> Badge | None:
 
 
 def _open(request: Request) -> list[str]:
-    """The parts that the caller may know of and can reach, the one asked first.
+    """The parts that the caller may see and can reach, the requested one first.
 
-    The main port lets nobody in who may not see them all. The port of a part tells of the others
-    only where nobody has to sign in, and only to a browser on this machine: their addresses would
-    lead nowhere from another one.
+    Everyone whom the main port admits may see them all. The port of a part names the others only
+    if no login is required, and only to a browser on this machine: from another machine their
+    addresses would not work.
     """
     here = surfaces.of_port(getattr(request._request, "scope", {}))
     host = hosts.host_of(request.META.get("HTTP_HOST", ""))

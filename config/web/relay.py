@@ -1,7 +1,8 @@
 """Events from server to server, through channels-redis.
 
-Each server tells its own streams at once and the others through the relay. Events are hints to
-look again, so a doubled one does no harm; after an outage every stream looks at everything.
+Each server sends its events to its own streams at once, and to other servers through the relay.
+Events are hints to look again, so a repeated one does no harm; after an outage every stream gets a
+resync.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from config.web import events
 log = logging.getLogger(__name__)
 
 GROUP = "svc.events"
-SURFACES = ("main", "review")  # apps of a dashboard are those of its own machine
+SURFACES = ("main", "review")  # the apps of a dashboard belong to its own machine
 PING_S, ANSWER_S = 2.0, 5.0
 
 
 class Relay:
-    """One of settings.SVC_BACKGROUND where there is a Redis: a thread with a loop of its own."""
+    """One of settings.SVC_BACKGROUND with a Redis: a thread with its own event loop."""
 
     def __init__(self) -> None:
         self._me = secrets.token_hex(8)
         self._layer = get_channel_layer()
         self._loop = asyncio.new_event_loop()
         self._stopped = asyncio.Event()
-        self._heard = asyncio.Event()  # of what was said here
+        self._heard = asyncio.Event()  # one of our own messages came back
         self._lost = False
 
     def start(self) -> None:
@@ -41,11 +42,11 @@ class Relay:
 
     def stop(self) -> None:
         events.follow(None)
-        with suppress(RuntimeError):  # it has ended by itself
+        with suppress(RuntimeError):  # the loop has ended already
             self._loop.call_soon_threadsafe(self._stopped.set)
 
     def tell(self, surface: str, event: str, data: Mapping[str, Any]) -> None:
-        """Tell the other servers; from any thread, and never waited for."""
+        """Send an event to the other servers; callable from any thread, never blocks."""
         if surface in SURFACES:
             message = {"type": "event", "by": self._me, "of": [surface, event, dict(data)]}
             with suppress(RuntimeError):  # the loop has ended
@@ -73,9 +74,9 @@ class Relay:
             await self._layer.flush()
 
     async def _relay(self) -> None:
-        """Join, listen, and say something now and then; raises when it does not come back: a
-        connection whose other end vanished silently would otherwise never be given up."""
-        with suppress(Exception):  # what is left of connections that failed
+        """Join the group, listen, and send regular pings. Raises if a ping does not come back: else
+        a connection whose other end vanished silently would never be given up."""
+        with suppress(Exception):  # close what is left of failed connections
             async with asyncio.timeout(ANSWER_S):
                 await self._layer.flush()
         async with asyncio.timeout(ANSWER_S):
@@ -95,7 +96,7 @@ class Relay:
             listening.cancel()
 
     def _found(self) -> None:
-        """After an outage nobody knows what was said meanwhile."""
+        """Resync all streams after an outage: events may have been lost."""
         if self._lost:
             self._lost = False
             log.info("events of other servers are heard again")

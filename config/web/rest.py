@@ -1,7 +1,7 @@
-"""REST at the edge: strict JSON in, compact JSON out, one page for people who browse the API.
+"""Helpers of REST views: strict JSON in, compact JSON out, a page for people who browse the API.
 
-A body is a JSON object or nothing; an unknown key is a warning, never stored and never an error;
-an error is always JSON, whatever the caller accepts.
+A body is a JSON object or empty. An unknown key is never stored and never an error: it becomes a
+warning. An error is always JSON, whatever the caller accepts.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ class ViewSet(viewsets.ViewSet):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a caller sent: the known keys as values, the others as warnings."""
+    """What a caller sent: the values of known keys, and a warning for each unknown key."""
 
     values: dict[str, Any]
     warnings: list[str]
 
 
 def body(request: Request) -> dict[str, Any]:
-    """The object that was sent, {} for nothing (wire.JSONParser lets nothing else through)."""
+    """The object that was sent, {} for an empty body (wire.JSONParser admits nothing else)."""
     return cast("dict[str, Any]", request.data)
 
 
 def read(
     request: Request, shape: type[serializers.Serializer[Any]], *, ignored: Collection[str] = ()
 ) -> Body:
-    """The request's body in this shape. `ignored` keys are a DTO's own, sent back: no warning.
+    """The request's body in this shape. `ignored` keys cause no warning: the API's answers have
+    them, and clients send them back.
 
     Only keys that were sent are in `values`, except those the shape gives a default.
     """
@@ -55,7 +56,7 @@ def read(
 
 
 def query(request: Request, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-    """The query string in this shape; unknown parameters are ignored, the last of two wins."""
+    """The query string in this shape; unknown parameters are ignored, the last value wins."""
     serializer = shape(data=request.query_params.dict())
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
@@ -68,35 +69,35 @@ def _unknown(key: str, known: set[str]) -> str:
 
 
 def tagged(body: Mapping[str, Any], etag: str) -> Response:
-    """An answer with the tag of the file behind it. Live state stands beside it: never 304."""
+    """An answer with its file's etag. It also holds live state, so it is never a 304."""
     return Response(body, headers={"ETag": f'"{etag}"'} if etag else {})
 
 
 def if_match(request: Request) -> str | None:
-    """The tag a write is bound to, `*` included; None when there is no If-Match."""
+    """The etag in If-Match that a write requires, or `*`; None without If-Match."""
     sent = request.headers.get("If-Match", "").strip()
     return sent.strip('"') or None
 
 
 def fresh(request: Request) -> bool:
-    """Whether a write is meant for what is not there yet: `If-None-Match: *`."""
+    """Whether a write may only create, never replace: `If-None-Match: *`."""
     return request.headers.get("If-None-Match", "").strip() == "*"
 
 
 def key(request: Request) -> str:
-    """What tells a request that is sent again from another one; "" when it has none."""
+    """The Idempotency-Key, by which a repeated request is recognised; "" if there is none."""
     return request.headers.get("Idempotency-Key", "").strip().strip('"')
 
 
 def known(request: Request, etag: str) -> bool:
-    """Whether If-None-Match names this tag, weakly compared."""
+    """Whether If-None-Match names this etag, by weak comparison."""
     sent = request.headers.get("If-None-Match", "")
     listed = [one.strip().removeprefix("W/") for one in sent.split(",")]
     return "*" in listed or etag.removeprefix("W/") in listed
 
 
 def mount(request: Request) -> str:
-    """What stands before every address of the part: its prefix on the main port, else ""."""
+    """The prefix of every address of the part: its mount on the main port, else ""."""
     prefix: str = request.META.get("SCRIPT_NAME", "")
     return prefix
 
@@ -107,9 +108,9 @@ def warned(body: Mapping[str, Any], warnings: list[str]) -> Mapping[str, Any]:
 
 
 class Text(serializers.CharField):
-    """A JSON string, and nothing that merely prints as one. No NUL; lone surrogates are replaced.
+    """A JSON string; numbers and booleans are refused. No NUL; lone surrogates are replaced.
 
-    `line` = one trimmed line. `allow_blank` lets "" through.
+    `line`: it must be one line, and is trimmed. `allow_blank` permits "".
     """
 
     default_error_messages: ClassVar[dict[str, Any]] = {

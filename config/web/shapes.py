@@ -1,7 +1,7 @@
-"""Records declared once: a TypedDict is the type of a record and its description in the API.
+"""Records are declared once: a TypedDict is both a record's type and its description in the API.
 
-mypy holds the function that makes a record to it, key by key; `serializer` makes of it the Django
-REST framework serializer that /api/schema shows and the tests hold every answer to.
+mypy checks the function that builds a record against it, key by key. `serializer` derives the
+Django REST framework serializer that /api/schema shows and tests check every answer against.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PLAIN: Mapping[Any, type[Field]] = {
 
 @extend_schema_serializer(many=False)  # a list is always inside an object
 class Shape(s.Serializer[Any]):
-    """A JSON object of an answer."""
+    """A JSON object in an answer."""
 
 
 @cache
@@ -44,7 +44,7 @@ def serializer(record: type) -> type[Shape]:
     """The serializer of a TypedDict, under its name and with its docstring.
 
     `Literal` is a choice, `X | None` may be null, `NotRequired` may be missing, and
-    `Annotated[X, "..."]` says what a key means. TypeError for what no JSON answer holds.
+    `Annotated[X, "..."]` describes a key. TypeError for a type that no JSON answer can hold.
     """
     hints = get_type_hints(record, include_extras=True)
 
@@ -56,7 +56,7 @@ def serializer(record: type) -> type[Shape]:
 
 
 def _field(hint: Any, options: dict[str, Any]) -> Field:
-    """The field of one key; `options` are what is known of it already."""
+    """The field of one key; `options` are its arguments from the enclosing type."""
     kind, of = get_origin(hint), get_args(hint)
     if kind is NotRequired:
         return _field(of[0], {**options, "required": False})

@@ -1,6 +1,6 @@
 """Which of the three parts a request is for: decided by the port, never by the Host header.
 
-The main port also carries the other two under a prefix. Nothing here builds a URL from what a
+The main port also carries the other two under a prefix. No URL is built here from anything that a
 client sent.
 """
 
@@ -29,7 +29,7 @@ POLICY = (
 INSPECTION_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 
 
-# on every answer of the dashboard, not on pages alone
+# on every answer of the dashboard, not only on pages
 APPS_POLICY = (
     "default-src 'self'; img-src 'self' data:; base-uri 'self'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -38,9 +38,9 @@ APPS_POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """One part: its routes, and where the main port mounts it ("" for the main part itself).
+    """One part: its routes, and its prefix on the main port ("" for the main part itself).
 
-    `headers` stand on every answer that has none of that name.
+    `headers` are added to every answer that lacks a header of that name.
     """
 
     name: str
@@ -69,27 +69,27 @@ _ports: dict[str, int] = {}
 
 
 def bind(ports: Mapping[str, int]) -> None:
-    """Remember which port each surface really listens on; called once, by the server."""
+    """Remember the port that each surface really listens on; called once, by the server."""
     _ports.clear()
     _ports.update(ports)
 
 
 def ports() -> dict[str, int]:
-    """The port each surface really listens on, in the process that serves."""
+    """The port that each surface really listens on; known only in the server process."""
     return dict(_ports)
 
 
 def of_port(scope: Scope) -> Surface:
     """The surface whose port accepted the connection; the main one on any unknown port."""
     port = (scope.get("server") or ("", None))[1]
-    for one in MOUNTED:  # of every request: a generator would cost more than the two look-ups
+    for one in MOUNTED:  # runs for every request: a generator would cost more than the two look-ups
         if port and _ports.get(one.name) == port:
             return one
     return MAIN
 
 
 def of(scope: Scope) -> tuple[Surface, str]:
-    """The surface that answers, and the mount it is reached under ("" on its own port)."""
+    """The surface that answers, and the prefix of the request ("" on the surface's own port)."""
     surface, path = of_port(scope), scope["path"]
     if surface is MAIN:
         for one in MOUNTED:
@@ -99,10 +99,10 @@ def of(scope: Scope) -> tuple[Surface, str]:
 
 
 def absolute_url(scope: Scope, surface: Surface, path: str = "/") -> str:
-    """Where `path` of a surface is, for the sender of this request.
+    """The address of `path` of a surface for the sender of this request.
 
-    On the main port a path under the mount; from another port the address of the surface's own
-    port on this machine, or its mount on the main port where it has none.
+    On the main port it is a path under the mount; on another port it is an address at the
+    surface's own port of this machine, or under its mount on the main port if it has none.
     """
     here = of_port(scope)
     if here is MAIN:
@@ -115,12 +115,12 @@ def absolute_url(scope: Scope, surface: Surface, path: str = "/") -> str:
 
 
 def page_url(request: HttpRequest, name: str) -> str:
-    """The start page of the part called `name`, seen from this request."""
+    """The address of the start page of the part `name` for this request."""
     return absolute_url(getattr(request, "scope", {}), SURFACES[name])
 
 
 class SurfaceMiddleware:
-    """Gives a Django request its surface, routes, caller and id; gives a page its policy."""
+    """Sets a request's surface, routes, caller and id, and a page's content security policy."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -141,7 +141,7 @@ class SurfaceMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """A page is read, never written: only the API's viewsets know other methods."""
+        """Answer 405 to other methods than GET and HEAD, except for the viewsets of the API."""
         if request.method in ("GET", "HEAD") or hasattr(view, "cls"):
             return None
         urlconf = import_module(request.urlconf or MAIN.urlconf)
@@ -154,7 +154,7 @@ def _policy(surface: Surface, path: str) -> str:
 
 
 class PrincipalAuthentication(BaseAuthentication):
-    """DRF's view of whom the guard let in."""
+    """Gives DRF the principal that the guard admitted."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         principal = getattr(request._request, "principal", None)

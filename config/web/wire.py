@@ -1,7 +1,7 @@
-"""What goes over the wire: strict JSON in, compact JSON out, DRF's page for people who browse.
+"""Parsers and renderers: strict JSON in, compact JSON out, DRF's page for people who browse.
 
-DRF's settings name these classes, so nothing here may import its views (they read the settings
-while they are imported). An error is always JSON, whatever the caller accepts.
+DRF's settings name these classes, so nothing here may import its views, which read the settings
+when they are imported. An error is always JSON, whatever the caller accepts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSED = re.compile(r";q=0(?:\.0*)?(?:;|$)")
 
 
 class JSONRenderer(renderers.BaseRenderer):
-    """Compact UTF-8; a person's page gets it indented."""
+    """Compact JSON in UTF-8; indented on the page for people."""
 
     media_type = "application/json"
     format = "json"
@@ -48,19 +48,19 @@ class JSONRenderer(renderers.BaseRenderer):
 
 
 class BrowsableRenderer(renderers.BrowsableAPIRenderer):
-    """DRF's page for a successful GET, with the raw JSON form only."""
+    """DRF's page for a successful GET, only with the raw JSON form."""
 
     def get_rendered_html_form(self, data: Any, view: Any, method: str, request: Request) -> Any:
-        """A urlencoded form would be refused (415), so none is offered except DELETE's button."""
+        """Offer no HTML form but DELETE's button: a urlencoded form would be refused (415)."""
         return method == "DELETE" and "DELETE" in view.allowed_methods
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception hook: every error of every surface leaves as JSON, in the one shape."""
+    """DRF's exception hook: every error of every surface is JSON in the common shape."""
     known, request = translate(error), context["request"]
     if type(known) is SvcError:
         told = {"requestId": getattr(request._request, "request_id", "")}
-        if known is error:  # a disk or a git that refused; its sentence says all
+        if known is error:  # the disk or git refused; the text says why
             log.error(known.text, extra=told)
         else:
             log.error("unhandled error", exc_info=error, extra=told)
@@ -80,7 +80,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response:
 
 
 class Negotiation(DefaultContentNegotiation):
-    """HTML for a GET that names text/html before JSON; else JSON, never 406."""
+    """HTML for a GET or HEAD that accepts text/html and not JSON; else JSON, never 406."""
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
@@ -98,7 +98,7 @@ class Negotiation(DefaultContentNegotiation):
 
 
 class BytesParser(BaseParser):
-    """A body that is the thing itself; the guard has limited its size."""
+    """The raw bytes of the body; the guard has limited its size."""
 
     media_type = "*/*"
 
@@ -107,7 +107,7 @@ class BytesParser(BaseParser):
 
 
 class JSONParser(BaseParser):
-    """One JSON object. NaN, arrays, endless nesting and odd bytes are 400."""
+    """One JSON object; {} for an empty body. NaN, arrays, deep nesting and bad bytes are 400."""
 
     media_type = "application/json"
 

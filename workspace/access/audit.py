@@ -1,8 +1,8 @@
-"""What was done over /mcp, which tools of the service turns called, and what the gate refused: a
-log line and a row each.
+"""The audit: calls over /mcp, the service's tools that turns called, and refusals of the gate, each
+as a log line and a row.
 
-Both are written within a second by a short-lived thread, never on the way of a call; a failing
-write is logged and nothing else. Arguments, prompts and tokens are never stored.
+Both are written within a second by a short-lived thread, never during the call; a write that fails
+is only logged. Arguments, prompts and tokens are never stored.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from workspace.access.principals import Agent
 
 BATCH_S = 0.5
-CHUNK = 50  # rows written at once: a burst never holds the interpreter for long
+CHUNK = 50  # rows written at once, so that a burst never holds the GIL for long
 
 log = logging.getLogger(__name__)
 
 
 class Entry(NamedTuple):
-    """One answered call of a client, or of a turn; the names are the columns."""
+    """One answered call of a client or a turn; the fields are the columns."""
 
     time: datetime
     client: str
@@ -54,7 +54,7 @@ COLUMNS = Entry._fields
 
 @dataclass(frozen=True, slots=True)
 class FoldedRefusals:
-    """The fold of gate refusals: one row per peer, minute and outcome."""
+    """The key by which refusals share a row: peer, minute and outcome."""
 
     time: datetime
     peer: str
@@ -62,7 +62,7 @@ class FoldedRefusals:
 
 
 class Ledger:
-    """What waits to be written. Safe from any thread."""
+    """The entries that wait to be written. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -73,7 +73,7 @@ class Ledger:
         self._timer: threading.Timer | None = None
 
     def call(self, call: Call, *, client: str, peer: str, request_id: str) -> None:
-        """One answered call of a client."""
+        """Add an answered call of a client."""
         entry = Entry(
             time=datetime.now(UTC),
             client=client,
@@ -90,7 +90,7 @@ class Ledger:
         self._add(entry)
 
     def turn(self, call: Call, agent: Agent, *, part: str, peer: str, request_id: str) -> None:
-        """One tool that a running turn called, under the name it has in tool lists."""
+        """Add a tool call of a running turn, under the tool's name in tool lists."""
         entry = Entry(
             time=datetime.now(UTC),
             client="",
@@ -112,7 +112,7 @@ class Ledger:
             self._arm()
 
     def refused(self, *, peer: str, outcome: str, request_id: str) -> None:
-        """One request the gate refused."""
+        """Add a request that the gate refused."""
         fold = FoldedRefusals(datetime.now(UTC).replace(second=0, microsecond=0), peer, outcome)
         with self._lock:
             self._refused[fold] += 1
@@ -126,14 +126,14 @@ class Ledger:
             self._timer.start()
 
     def _flush_and_leave(self) -> None:
-        """The timer's thread ends with its work, so its database connection does too."""
+        """Flush in the timer's thread, then close the thread's database connection."""
         try:
             self.flush()
         finally:
             connection.close()
 
     def flush(self) -> None:
-        """Write what waits, now."""
+        """Write all waiting entries now."""
         with self._writing:
             with self._lock:
                 entries, self._entries = self._entries, []
@@ -161,7 +161,7 @@ def _write(entries: list[Entry]) -> None:
 
 
 def _used(entries: list[Entry]) -> None:
-    """When each client was last there: once for all entries of a batch."""
+    """Note when each client was last seen, once for all entries of a batch."""
     latest = {entry.client: entry for entry in entries if entry.client}
     uses = [
         ClientUse(client=client, last_used=entry.time, last_peer=entry.peer)
@@ -176,7 +176,7 @@ def _used(entries: list[Entry]) -> None:
 
 
 def _insert(entries: list[Entry]) -> None:
-    """Plain rows: making a model of each would cost more than many a call it writes down."""
+    """Insert by SQL: making model instances would cost more than many of the recorded calls."""
     columns = (*COLUMNS, "count", "home")
     marks = ", ".join(["%s"] * len(columns))
     table = AuditEntry._meta.db_table
@@ -210,7 +210,7 @@ def _fold(fold: FoldedRefusals, count: int, request_id: str) -> None:
 
 
 def _word(call: Call, key: str, *arguments: str) -> str:
-    """A name from the result, else from the arguments; never anything longer than a name."""
+    """A name from the result, else from the arguments; "" for text that cannot be a name."""
     candidates = [call.result.get(key), *(call.arguments.get(name) for name in arguments)]
     word = next((word for word in candidates if isinstance(word, str)), "")
     if not word:
@@ -222,7 +222,7 @@ def _word(call: Call, key: str, *arguments: str) -> str:
 
 
 def prune(*, days: int) -> int:
-    """Forget rows older than that; how many they were."""
+    """Delete rows older than `days`; return how many."""
     before = datetime.now(UTC) - timedelta(days=days)
     return ranges.delete(AuditEntry.objects.filter(homes.adoptable(), time__lt=before))
 

@@ -1,6 +1,6 @@
-"""Who a browser or command line is: auth modes none, trusted-header and jwt.
+"""Authentication of browsers and command lines: auth modes none, trusted-header and jwt.
 
-One function for the guard of the main surface. Everybody admitted may do everything.
+Provides one function for the guard of the main surface. Every admitted user may do everything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from config.web.hosts import loopback
 from workspace.access import proxies
 from workspace.access.principals import User
 
-if TYPE_CHECKING:  # loads all of cryptography, for mode jwt alone
+if TYPE_CHECKING:  # it loads cryptography, needed only in mode jwt
     from workspace.access import tokens
 
 REQUIRED = Refusal(401, {"error": "unauthorized", "code": "auth_required"})
@@ -30,7 +30,7 @@ NO_KEYS = Refusal(
 
 
 def authenticate(scope: dict[str, Any]) -> User | Refusal:
-    """The user of this request, or why there is none. May fetch keys in mode jwt."""
+    """The user of this request, or its refusal. May fetch keys in mode jwt."""
     match settings.SVC.auth_mode:
         case "trusted-header":
             return _from_header(scope)
@@ -59,8 +59,9 @@ def _from_header(scope: dict[str, Any]) -> User | Refusal:
 
 
 def _stranger(scope: Mapping[str, Any]) -> Refusal | None:
-    """Why the headers of a connection of this machine are not believed: any program of any user
-    may send them, so they have to come from the service's own user or from the proxy's."""
+    """The refusal of a connection from this machine whose headers are not believed, else None.
+    Any program of any user may send them, so they must come from the service's or the proxy's
+    user."""
     users, uid = local.users(settings.SVC), scope.get("peer_uid")
     if users is None or uid in users or (uid is None and not loopback(proxies.peer(scope))):
         return None
@@ -78,7 +79,7 @@ def _peers(entries: tuple[str, ...]) -> proxies.Trust:
 
 
 def _header(headers: Headers, name: str) -> str:
-    """The header sent exactly once, as the proxy wrote it (UTF-8 in latin-1 clothes)."""
+    """The value of a header sent exactly once, else ""; a proxy may write it in UTF-8."""
     value = headers.only(name.lower().encode()) if name else ""
     return value.encode("latin1").decode("utf-8", "replace")
 

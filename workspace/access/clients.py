@@ -1,7 +1,7 @@
-"""The managementApi block: which clients exist, and what start-up says about it.
+"""The managementApi block: the clients it configures, and what the start logs about it.
 
-Its problems never stop the start: a bad client is skipped, a bad block disables the management
-API. Read once, when the process starts. See
+Problems in it never stop the start: a bad client is skipped, a bad block disables the management
+API. It is read once, when the process starts. See
 docs/design/workspace.md#what-a-mistake-in-the-configuration-does.
 """
 
@@ -45,7 +45,7 @@ class Management:
     instance_id: str = ""
     authorization_servers: tuple[str, ...] = ()
     trust: Trust = field(default_factory=Trust)
-    origins: frozenset[str] = frozenset()  # whose pages may call, beside those of this machine
+    origins: frozenset[str] = frozenset()  # whose pages may call, besides this machine's
     clients: tuple[ManagementClient, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     records: tuple[Record, ...] = ()
@@ -55,7 +55,7 @@ class Management:
         return bool(self.clients)
 
     def welcomes(self, origins: Sequence[str]) -> bool:
-        """Whether a page with these `Origin` headers may call; programs send none."""
+        """Whether a page with these `Origin` headers may call; programs send no Origin."""
         known = allowed(origin_host(origins[0])) or origin_of(origins[0]) in self.origins
         return len(origins) == 1 and known
 
@@ -67,32 +67,32 @@ class Management:
 
 @functools.cache
 def management() -> Management:
-    """What this process was started with."""
+    """The management API as configured when this process started."""
     return load(settings.SVC)
 
 
 def bounds(clients: Iterable[str]) -> Bounds:
-    """What these clients leave of the rights of what they cause, as they are configured now.
+    """The limits that these clients, as configured now, set to what they cause.
 
-    One that is gone, or was dropped, leaves nothing."""
+    A client that was removed or dropped permits nothing."""
     known = {client.client_id: client.scope for client in management().clients}
     return Bounds({name: known.get(name, scopes.NOTHING) for name in clients if name})
 
 
 def barred(clients: Iterable[str], project: str) -> str:
-    """Those of them that may not act in the project (any more), as a sentence names them."""
+    """The clients that may not act in the project (any more), joined by commas."""
     scopes = bounds(clients).scopes
     return ", ".join(name for name, scope in scopes.items() if not scope.reaches(project))
 
 
 def proxied_here() -> bool:
-    """Whether the operator has named a proxy of this machine (by default there is none)."""
+    """Whether the operator has configured a proxy on this machine (by default there is none)."""
     trust = management().trust
     return not trust.default and trust.believes("127.0.0.1")
 
 
 def log_boot(found: Management, registry: Registry) -> None:
-    """What the log says at the start: each problem, then whether /mcp is there."""
+    """Log the start: each problem, then whether /mcp is enabled."""
     for record in (*found.records, *code_execution(found.clients, registry)):
         log.log(record.level, record.text)
     ids = [client.client_id for client in found.clients]
@@ -108,7 +108,7 @@ def log_boot(found: Management, registry: Registry) -> None:
 
 
 def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> list[Record]:
-    """One warning for each client whose scope lets it run code here."""
+    """A warning for each client whose scope lets it run code on this machine."""
     records = []
     for client in clients:
         granted = registry.granted(Client(client.client_id, client.scope))
@@ -121,7 +121,7 @@ def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> l
 
 
 def load(options: Any) -> Management:
-    """Read the block of these options, and the variables it names."""
+    """Read the block of these options and the environment variables it names."""
     block, environ = options.management_api, options.environ
     records: list[Record] = []
     if not isinstance(block, dict):
@@ -155,7 +155,7 @@ def load(options: Any) -> Management:
 
 
 def _problem(block: Mapping[Any, Any]) -> str | None:
-    """Why the block as a whole cannot be trusted."""
+    """Why the whole block is refused, or None."""
     clients, instance = block.get("clients"), block.get("instanceId")
     key = secret_key({key: value for key, value in block.items() if key != "clients"})
     if key is not None:
@@ -228,7 +228,7 @@ def _text(value: Any) -> str:
 
 
 def _bad_url(value: Any) -> str | None:
-    """Why this is no public origin, or None."""
+    """Why the value cannot be `publicUrl`, or None."""
     url = _text(value)
     if not url:
         return "missing although clients are configured, e.g. https://svc.example.com"

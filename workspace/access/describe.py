@@ -1,6 +1,6 @@
-"""The management clients for people to look at: GET /api/clients and its page.
+"""The management clients as people see them: GET /api/clients and its page.
 
-Names variables, never what they hold; no secret, digest or prefix of one is ever shown.
+It names variables but not their values; no secret, digest or prefix of a secret is ever shown.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def _used(client: str, uses: dict[str, ClientUse]) -> dict[str, Any]:
 
 
 def _counts(client: str) -> tuple[int, int]:
-    """Its calls and failures in the last day; each call is a row.
+    """The numbers of calls and failures of a client in the last day; each call is a row.
 
-    Two counts over a range of one index: grouping all clients reads each of their rows."""
+    Two counts over a range of one index: a GROUP BY over all clients would read all their rows."""
     recent = AuditEntry.objects.filter(client=client, time__gte=datetime.now(UTC) - DAY)
     return recent.count(), recent.exclude(outcome="ok").count()

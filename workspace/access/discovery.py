@@ -1,6 +1,6 @@
 """The protected-resource document of RFC 9728 and the 401 challenge.
 
-Built from the configured publicUrl alone, never from what a request says about itself.
+Both are built only from the configured publicUrl, never from a request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def document(found: Management) -> dict[str, Any]:
 
 
 def paths(found: Management) -> frozenset[str]:
-    """Where the document is: root, path-inserted, and with a path in publicUrl its forms too."""
+    """Paths of the document: root and path-inserted; if publicUrl has a path, also with it."""
     mount = unquote(urlsplit(found.public_url).path)
     forms = {WELL_KNOWN, f"{WELL_KNOWN}/mcp"}
     if mount:

@@ -1,6 +1,6 @@
 """One client of the managementApi block: its variable, its token, its scope.
 
-Keeps the digest of a token, never the token; a `ref` that might be one is never repeated.
+Keeps the digest of a token, never the token; a `ref` that might be a token is never shown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from workspace.access.records import ERROR, WARNING, Record, secret_key, unknown
 
 TOKEN_LEAST = 24
 PREFIX = "svc_"
-SHOWN_MOST = 16  # an instance id longer than this is not repeated
+SHOWN_MOST = 16  # an instance id longer than this is not shown
 _REF = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 _INLINE = (
     ": token material in the config file is refused; put it in an environment variable"
@@ -42,7 +42,7 @@ class Dropped(Exception):
 
     client_id: str
     level: int
-    text: str  # what follows the client's place in the log line
+    text: str  # the log line after the client's place
     ref: str = ""
 
     @property
@@ -59,7 +59,7 @@ def place(client_id: str) -> str:
 
 
 def read(client_id: str, entry: Any, instance: str, environ: Mapping[str, str]) -> ManagementClient:
-    """The client, or raise Dropped."""
+    """The client. Raises Dropped if it is not admitted."""
     if not isinstance(entry, dict):
         raise Dropped(client_id, ERROR, ": not a mapping; client skipped")
     if secret_key(entry) is not None:
@@ -104,9 +104,9 @@ def _token(client_id: str, variable: str, environ: Mapping[str, str]) -> str:
 
 
 def embedded_instance(token: str, instance: str) -> str:
-    """The instance a token names; "" for an unprefixed one.
+    """The instance id in a token; "" if it has no prefix.
 
-    An instance id may hold `_`, so this instance's own prefix is tried first.
+    An instance id may contain `_`, so this instance's own prefix is tried first.
     """
     if instance and token.startswith(f"{PREFIX}{instance}_"):
         return instance
@@ -117,13 +117,13 @@ def embedded_instance(token: str, instance: str) -> str:
 
 
 def _binding(variable: str, named: str, instance: str) -> str:
-    """What start-up says of a token that is not bound to this instance."""
+    """The warning about a token that is not bound to this instance, else ""."""
     if named and named == instance:
         return ""
     if not named:
         return f"{variable} has no {PREFIX}<instanceId>_ prefix, it is not bound to this instance"
     if len(named) > SHOWN_MOST:
-        named = "…"  # perhaps the secret itself, in the wrong place
+        named = "…"  # it may be the secret itself
     if not instance:
         unset = "managementApi.instanceId is unset, binding not checked"
         return f'{variable} names instance "{named}" but {unset}'

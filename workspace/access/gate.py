@@ -1,7 +1,7 @@
-"""The gate of /mcp: page, secure transport, then the credential, before anything else.
+"""The gate of /mcp: checks the Origin, secure transport and credential, before anything else.
 
-Looks at the socket's peer and three headers, never at the method or the body. A token is compared
-by digest in constant time and never leaves this module. The order and its reasons:
+It looks at the socket's peer and three headers, never at the method or the body. Tokens are
+compared by digest in constant time and never leave this module. The order and its reasons:
 docs/design/workspace.md#the-gate.
 """
 
@@ -48,14 +48,14 @@ _UNTRUSTED = (
 
 @dataclass(frozen=True, slots=True)
 class GateRefusal:
-    """A request the gate refused: the word for the log, and the answer."""
+    """A refusal of the gate: the word for the log, and the answer."""
 
     reason: str  # disabled, foreign_origin, insecure_transport, untrusted_proxy, missing, …
     answer: Refusal
 
 
 class Gate:
-    """The gate of one management API; remembers only which peers it has warned about."""
+    """The gate of one management API; its only state is the peers it has warned about."""
 
     def __init__(self, management: Management) -> None:
         self.management = management
@@ -77,7 +77,7 @@ class Gate:
         return GateRefusal(reason, self._unauthorized(reason))
 
     def _insecure(self, scope: dict[str, Any], headers: Headers, peer: str) -> str:
-        """ "" when the credential cannot be read on the wire, else the word for why."""
+        """ "" if the transport protects the credential, else the word for why it does not."""
         if scope.get("scheme") == "https" or loopback(peer):
             return ""
         if _forwarded(headers.all(b"x-forwarded-proto")) != "https":
@@ -104,7 +104,7 @@ class Gate:
         log.warning(text, extra={"requestId": request_id})
 
     def _client(self, token: bytes) -> ManagementClient | None:
-        """Every client is compared, whichever matches."""
+        """The client with this token, or None; takes as long whichever client matches."""
         digest = hashlib.sha256(token).digest()
         found = None
         for client in self.management.clients:
@@ -122,7 +122,7 @@ class Gate:
 
 
 def _token(values: list[str]) -> tuple[bytes, str]:
-    """The bearer token, and the word to use when there is none or it is not accepted."""
+    """The bearer token, and the word for a refusal if it is missing or not accepted."""
     if not any(values):
         return b"", "missing"
     parts = values[0].split()
@@ -132,7 +132,7 @@ def _token(values: list[str]) -> tuple[bytes, str]:
 
 
 def _forwarded(values: Iterable[str]) -> str:
-    """The right-most value, which the nearest proxy added."""
+    """The right-most value, which the nearest proxy added; "" if there is none."""
     hops = [hop for value in ",".join(values).split(",") if (hop := value.strip().lower())]
     return hops[-1] if hops else ""
 

@@ -1,6 +1,6 @@
-"""A token for a management client, and the lines that let it in.
+"""A token for a management client, and the configuration that admits it.
 
-Nothing here is stored: the caller sees the token once, and the service keeps its digest.
+Nothing is stored here: the caller sees the token once, and the service keeps only its digest.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from workspace.access.entries import PREFIX
 
 SECRET_BYTES = 24
 _CLIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_INSTANCE = re.compile(r"[A-Za-z0-9._~-][A-Za-z0-9._~_-]{0,63}")  # as a bearer may hold it
+_INSTANCE = re.compile(r"[A-Za-z0-9._~-][A-Za-z0-9._~_-]{0,63}")  # characters of a bearer token
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What one client needs; `config` is {} when the service knows it already."""
+    """What one client needs; `config` is {} if the service is configured for it already."""
 
     client: str
     token: str
@@ -35,11 +35,11 @@ class Offer:
     config: dict[str, Any]
 
     def pasted(self) -> str:
-        """The YAML for svc.config.yaml."""
+        """`config` as YAML, for svc.config.yaml."""
         return yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=1000)
 
     def connect(self) -> dict[str, str]:
-        """By program; the token stays in its variable. As the page /clients shows them."""
+        """Program -> how to connect it, as on page /clients; the token stays in its variable."""
         url, name = f"{self.url}/mcp", self.variable
         server = {"url": url, "headers": {"Authorization": f"Bearer ${{env:{name}}}"}}
         listing = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
@@ -62,9 +62,9 @@ def make(
     projects: Sequence[str] = (),
     allow: Sequence[str] = (),
 ) -> Offer:
-    """A fresh token for the client; `url` is the service's where the file names none.
+    """A new token for the client; `url` is the service's address if the file has no publicUrl.
 
-    Invalid for a client or an instance that a token or a variable cannot name.
+    Invalid if the name of the client or instance cannot be part of a variable or token.
     """
     if not _CLIENT.fullmatch(client):
         raise Invalid([Problem("client", "must be letters, digits, - and _", "laptop")])
@@ -97,5 +97,5 @@ def _entry(variable: str, projects: Sequence[str], allow: Sequence[str]) -> Mapp
 
 
 def _of_this_machine() -> str:
-    """A name for an instance that has none yet."""
+    """An instance id from the host's name, for an instance that has none yet."""
     return re.sub(r"[^a-z0-9]+", "-", socket.gethostname().lower()).strip("-")[:16] or "home"

@@ -1,6 +1,6 @@
-"""Who may: patterns, scopes of management clients, and the gates of the in-process tools.
+"""Permissions: patterns, scopes of management clients, and the gates of the in-process tools.
 
-Default deny, decided here and nowhere else; pure values, no files, no database. The rules:
+Everything is denied by default and decided only here; no files, no database. The rules:
 docs/design/workspace.md#scope-and-operations.
 """
 
@@ -17,7 +17,7 @@ READ_ONLY_DEFAULT = ("list_*", "read_chat")
 
 
 def matches(patterns: Iterable[str], word: str) -> bool:
-    """`*`, or a prefix with one `*` at its end; anything else is a literal."""
+    """Whether a pattern matches: `*`, a prefix with one `*` at its end, or a literal."""
     return any(_match(pattern, word) for pattern in patterns)
 
 
@@ -29,12 +29,12 @@ def _match(pattern: str, word: str) -> bool:
 
 @lru_cache(1024)
 def _permits(allow: tuple[str, ...], deny: tuple[str, ...], operation: str) -> bool:
-    """Asked for every operation in each request; there are few, and a scope never changes."""
+    """Cached, as each request asks for every operation; there are few, and scopes never change."""
     return matches(allow, operation) and not matches(deny, operation)
 
 
 def listed(tools: tuple[str, ...] | None, tool: str) -> bool:
-    """Whether a turn's tool list offers `tool`; `mcp__server` stands for all its tools."""
+    """Whether a turn's tool list offers `tool`; `mcp__server` means all tools of that server."""
     if tools is None:
         return True
     server = tool.rsplit("__", 1)[0]
@@ -43,14 +43,14 @@ def listed(tools: tuple[str, ...] | None, tool: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one management client may do, and where. Deny beats allow on both dimensions."""
+    """What one management client may do, and in which projects. In both, deny beats allow."""
 
     projects: tuple[str, ...] = ("*",)
     allow: tuple[str, ...] = READ_ONLY_DEFAULT
     deny: tuple[str, ...] = ()
     deny_projects: tuple[str, ...] = ()
     max_spawn_depth: int | None = None
-    permission_mode: str = "acceptEdits"  # the highest one
+    permission_mode: str = "acceptEdits"  # the highest it may use
 
     def permits(self, operation: str) -> bool:
         return _permits(self.allow, self.deny, operation)
@@ -59,7 +59,8 @@ class Scope:
         return self.permits(operation.name)
 
     def acts(self, operation: Operation) -> bool:
-        """Whether it may act outside of the sandbox by this tool of a part: no star says so."""
+        """Whether it may use this tool of a part, which acts outside of the sandbox: `allow` must
+        have its exact name, a pattern is not enough."""
         return operation.name in self.allow and not matches(self.deny, operation.name)
 
     def reaches(self, project: str) -> bool:
@@ -68,9 +69,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the clients that something descends from leave of its rights: every scope holds.
+    """The limits set by all clients that a call descends from: every scope must permit it.
 
-    Without a client nothing is bounded."""
+    Without clients there is no limit."""
 
     scopes: Mapping[str, Scope] = field(default_factory=dict)
 
@@ -78,27 +79,27 @@ class Bounds:
         return all(scope.permits(operation) for scope in self.scopes.values())
 
     def acts(self, operation: Operation) -> bool:
-        """Whether a tool of a part that acts outside of the sandbox is left."""
+        """Whether every scope permits this tool of a part, which acts outside of the sandbox."""
         return all(scope.acts(operation) for scope in self.scopes.values())
 
     def reaches(self, project: str) -> bool:
         return all(scope.reaches(project) for scope in self.scopes.values())
 
     def depth(self, limit: int) -> int:
-        """The spawn limit that is left of this one."""
+        """The spawn limit `limit`, lowered to the smallest of the scopes."""
         caps = (scope.max_spawn_depth for scope in self.scopes.values())
         return min([limit, *(cap for cap in caps if cap is not None)])
 
     @property
     def mode(self) -> str | None:
-        """The highest permission mode that is left; None = any."""
+        """The highest permission mode that every scope permits; None = any."""
         modes = (scope.permission_mode for scope in self.scopes.values())
         return min(modes, key=schema.rights, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The switches of the in-process tools; never asked for /mcp clients."""
+    """The switches of the in-process tools; they do not concern clients of /mcp."""
 
     read: bool
     write: bool

@@ -1,9 +1,9 @@
-"""Who acts: a person at the browser, a client over /mcp, a running turn, or the service itself.
+"""The callers: a person at the browser, a client over /mcp, a running turn, the service itself.
 
-Each principal answers the same questions: what exists for it (`grants`), what it may do to which
-project (`check`, `reaches`), how it is named in records (`actor`, `sender`, `client`) and how deep
-the turns it starts may spawn (`spawn_cap`). No transport adds a rule of its own. What a client
-caused stays within its scope: docs/design/trust.md#rights-travel-with-the-cause.
+Each principal answers the same questions: which operations it has (`grants`), what it may do in
+which project (`check`, `reaches`), how records name it (`actor`, `sender`, `client`) and how deep
+the turns it starts may spawn (`spawn_cap`). No transport adds rules of its own. What a client
+causes stays within its scope: docs/design/trust.md#rights-travel-with-the-cause.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_DEFAULTS: Mapping[str, str] = {}
 
 
 class Principal(operations.Principal, Protocol):
-    """What the nouns of the workspace may ask of their caller."""
+    """The interface of a caller that the nouns of the workspace use."""
 
     @property
     def kind(self) -> str: ...
@@ -30,47 +30,47 @@ class Principal(operations.Principal, Protocol):
     def id(self) -> str: ...
     @property
     def client(self) -> str:
-        """The clientId stamped on what this call makes, or ""."""
+        """The clientId recorded in what this call makes, or ""."""
         ...
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """Every client this call descends from; their scopes bound what it causes, too."""
+        """All clients that this call descends from; their scopes also limit what it causes."""
         ...
 
     @property
     def bounds(self) -> Bounds:
-        """What those clients leave of the rights of what it causes."""
+        """The limits that the scopes of `clients` set to what this call causes."""
         ...
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """The triggers whose firings led to this call, so that none fires for what it caused."""
+        """The triggers whose firings led to this call; none of them fires for what it causes."""
         ...
 
     @property
     def spawn_cap(self) -> int | None:
-        """Upper bound of the spawn limit of anything this caller starts; None = no bound."""
+        """Upper bound of the spawn limit of what this caller starts; None = no bound."""
         ...
 
     @property
     def mode_cap(self) -> str | None:
-        """The highest permission mode of anything this caller stores or starts; None = any."""
+        """The highest permission mode of what this caller stores or starts; None = any."""
         ...
 
     def actor(self) -> dict[str, Any]: ...
     def sender(self) -> dict[str, Any]: ...
     def reaches(self, project: str) -> bool:
-        """Whether lists show this project to the caller."""
+        """Whether the caller sees this project in lists."""
         ...
 
     def check_project(self, operation: str, project: str) -> None:
-        """Raise Denied when the project is out of scope, whether or not it exists."""
+        """Raise Denied if the project is out of scope, whether or not it exists."""
         ...
 
 
 class _Unbounded:
-    """What people and the service share: everything exists, everything is permitted."""
+    """The common base of people and the service: everything is visible and permitted."""
 
     __slots__ = ()
     client = ""
@@ -132,7 +132,7 @@ class System(_Unbounded):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A management client over /mcp: its credential's scope decides."""
+    """A management client over /mcp: its scope decides."""
 
     client: str
     scope: Scope
@@ -188,9 +188,9 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A running turn, calling in-process over /_svc/mcp.
+    """A running turn that calls over /_svc/mcp.
 
-    It may do what its gates and the clients it descends from both allow."""
+    It may do what both its gates and the clients it descends from permit."""
 
     turn: str
     project: str
@@ -257,17 +257,19 @@ class Agent:
         return self.bounds.reaches(project)
 
     def check_project(self, operation: str, project: str) -> None:
-        """A turn of a person may name any project; only the trigger tools are gated by project."""
+        """Denied if a client it descends from does not reach the project. Without such clients it
+        may name any project; only the trigger tools are gated by project."""
         if not self.bounds.reaches(project):
             raise Denied(_refusal(operation, project))
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A running turn as the tools of another part see it: config.mcp.turn_tools.TurnCaller.
+    """A running turn as a caller of another part's tools: config.mcp.turn_tools.TurnCaller.
 
-    The switch of the service's own tools, the turn's tool list and its mode decide; what it may
-    reach is the part's to say, by the directory the turn works in."""
+    Its tools depend on the switch of the service's own tools, on the clients it descends from, on
+    its tool list and on its mode. What they may reach is decided by the part, from the directory
+    the turn works in."""
 
     agent: Agent
     part: str
@@ -295,7 +297,7 @@ class Helper:
         )
 
     def _acts(self, operation: Operation) -> bool:
-        """It acts outside of the sandbox, where no scope holds it."""
+        """Whether it may use a tool that acts outside of the sandbox, beyond all scopes."""
         return self.agent.bounds.acts(operation) and not self.agent.plan
 
     def check(self, operation: Operation, arguments: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""Peers by socket address: who is loopback, and whose forwarded headers are believed.
+"""Peers by socket address, and which of them are believed in their forwarded headers.
 
-The peer is always the socket's address, never anything a header says.
+The peer is always the socket's address, never a value of a header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT = tuple(PRESETS)
 
 
 def peer(scope: Mapping[str, Any]) -> str:
-    """The peer's address as it is compared and printed: unmapped, without a zone id."""
+    """The peer's address for comparing and printing: IPv4 if mapped, without a zone id."""
     client = scope.get("client")
     return _shown(client[0]) if client and client[0] else UNKNOWN
 
@@ -49,7 +49,7 @@ class Trust:
 
     networks: tuple[IPNetwork, ...] = ()
     everyone: bool = False
-    default: bool = False  # the built-in list: believing is announced, once per peer
+    default: bool = False  # the built-in list; each peer believed by it is logged once
     entries: tuple[str, ...] = ()  # as configured, for people to read
 
     def believes(self, peer: str) -> bool:
@@ -60,7 +60,7 @@ class Trust:
 
 
 def read(entries: Iterable[str], *, default: bool = False) -> tuple[Trust, list[str]]:
-    """The trust list of these entries, and the entries that cannot be read. `none` beats `all`."""
+    """The trust list of these entries, and the unreadable entries. `none` beats `all`."""
     given = {entry.strip().lower(): entry.strip() for entry in entries if entry.strip()}
     words = tuple(given)
     networks: list[IPNetwork] = []

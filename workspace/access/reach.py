@@ -1,7 +1,7 @@
-"""Which network a turn gets: instance, project and trigger together, the narrower one wins.
+"""Which network a turn gets, from instance, project and trigger: the narrower setting wins.
 
-The ports that people open on each level add up, and so do `deny` lists; of `allow` lists each has
-to match. This service's own ports stay closed whatever is written. The reasons:
+The ports opened on each level add up, and so do `deny` lists; each `allow` list has to match. This
+service's own ports stay closed whatever the settings say. The reasons:
 docs/design/trust.md#the-narrower-setting-wins.
 """
 
@@ -19,7 +19,7 @@ GUARDED = "guarded"
 
 
 def written(value: Any) -> NetworkSetting:
-    """What a project's file says. A mistake in it is no network: it must not open one."""
+    """The setting in a project's file. An invalid one counts as `off`: it must open nothing."""
     try:
         return NetworkSetting() if value is None else read(value)
     except BadNetwork:
@@ -27,13 +27,13 @@ def written(value: Any) -> NetworkSetting:
 
 
 def mode(*asked: str | None) -> str:
-    """The narrowest of what the instance and the levels inside it ask for."""
+    """The narrowest mode of the instance and of the levels inside it."""
     words = (settings.SVC.network.mode or GUARDED, *filter(None, asked))
     return min(words, key=MODES.index)
 
 
 def network(project: NetworkSetting, asked: str = "") -> Network:
-    """The network of a turn of this project; `asked` is what its trigger says."""
+    """The network of a turn of this project; `asked` is the mode of its trigger."""
     levels = (settings.SVC.network, project)
     listed = {port for level in levels for port in level.ports}
     own = own_ports()
@@ -47,7 +47,7 @@ def network(project: NetworkSetting, asked: str = "") -> Network:
 
 
 def own_ports() -> dict[int, str]:
-    """The ports this service listens on, with their names: as they are bound, or will be."""
+    """The ports of this service, with their names: as they are bound, or will be."""
     try:
         told = orjson.loads((settings.DATA_DIR / "state/server.json").read_bytes())
         return {int(port): str(name) for name, port in told["ports"].items()}
@@ -56,13 +56,13 @@ def own_ports() -> dict[int, str]:
 
 
 def _wanted_ports() -> dict[int, str]:
-    from config.web.http.serving import listeners  # loads the server: only while none runs
+    from config.web.http.serving import listeners  # loads the server; reached only while none runs
 
     return {found.port: found.name for found in listeners(settings.SVC) if found.port}
 
 
 def wider(asked: str | None, bound: str, outer: str) -> str:
-    """Why an inner level does not get the network it asks for; empty when it does."""
+    """Why an inner level does not get the network it asks for; "" if it does."""
     if asked is None or MODES.index(asked) <= MODES.index(bound):
         return ""
     only = "; only an instance with `engines.network: host` lets a project or trigger have it"
@@ -70,7 +70,7 @@ def wider(asked: str | None, bound: str, outer: str) -> str:
 
 
 def own_listed(setting: NetworkSetting) -> list[str]:
-    """Why a port of this service that is listed stays closed, one sentence each."""
+    """A sentence for each listed port that stays closed because it is this service's own."""
     own = own_ports() if setting.ports else {}
     return [
         f"hostPorts: {port} is this service's own port ({own[port]}), which nothing opens"
@@ -80,13 +80,13 @@ def own_listed(setting: NetworkSetting) -> list[str]:
 
 
 def refusals(project: NetworkSetting) -> list[str]:
-    """Why a value that can be read is not written to a project's file."""
+    """Why a valid value must not be written to a project's file; empty if it may."""
     refused = wider(project.mode, mode(), "instance")
     return [*([refused] if refused else []), *own_listed(project)]
 
 
 def warnings(value: Any) -> list[str]:
-    """What in a hand-written value of a project has no effect, one sentence each."""
+    """A sentence for each part of a hand-written value of a project that has no effect."""
     try:
         reasons = refusals(read(value))
     except BadNetwork as error:
@@ -95,7 +95,7 @@ def warnings(value: Any) -> list[str]:
 
 
 def of_instance() -> list[str]:
-    """What in the instance's own setting has no effect."""
+    """A sentence for each part of the instance's own setting that has no effect."""
     return [f"engines.network: {reason}: not used" for reason in own_listed(settings.SVC.network)]
 
 
@@ -105,7 +105,7 @@ def on_host(project: NetworkSetting) -> bool:
 
 
 def red(where: str) -> str:
-    """What it means to be `on_host`, for pages and the log."""
+    """The warning about projects that are `on_host`, for pages and the log."""
     return (
         f"Commands of agents in {where} use this machine's own network (network: host): "
         "they can reach this service and everything that listens here."

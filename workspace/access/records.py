@@ -1,4 +1,4 @@
-"""What reading the configuration has to say, kept until the log is there to hear it."""
+"""Log records from reading the configuration, kept until the log is set up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Record:
 
 
 def unknown_keys(place: str, node: Mapping[Any, Any], known: Iterable[str]) -> list[Record]:
-    """One warning for each key that has no meaning here."""
+    """One warning for each unknown key."""
     return [_unknown(place, str(key), known) for key in node if key not in known]
 
 
@@ -32,9 +32,9 @@ def _unknown(place: str, key: str, known: Iterable[str]) -> Record:
 
 
 def words(value: Any) -> list[str] | None:
-    """A list of words, or comma/newline text; trimmed, blanks dropped. None: anything else.
+    """The words of a list, or of comma/newline text; trimmed, without blanks. None: anything else.
 
-    A number is no word: `007` was read as 7, and would no longer deny the project it names.
+    A number is not accepted: YAML reads `007` as 7, which would not deny the project 007.
     """
     entries = split(value) if isinstance(value, str | list) else [None]
     texts = [entry.strip() for entry in entries if isinstance(entry, str)]
@@ -42,21 +42,21 @@ def words(value: Any) -> list[str] | None:
 
 
 def split(value: Any) -> list[Any]:
-    """The entries of a list, or of comma/newline text; of anything else, itself."""
+    """The entries of a list, or of comma/newline text; any other value is the only entry."""
     if isinstance(value, str):
         return value.replace("\n", ",").split(",")
     return value if isinstance(value, list) else [value]
 
 
 def shown(entry: Any) -> str:
-    """An entry as a log line may repeat it: what is nested might hold a secret."""
+    """An entry as a log line may show it: a nested value might hold a secret."""
     if isinstance(entry, dict | list):
         return "a mapping" if isinstance(entry, dict) else "a list"
     return str(entry).strip()[:100]
 
 
 def secret_key(node: Any, path: tuple[str, ...] = ()) -> str | None:
-    """The dotted path of a `token` or `secret` key anywhere under this node."""
+    """The dotted path of the first `token` or `secret` key anywhere in this node, or None."""
     children = node.items() if isinstance(node, dict) else enumerate(node)
     for key, inner in children:
         here = (*path, str(key))

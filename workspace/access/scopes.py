@@ -28,7 +28,7 @@ NOTHING = Scope(
 
 
 def read(client: str, node: Any) -> tuple[Scope, list[Record]]:
-    """The scope, and what there is to say about it; `client` is the place in the file."""
+    """The scope, and log records about it; `client` is the client's place in the file."""
     place = f"{client}.scope"
     if node is None:
         return Scope(), []

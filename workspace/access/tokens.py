@@ -1,7 +1,7 @@
 """JSON web tokens of a browser: verified against a key set fetched over HTTP.
 
-Asymmetric algorithms only, `exp` always. Keys are fetched with a deadline, kept, and fetched
-again for an unknown key id at most once a minute.
+Only asymmetric algorithms are accepted, and `exp` is required. Keys are fetched with a timeout,
+kept, and fetched again for an unknown key id at most once a minute.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALGORITHMS = (
 FETCH_TIMEOUT_S = 5.0
 FETCH_LIMIT = 1024 * 1024
 REFETCH_S = 60.0
-RETRY_S = 5.0  # while there are no keys at all
+RETRY_S = 5.0  # pause between fetches while there are no keys
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class BadToken(Exception):
 
 
 def fetch(url: str) -> bytes:
-    """The body at an http(s) address; any other scheme is refused."""
+    """The body at an http(s) address; ValueError for any other scheme."""
     if not url.lower().startswith(("http://", "https://")):
         raise ValueError(f"not an http(s) URL: {url}")
     request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310
@@ -48,7 +48,7 @@ def fetch(url: str) -> bytes:
 
 
 class Keys:
-    """The key set at a URL. Safe from any thread."""
+    """The key set at a URL. Thread-safe."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Keys:
         self._asked: float | None = None
 
     def get(self, key_id: str | None) -> jwt.PyJWK:
-        """The key of that id, or the only one there is. Raises NoKeys, BadToken."""
+        """The key of that id; without an id, the only key. Raises NoKeys, BadToken."""
         with self._lock:
             found = self._find(key_id)
             if found is None and self._may_ask():
@@ -99,7 +99,7 @@ def _usable(body: Any) -> list[jwt.PyJWK]:
         try:
             key = jwt.PyJWK.from_dict(entry)
         except (jwt.PyJWTError, TypeError, AttributeError, KeyError):
-            continue  # a key of a kind that cannot be used here
+            continue  # a kind of key that is not supported
         if key.algorithm_name in ALGORITHMS:
             keys.append(key)
     return keys
@@ -107,7 +107,7 @@ def _usable(body: Any) -> list[jwt.PyJWK]:
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What a token must satisfy."""
+    """The conditions that a token must satisfy."""
 
     keys: Keys
     issuer: str = ""

@@ -10,7 +10,7 @@ from workspace.access.clients import management
 
 
 def passed(names: Iterable[str]) -> dict[str, str]:
-    """Those of the names that are set here, never one that holds a secret of ours."""
+    """Name -> value of those variables that are set here, without any that hold our secrets."""
     secret = secrets()
     return {
         name: os.environ[name]
@@ -20,7 +20,7 @@ def passed(names: Iterable[str]) -> dict[str, str]:
 
 
 def secrets() -> set[str]:
-    """The variables that hold the tokens of management clients."""
+    """The names of the variables that hold tokens of management clients."""
     api = management()
     refs = [client.ref for client in api.clients] + [client.ref for client in api.dropped]
     return {ref.removeprefix("env:") for ref in refs}

@@ -1,4 +1,4 @@
-"""How a route is described: its body, its answer, and the refusals it may give."""
+"""Shared parts of the descriptions of routes: refusals, pages of lists, callers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Problem(TypedDict):
 
 
 class Error(TypedDict):
-    """Every refusal, on every route."""
+    """The body of every refusal, on every route."""
 
     error: str
     code: str
@@ -37,7 +37,7 @@ class Error(TypedDict):
 
 
 class Warned(TypedDict):
-    """An answer that may tell what of the request had no effect."""
+    """An answer that may have `warnings` about parts of the request that had no effect."""
 
     warnings: NotRequired[list[str]]
 
@@ -46,7 +46,7 @@ documented = Described(Error, always=(401, 403))
 
 
 class Limit(s.Serializer[Any]):
-    """How long a page of a list may be."""
+    """`limit` of a list: the most rows in one answer."""
 
     limit = s.IntegerField(min_value=1, max_value=LIMIT_MAX, default=100)
 
@@ -58,13 +58,13 @@ class Page(Limit):
 
 
 def principal(request: Request) -> User:
-    """Who the guard let in."""
+    """The user that the guard admitted."""
     return cast("User", request.user)
 
 
 def person(request: Request, refusal: str) -> User:
-    """Who the guard let in. One that shows the token of a turn or of a management client is none,
-    whatever else would let it in: Denied."""
+    """The user that the guard admitted. Denied if the request shows the token of a turn or of a
+    management client: such a caller is no person, however it was admitted."""
     token = request.headers.get("Authorization", "").partition(" ")[2].strip()
     digest = sha256(token.encode()).digest()
     of_client = any(hmac.compare_digest(one.digest, digest) for one in clients.management().clients)
@@ -74,7 +74,7 @@ def person(request: Request, refusal: str) -> User:
 
 
 def page_of(rows: QuerySet[Any], limit: int) -> tuple[list[Any], str | None]:
-    """The first `limit` rows, and the `before` of the next page when there is one."""
+    """The first `limit` rows, and the `before` of the next page, None if there is none."""
     found = list(rows[: limit + 1])
     shown = found[:limit]
     return shown, str(shown[-1].pk) if len(found) > limit else None

@@ -1,5 +1,5 @@
-"""Permission questions over REST: what waits for a person anywhere, answers, and what was allowed
-for the rest of a chat."""
+"""Permission questions over REST: those that wait for a person, answers, and what was allowed for
+the rest of a chat."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class Revoked(TypedDict):
 
 @extend_schema(tags=["chats"])
 class AskViewSet(rest.ViewSet):
-    """`/api/asks`, and `C/permissions/:call` with what stays allowed."""
+    """`/api/asks`, `C/permissions/:call`, and what was allowed for the rest of a chat."""
 
     @documented(Asks)
     def list(self, request: Request) -> Response:
-        """Every question that waits for a person, the one that is denied first at the top."""
+        """All questions that wait for a person; the first one is the next to be denied."""
         return Response(Asks(asks=database.unless_gone(questions.everywhere, list)))
 
     @documented(Permitted, errors=(403, 404, 409), body=Permit)
@@ -92,14 +92,16 @@ class AskViewSet(rest.ViewSet):
 
     @documented(KeptWaiting, errors=(403, 404))
     def keep(self, request: Request, slug: str, session_id: str, call: str) -> Response:
-        """A person sees the question: it waits anew, up to `limits.askHours` in all."""
+        """Report that a person sees the question: its wait begins again, up to `limits.askHours` in
+        total."""
         person(request, NOT_A_PERSON)
         until = answers.keep_waiting(project=store.get(slug), chat=session_id, call=call)
         return Response(KeptWaiting(ok=True, until=timestamp(until) if until else None))
 
     @documented(Revoked, query=RevokeQuery, errors=(403, 404, 409))
     def revoke(self, request: Request, slug: str, session_id: str) -> Response:
-        """Ask again for what was allowed for the rest of the chat; also in the turn that runs."""
+        """Revoke what was allowed for the rest of the chat, also in the running turn: it is asked
+        for again."""
         person(request, NOT_A_PERSON)
         rule = rest.query(request, RevokeQuery)["rule"]
         revoked = answers.revoke(project=store.get(slug), chat=session_id, rule=rule)

@@ -1,4 +1,4 @@
-"""Attachments over REST: upload one, get it back (workspace/chats/attachments.py)."""
+"""Attachments over REST: upload and download (workspace/chats/attachments.py)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspace.api.answers import documented
 from workspace.chats import attachments
 from workspace.projects import store
 
-SHOWN = {  # the page shows images; nothing else of a stranger's file is more than a text or a file
+SHOWN = {  # pages show images; any other file of a stranger must stay plain text or a download
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "private, max-age=31536000, immutable",
@@ -47,7 +47,7 @@ class AttachmentViewSet(rest.ViewSet):
         Uploaded, status=201, errors=(404, 409), query=UploadQuery, body=OpenApiTypes.BINARY
     )
     def create(self, request: Request, slug: str) -> Response:
-        """Keep a file for the agents of a project; its path may go along with a message."""
+        """Store a file for the agents of a project; its path can be sent with a message."""
         name = rest.query(request, UploadQuery).get("name", "")
         sent: Any = request.data or b""
         kept = attachments.add(project=store.get(slug), name=name, data=sent)
@@ -63,7 +63,7 @@ class AttachmentViewSet(rest.ViewSet):
 
     @documented.binary("image/*", "text/plain", "application/pdf", errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> HttpResponse:
-        """The file: images and text to be shown, a PDF to be saved."""
+        """The file: images and text are shown inline, a PDF is a download."""
         found, data = attachments.get(project=store.get(slug), name=name)
         kind = found.type + ("; charset=utf-8" if found.type == "text/plain" else "")
         answer = HttpResponse(data, content_type=kind, headers=SHOWN)

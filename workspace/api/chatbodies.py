@@ -1,5 +1,5 @@
 # ruff: noqa: N815 - the names are the JSON keys of the API
-"""What the chat routes take and answer."""
+"""Bodies and answers of the chat routes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class NewMessage(s.Serializer[Any]):
 
 
 class Change(s.Serializer[Any]):
-    """null = the automatic name; the permission mode of the project."""
+    """null restores the automatic name, or the permission mode of the project."""
 
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     permissionMode = mode()
@@ -88,7 +88,7 @@ class Archive(s.Serializer[Any]):
 
 
 class ReadTo(s.Serializer[Any]):
-    """`offset` of the last message that was shown; left out = the whole chat."""
+    """`offset` of the last message that was shown; without it the whole chat is read."""
 
     offset = s.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
 

@@ -41,11 +41,11 @@ WHICH: dict[str, listing.Which] = {"0": "open", "1": "archived", "all": "all"}
 
 @extend_schema(tags=["chats"])
 class ChatViewSet(rest.ViewSet):
-    """`P/chats` and everything below `P/chats/:id` but its event stream."""
+    """`P/chats` and everything below `P/chats/:id` except its event stream."""
 
     @documented(bodies.ChatList, query=bodies.ListQuery, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
-        """Chats newest first; archived ones are left out and counted unless asked for."""
+        """Chats, newest first; archived ones are only counted, unless asked for."""
         asked = rest.query(request, bodies.ListQuery)
         found = listing.listing(
             [store.get(slug)],
@@ -83,13 +83,13 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.ChatPage, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
-        """One chat and the messages that run or wait in it."""
+        """One chat, and its running and waiting messages."""
         return Response(bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(session_id)))
 
     @documented(bodies.OneChat, errors=(404, 409), body=bodies.Change)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
-        """Give the chat a name or a permission mode; null gives the automatic name or the mode of
-        the project back."""
+        """Change the chat's name or permission mode; null restores the automatic name or the mode
+        of the project."""
         body = rest.read(request, bodies.Change, ignored=bodies.CHAT_KEYS)
         project, changes = store.get(slug), body.values
         mode = actions.check_mode(project, changes.get("permissionMode"))
@@ -102,7 +102,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Deleted, errors=(404, 409))
     def destroy(self, request: Request, slug: str, session_id: str) -> Response:
-        """Move the chat to the trash of its project; never while a turn runs or waits in it."""
+        """Move the chat to the trash of its project; refused while a turn runs or waits in it."""
         gone = trash.delete(project=store.get(slug), session_id=session_id)
         deleted = timestamp(gone.deleted)
         answer = bodies.Deleted(ok=True, sessionId=session_id, deletedAt=deleted)
@@ -112,13 +112,13 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.OneChat, errors=(404, 409))
     def restore(self, request: Request, slug: str, session_id: str) -> Response:
-        """Take a deleted chat back as it was."""
+        """Restore a deleted chat as it was."""
         trash.restore(project=store.get(slug), session_id=session_id)
         return Response(bodies.OneChat(chat=_chat(slug, session_id)))
 
     @documented(bodies.Trash, errors=(404,))
     def trash(self, request: Request, slug: str) -> Response:
-        """Deleted chats of the project, the last one first; they stay until they are taken back."""
+        """Deleted chats of the project, the latest first; they are kept until restored."""
         rows: list[bodies.TrashedChat] = [
             {
                 "sessionId": one.session_id,
@@ -132,7 +132,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented.binary(*export.TYPES.values(), query=bodies.ExportQuery, errors=(404,))
     def export(self, request: Request, slug: str, session_id: str) -> HttpResponseBase:
-        """The chat as a download: Markdown to be read, or the lines of its transcript."""
+        """The chat as a download: Markdown for reading, or the lines of its transcript."""
         form = rest.query(request, bodies.ExportQuery)["format"]
         found = export.export(project=store.get(slug), session_id=session_id, form=form)
         name = content_disposition_header(as_attachment=True, filename=found.name)
@@ -152,7 +152,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Sent, status=202, errors=(404, 409), body=bodies.NewMessage, keyed=True)
     def send(self, request: Request, slug: str, session_id: str) -> Response:
-        """Put a message into the chat's queue; it starts at once when the chat is idle."""
+        """Put a message into the chat's queue; it starts at once if the chat is idle."""
         body = rest.read(request, bodies.NewMessage)
         project = store.get(slug)
         apart = place.apart(project, files.read(project, session_id))
@@ -176,13 +176,13 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Retried, errors=(404,))
     def retry(self, request: Request, slug: str, session_id: str) -> Response:
-        """Try a turn that waits for its model's provider again now; false when none waits."""
+        """Retry at once a turn that waits for its model's provider; false if none waits."""
         retried = retries.try_now(project=store.get(slug), chat=session_id)
         return Response(bodies.Retried(ok=True, retried=retried))
 
     @documented(bodies.Resumed, errors=(404,))
     def resume(self, request: Request, slug: str, session_id: str) -> Response:
-        """Let held messages go on, in their order."""
+        """Release the held messages, in their order."""
         resumed = queue.resume(project=store.get(slug), chat=session_id)
         return Response(bodies.Resumed(ok=True, resumed=resumed))
 
@@ -196,13 +196,13 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.PutBack, errors=(404, 409))
     def put_back(self, request: Request, slug: str, session_id: str, message: str) -> Response:
-        """Put a message that was taken out back into its place; what is held stays held."""
+        """Put a withdrawn message back into its place; held messages stay held."""
         turn = queue.restore(project=store.get(slug), chat=session_id, message=message)
         return Response(bodies.PutBack(ok=True, state=turn.state))
 
     @documented(bodies.Sent, status=202, errors=(404, 409))
     def again(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
-        """Ask for a turn that is over once more: the same message, to the same model."""
+        """Repeat a turn that is over: the same message to the same model."""
         queued = actions.again(
             principal=principal(request), project=store.get(slug), session_id=session_id, turn=turn
         )
@@ -210,7 +210,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
-        """Archive or unarchive; a real change to archived fires onArchive triggers."""
+        """Archive or unarchive; archiving a chat that was not archived fires onArchive triggers."""
         body = rest.read(request, bodies.Archive)
         archived = body.values["archived"]
         done = actions.archive(
@@ -229,7 +229,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Read, errors=(404, 409), body=bodies.ReadTo)
     def read(self, request: Request, slug: str, session_id: str) -> Response:
-        """The chat was read, whole or up to an offset; never back."""
+        """Mark the chat as read, whole or up to an offset; the mark never moves back."""
         body = rest.read(request, bodies.ReadTo)
         project = store.get(slug)
         row, changed = unread.mark(project=project, session_id=session_id, **body.values)
@@ -238,7 +238,7 @@ class ChatViewSet(rest.ViewSet):
 
     @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:
-        """A new chat that begins with the finished turns of this one."""
+        """Make a new chat that begins with the finished turns of this one."""
         body = rest.read(request, bodies.Fork)
         values = {key: value for key, value in body.values.items() if value is not None}
         forked = forks.fork(
@@ -267,7 +267,7 @@ def _chat(slug: str, session_id: str) -> Chat:
 
 
 def _with_files(slug: str, values: dict[str, Any], *, apart: bool | None) -> dict[str, Any]:
-    """The values with the attachments named in the prompt."""
+    """The values without `attachments`; these are named in the prompt instead."""
     kept = {key: value for key, value in values.items() if key != "attachments"}
     if attached := values.get("attachments"):
         project = store.get(slug)

@@ -1,6 +1,6 @@
-"""The Chat shape: one row of the index, with its queue and the firing that made it as they are now.
+"""The Chat shape: one row of the index with its current queue and the firing that made it.
 
-A whole page of chats costs three queries and no file.
+A whole page of chats takes three queries and reads no file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from workspace.triggers.entries.schema import agent_name
 from workspace.worktrees import place
 
 LIVE = Q(state__in=(*BUSY, *WAITING))
-STATES = (*BUSY, *WAITING, "failed")  # of both
+STATES = (*BUSY, *WAITING, "failed")  # of LIVE and UNWRITTEN
 UNWRITTEN = Q(state="failed", reason=SENTENCES["storage_full"])
 FIRED = (
     "chat",
@@ -113,7 +113,7 @@ class Chat(TypedDict):
 
 
 def views(rows: Sequence[models.Chat]) -> list[Chat]:
-    """These chats, in this order; while the database is gone, as their files alone tell."""
+    """These chats, in this order; while the database is gone, only with what their rows hold."""
     turns, firings = database.unless_gone(lambda: _of_turns(rows), lambda: ({}, {}))
     return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
 
@@ -121,10 +121,11 @@ def views(rows: Sequence[models.Chat]) -> list[Chat]:
 def _of_turns(
     rows: Sequence[models.Chat],
 ) -> tuple[dict[str, list[models.Turn]], dict[str, models.Turn]]:
-    """By chat: its turns that have not ended well, and the newest that a trigger fired."""
+    """Two maps by chat: its live turns and those whose end could not be written, and the newest
+    turn that a trigger fired."""
     turns: dict[str, list[models.Turn]] = {}
     ids = [row.id for row in rows]
-    # No order is asked for: an index would be walked for it, past every turn that ended well.
+    # No ORDER BY: the database would walk an index for it, past every turn that ended well.
     found = models.Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids, state__in=STATES).order_by()
     for turn in sorted(found, key=attrgetter("id")):
         turns.setdefault(turn.chat, []).append(turn)
@@ -133,7 +134,7 @@ def _of_turns(
 
 
 def view(row: models.Chat) -> Chat:
-    """One chat alone, with what its turns reached and were told: too long for lists."""
+    """One chat, with what its turns reached and were instructed, which is too long for lists."""
     shown = views([row])[0]
     shown["allow"] = row.record.get("allow") or []
     shown["hosts"] = row.hosts or []
@@ -142,7 +143,7 @@ def view(row: models.Chat) -> Chat:
 
 
 def _firings(ids: set[str]) -> list[models.Turn]:
-    """The newest fired turn of each of these chats; one that goes on for years has thousands."""
+    """The newest fired turn of each of these chats; an old chat may have thousands."""
     if not ids:
         return []
     fired = models.Turn.objects.filter(chat=OuterRef("pk"), run__isnull=False).order_by("-id")
@@ -197,14 +198,14 @@ def _worktree(row: models.Chat) -> Worktree | None:
 
 
 def _context(row: models.Chat) -> Context | None:
-    """None where the chat has gone on to another engine: it has a context of its own."""
+    """The chat's context; None if the chat now uses another engine, which has its own."""
     told = row.context or {}
     gone_on = row.record.get("engine") not in (None, told.get("engine"))
     return None if gone_on else spent.context({"context": told})
 
 
 def _last_turn(row: models.Chat, turns: list[models.Turn]) -> LastTurn | None:
-    """As the transcript tells it; of one that could not be written there only the row knows."""
+    """The last turn by the transcript, or by its row if its end could not be written there."""
     lost = next((turn for turn in turns[::-1] if turn.state == "failed" and turn.finished), None)
     told = _told(row.last_turn)
     if lost is None or lost.finished is None:
@@ -238,7 +239,7 @@ def _provenance(record: dict[str, Any]) -> Provenance:
 
 
 def _fired_by(row: models.Chat, turn: models.Turn | None) -> FiredBy:
-    """The trigger a chat was fired by; what only the ledger knew is null once that is gone."""
+    """The trigger that fired the chat; what is only in the ledger is null if that was lost."""
     run: models.Run | None = turn.run if turn else None
     return {
         "name": row.trigger,

@@ -1,4 +1,4 @@
-"""Clones over REST: projects in the making (workspace/projects/cloning.py)."""
+"""Clones over REST: projects that are being made (workspace/projects/cloning.py)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class CloneStopped(TypedDict):
 
 @extend_schema(tags=["projects"])
 class CloneViewSet(rest.ViewSet):
-    """`/api/clones`: projects in the making (workspace/projects/cloning.py)."""
+    """`/api/clones`: projects that are being made (workspace/projects/cloning.py)."""
 
     @documented(CloneList)
     def list(self, request: Request) -> Response:
-        """Repositories that are being cloned, and how far they are."""
+        """Repositories that are being cloned, with their progress."""
         rows: list[Clone] = [
             {
                 "slug": one.slug,
@@ -52,6 +52,6 @@ class CloneViewSet(rest.ViewSet):
 
     @documented(CloneStopped, errors=(404,))
     def destroy(self, request: Request, slug: str) -> Response:
-        """Stop the clone that makes this project; nothing of it stays."""
+        """Stop the clone that makes this project; nothing of it is kept."""
         cloning.stop(slug)
         return Response(CloneStopped(ok=True, slug=slug))

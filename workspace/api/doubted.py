@@ -1,4 +1,4 @@
-"""A doubted project.yaml over REST: what differs, and a person's word that it holds."""
+"""A doubted project.yaml over REST: its changes, and a person's decision to follow it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SeenFile(s.Serializer[Any]):
 
 
 class KeyChange(TypedDict):
-    """One key of the file as YAML."""
+    """One changed key of the file, as YAML."""
 
     key: str
     before: Annotated[str | None, "as it holds"]
@@ -49,7 +49,7 @@ class DoubtedViewSet(rest.ViewSet):
 
     @documented(OneProject, errors=(403, 404, 409), body=SeenFile)
     def follow(self, request: Request, slug: str) -> Response:
-        """Follow project.yaml with exactly this content. Only a person may say so."""
+        """Follow project.yaml with exactly this content. Only a person may do this."""
         body = rest.read(request, SeenFile)
         person(request, doubted.NOT_A_PERSON)
         doubted.follow(store.get(slug), body.values["etag"])

@@ -1,4 +1,4 @@
-"""What turns changed in the working directory, over REST: list, look, undo, redo."""
+"""Changes of turns in the working directory over REST: list, read, undo, redo."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class OneTurnsEdits(TypedDict):
 
 
 class Undone(TypedDict):
-    """Paths that were changed, and those that were left alone with the reason."""
+    """Paths that were changed, and paths that were left alone, with the reason."""
 
     ok: bool
     restored: list[str]
@@ -41,7 +41,7 @@ class EditViewSet(rest.ViewSet):
 
     @documented(ChatEdits, errors=(404,))
     def list(self, request: Request, slug: str, session_id: str) -> Response:
-        """The turns of a chat that changed files, as long as their edits are kept."""
+        """The turns of a chat that changed files, while their edits are kept."""
         return Response(ChatEdits(turns=edits.of_chat(store.get(slug), session_id)))
 
     @documented(OneTurnsEdits, errors=(404, 503))
@@ -52,12 +52,12 @@ class EditViewSet(rest.ViewSet):
 
     @documented(Undone, errors=(404, 409, 503))
     def undo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
-        """Take back what the turn changed and nobody changed since; the rest is named."""
+        """Undo what the turn changed and nothing has changed since; `kept` lists the rest."""
         return self._turned(slug, session_id, turn, "undo")
 
     @documented(Undone, errors=(404, 409, 503))
     def redo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
-        """Give again what an undo took back."""
+        """Apply again the changes that were undone."""
         return self._turned(slug, session_id, turn, "redo")
 
     def _turned(self, slug: str, session_id: str, turn: str, way: Way) -> Response:

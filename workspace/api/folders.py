@@ -1,4 +1,4 @@
-"""Folders that could become a project: those known of, or those that a typed path may become."""
+"""Folders that could become a project: known ones, or completions of a typed path."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FolderViewSet(rest.ViewSet):
 
     @documented(FolderList, query=FolderQuery)
     def list(self, request: Request) -> Response:
-        """With `prefix` the directories it may become, else those that are known of."""
+        """With `prefix` the directories that complete it, else the known directories."""
         prefix = rest.query(request, FolderQuery).get("prefix", "")
         if not prefix.strip():
             known = _known(request)
@@ -60,7 +60,7 @@ class FolderViewSet(rest.ViewSet):
 
 
 def _known(request: Request) -> list[Folder]:
-    """Each once, under its real path, in the order in which they were named."""
+    """The known directories, each once by its real path, in the order of the parts' answers."""
     sources: dict[str, list[str]] = {}
     for one in palette.folders(request):
         sources.setdefault(one.path, []).append(one.source)

@@ -1,4 +1,4 @@
-"""The instance itself over REST: health, who I am, engines, clients, audit, the demo project."""
+"""The instance over REST: health, the caller, engines, clients, audit, the demo project."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class AuditRow(TypedDict):
     id: int
     time: str
     clientId: str | None
-    turnId: str | None  # of a turn of this service that called one of its tools
+    turnId: str | None  # of a turn that called a tool of this service
     operation: str | None
     project: str | None
     sessionId: str | None
@@ -117,7 +117,7 @@ class SearchQuery(s.Serializer[Any]):
 
 
 class Piece(TypedDict):
-    """Text of a snippet, and whether it is what was looked for."""
+    """A piece of a snippet, and whether it matches the query."""
 
     text: str
     marked: bool
@@ -147,7 +147,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @extend_schema(auth=[], responses={200: serializer(Health), 503: serializer(Unhealthy)})
     def health(self, request: Request) -> Response:
-        """Whether the service answers and takes writes, and its version. Never asks who asks."""
+        """Whether the service answers and accepts writes, and its version. Needs no login."""
         if not database.gone():
             return Response(Health(ok=True, version=__version__))
         told = translate(DatabaseGone()).body()
@@ -155,17 +155,17 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
-        """Where one can go in all parts, by name; best first."""
+        """Destinations in all parts that match by name; best first."""
         return Response(found(request))
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:
-        """How much waits for somebody in each part."""
+        """How much waits for a person in each part."""
         return Response(badges(request))
 
     @documented(Me)
     def me(self, request: Request) -> Response:
-        """Who the browser auth mode says you are."""
+        """The caller, according to the browser auth mode."""
         user = principal(request)
         shown = Me(username=user.username)
         if user.anonymous:
@@ -178,7 +178,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Models, query=ModelQuery, errors=(404,))
     def models(self, request: Request) -> Response:
-        """What can be chosen as `model`."""
+        """The values that can be chosen as `model`."""
         slug = rest.query(request, ModelQuery).get("project")
         if slug:
             store.get(slug)
@@ -186,7 +186,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Engines)
     def engines(self, request: Request) -> Response:
-        """The four engines, which of them can run here and why not; the sandbox."""
+        """The four engines, whether each can run here or why not, and the sandbox."""
         listing = select.engines_listing()
         warnings = [*select.warnings(), *store.unguarded()]
         listing["sandbox"] |= {"network": reach.mode(), "warnings": warnings}
@@ -194,12 +194,12 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(describe.Clients)
     def clients(self, request: Request) -> Response:
-        """The management clients, what each may do and when it last called; no secret."""
+        """The management clients, what each may do and when it last called; no secrets."""
         return Response(describe.clients(REGISTRY))
 
     @documented(Audit, query=AuditQuery)
     def audit(self, request: Request) -> Response:
-        """Calls on /mcp, tools of the service that turns called, and refusals, newest first."""
+        """Calls on /mcp, calls of the service's tools by turns, and refusals, newest first."""
         asked = rest.query(request, AuditQuery)
         rows = AuditEntry.objects.order_by("-id")
         for name, lookup in FILTERS.items():
@@ -211,7 +211,7 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Hits, query=SearchQuery, errors=(404,))
     def search(self, request: Request) -> Response:
-        """Messages of all chats, or of one project's, that hold every word; the newest first."""
+        """Messages that contain every word, in all chats or those of one project; newest first."""
         asked = rest.query(request, SearchQuery)
         only = asked.pop("project", "") or None
         among = store.all() if only is None else [store.get(only)]
@@ -222,18 +222,18 @@ class InstanceViewSet(rest.ViewSet):
 
     @documented(Unread)
     def unread(self, request: Request) -> Response:
-        """How many chats hold something nobody has seen, in all and by project."""
+        """The number of chats with something unread, in total and by project."""
         rows = [UnreadProject(slug=slug, unread=many) for slug, many in unread.counts().items()]
         return Response(Unread(unread=sum(row["unread"] for row in rows), projects=rows))
 
     @documented(AllRead, errors=(409,))
     def read(self, request: Request) -> Response:
-        """Every chat of every project was read."""
+        """Mark every chat of every project as read."""
         return Response(AllRead(ok=True, changed=unread.mark_all(store.all())))
 
     @documented(OneProject, status=201, errors=(409,))
     def demo(self, request: Request) -> Response:
-        """Make the demo project, or answer with the one that is there."""
+        """Make the demo project, or answer with the existing one."""
         project = demo.make(principal(request))
         return Response(OneProject(project=view(project, count(project.slug))), status=201)
 
@@ -248,10 +248,10 @@ FILTERS = {
 
 
 def hit(found: search.Hit) -> Hit:
-    """One message that was found."""
+    """One found message, as clients read it."""
     place = found.found
     return {
-        "id": str(place.id),  # more digits than a number of JavaScript keeps
+        "id": str(place.id),  # too large for a number in JavaScript
         "project": place.project,
         "sessionId": place.chat,
         "name": place.name,
@@ -264,7 +264,7 @@ def hit(found: search.Hit) -> Hit:
 
 
 def entry(row: AuditEntry) -> AuditRow:
-    """One audit row."""
+    """One audit row, as clients read it."""
     return {
         "id": row.pk,
         "time": timestamp(row.time),

@@ -1,4 +1,4 @@
-"""Notifications over REST: the channels and how they do, a test of one, and who looks at a chat."""
+"""Notifications over REST: channels and their state, tests, and which chats pages show."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Looked(TypedDict):
 
 @extend_schema(tags=["notifications"])
 class NotifyViewSet(rest.ViewSet):
-    """`/api/notify`, and what `finished` asks: whether anybody looks."""
+    """`/api/notify`, and whether a page shows a chat, on which `finished` depends."""
 
     @documented(describe.ChannelList)
     def list(self, request: Request) -> Response:
-        """The channels of svc.config.yaml: what each wants, whether it works, what waits."""
+        """The channels of svc.config.yaml: what each is sent, whether it works, what waits."""
         return Response(describe.listing())
 
     @documented(describe.Tried, errors=(404,))
     def test(self, request: Request, name: str) -> Response:
-        """Send a test to a channel and say what became of it."""
+        """Send a test to a channel; answer with the result."""
         return Response(describe.test(name))
 
     @documented(Looked, errors=(404,), body=Look)
     def look(self, request: Request, slug: str, session_id: str) -> Response:
-        """A page shows the chat, for the next 45 s: its end is not told of meanwhile."""
+        """Report that a page shows the chat: for 45 s the end of its turns is not notified."""
         asked = rest.read(request, Look).values
         files.read(store.get(slug), session_id)
         act = presence.look if asked["looking"] else presence.leave

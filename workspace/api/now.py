@@ -1,5 +1,5 @@
-"""What home shows, in one answer; a page that asked each route of it for its part would ask up to
-twenty times. It says nothing that those routes do not say."""
+"""What the home page shows, in one answer: to ask each route for its part would take up to twenty
+requests. It has nothing that those routes do not have."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NowViewSet(rest.ViewSet):
 
     @documented(Now)
     def list(self, request: Request) -> Response:
-        """Every project, and what asks, failed in the last day, runs or waits, and fires next."""
+        """All projects, and what asks, failed in the last day, runs or waits, and fires next."""
         since = datetime.now(UTC) - RECENT
         answer: Now = {
             **projects.listed(),
@@ -62,7 +62,7 @@ class NowViewSet(rest.ViewSet):
 
 
 def _busy() -> list[Chat]:
-    """Chats in which a turn runs, newest first, then those in which a message waits."""
+    """Chats with a running turn, newest first, then chats with a waiting message."""
     turns = models.Turn.objects.filter(state__in=(*BUSY, "queued")).order_by()
     rows = turns.values_list("project", "chat").distinct()
     slugs = {slug for slug, _ in rows}
@@ -73,7 +73,7 @@ def _busy() -> list[Chat]:
 
 
 def _next() -> list[Next]:
-    """The triggers that fire next by the clock, of projects that nothing holds."""
+    """The triggers that fire next by the clock, of projects that are not paused."""
     free = {project.slug: project for project in store.all() if not pausing.told(project)}
     armed = models.TriggerState.objects.filter(enabled=True, next_at__isnull=False)
     rows = list(armed.filter(project__in=free).order_by("next_at", "project", "name")[:NEXT])

@@ -51,7 +51,7 @@ class NewProject(s.Serializer[Any]):
 
 
 class ProjectPatch(s.Serializer[Any]):
-    """Any of the project's keys; null removes one. Refusals name the key."""
+    """Any of the project's keys; null removes a key. Refusals name the key."""
 
     name = s.CharField(required=False)
     status = s.ChoiceField(STATUSES, required=False, allow_null=True)
@@ -92,7 +92,7 @@ class Counts(TypedDict):
 
 
 class Network(TypedDict):
-    """What the turns of a project may reach; a host has to be in each list of `allow`."""
+    """What the turns of a project may reach; a host must match each list of `allow`."""
 
     mode: Annotated[str, "off, guarded, host"]
     hostPorts: list[int]
@@ -101,7 +101,7 @@ class Network(TypedDict):
 
 
 class Effective(Warned):
-    """The keys of project.yaml, each with the value that holds, and what is wrong with the file."""
+    """The keys of project.yaml, each with its value in effect, and what is wrong with the file."""
 
     name: str
     status: Status
@@ -154,7 +154,7 @@ class Project(Effective):
 
 
 class Away(TypedDict):
-    """A project that lives in another projects directory, and a host that runs it."""
+    """A project that lives in another projects directory, and a node that has it."""
 
     slug: str
     name: str
@@ -197,7 +197,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
-        """Every project by slug, broken ones with their error; and those of other homes."""
+        """All projects by slug, broken ones with their error, and the projects of other homes."""
         return Response(listed())
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
@@ -211,7 +211,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(ProjectPage, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
-        """One project with its curated documents; `ETag` is that of project.yaml."""
+        """One project with its curated documents; the `ETag` is that of project.yaml."""
         found = store.get(slug)
         answer = ProjectPage(
             project=view(found, count(slug)),
@@ -223,7 +223,7 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
-        """Change some keys of project.yaml; null removes one. Honours `If-Match`."""
+        """Change some keys of project.yaml; null removes a key. Honours `If-Match`."""
         tag = rest.if_match(request)
         changed, warnings = store.update(slug, rest.body(request), if_match=tag)
         answer = OneProject(project=view(changed, count(slug)))
@@ -231,22 +231,22 @@ class ProjectViewSet(rest.ViewSet):
 
     @documented(palette.DestinationList, errors=(404,))
     def around(self, request: Request, slug: str) -> Response:
-        """What the other parts have of the directory it works in: stacks, and running apps."""
+        """What other parts have in its working directory: stacks and running apps."""
         at = store.working_dir(store.get(slug).slug)
         return Response({"places": palette.around(request, at.resolve()) if at else []})
 
     @documented(DeletedProject, errors=(404, 409))
     def destroy(self, request: Request, slug: str) -> Response:
-        """Move the project to the trash with all its files; never while turns run or wait in it.
+        """Move the project and its files to the trash; refused while turns run or wait in it.
 
-        A directory of yours that it works in is not touched."""
+        A directory of yours in which it works is not touched."""
         gone = trash.delete(slug)
         deleted = timestamp(gone.deleted)
         return Response(DeletedProject(ok=True, slug=slug, name=gone.name, deletedAt=deleted))
 
     @documented(AllRead, errors=(404, 409))
     def read(self, request: Request, slug: str) -> Response:
-        """Every chat of the project was read."""
+        """Mark every chat of the project as read."""
         return Response(AllRead(ok=True, changed=unread.mark_all([store.get(slug)])))
 
 
@@ -263,7 +263,7 @@ class Tallies:
     """What the database knows of each project, by slug."""
 
     counts: dict[str, Counter[str]]
-    spoken: dict[str, datetime]  # the last message of any chat
+    spoken: dict[str, datetime]  # time of the last message of any chat
     fires: dict[str, datetime]  # the next time of any trigger
 
 
@@ -272,9 +272,9 @@ def view(
     tallies: Tallies,
     places: Mapping[Path, list[str]] | None = None,
 ) -> Project:
-    """Effective values, what is inherited, live counts. `places`: who works where, where many
-    projects are shown."""
-    tallies = _nothing() if found.taken else tallies  # they are those of the other project
+    """A project as clients read it. Pass `places`, slugs by working directory, to show many
+    projects."""
+    tallies = _nothing() if found.taken else tallies  # they count the other project
     pause = pausing.told(found)
     fires = None if pause else tallies.fires.get(found.slug)
     effective = {key: found.effective(key) for key in KEYS if key != "slug"}
@@ -309,7 +309,7 @@ def view(
 def _sharing(
     found: project.Project, place: folders.WorkingDirectory, places: Mapping[Path, list[str]] | None
 ) -> list[str]:
-    """Other projects at the same path."""
+    """Slugs of the other projects that work at the same path."""
     if not place.apart or place.problem:
         return []
     at = store.working_at() if places is None else places
@@ -348,12 +348,12 @@ def _changed(found: project.Project, spoken: datetime | None) -> datetime:
 
 
 def count(slug: str | None = None) -> Tallies:
-    """What there is of each kind by project, from the database alone; nothing while it is gone."""
+    """Counts by project, only from the database; empty while it is gone."""
     return database.unless_gone(lambda: _counted(slug), _nothing)
 
 
 def _spent(slug: str) -> Spent:
-    """What the chats of a project used, by their index rows."""
+    """Tokens and cost of the chats of a project, by their index rows."""
     chats = models.Chat.objects.filter(project=slug).order_by()
     rows: list[tuple[Any, float | None]] = database.unless_gone(
         lambda: list(chats.values_list("usage", "cost")), list

@@ -1,4 +1,4 @@
-"""Runs over REST: of one project, of all, one, and its cancellation."""
+"""Runs over REST: list those of one or all projects, read one, cancel one."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ class RunViewSet(rest.ViewSet):
 
     @documented(OneRun, errors=(404,))
     def retrieve(self, request: Request, run_id: str) -> Response:
-        """One run: what fired, why, and how it ended."""
+        """One run: which trigger fired, why, and how it ended."""
         return Response(OneRun(run=_render(runs.get(run_id))))
 
     @documented(Cancelled, errors=(404,))
     def cancel(self, request: Request, run_id: str) -> Response:
-        """End a run, queued or running."""
+        """Cancel a queued or running run."""
         return Response(Cancelled(ok=True, cancelled=runs.cancel(run_id)))
 
 
@@ -84,7 +84,7 @@ def page(**asked: Any) -> RunList:
 
 
 def _render(run: Run) -> render.Run:
-    """The run, and whether its chat is in the trash by now."""
+    """The run as clients read it, and whether its chat was deleted."""
     shown = render.run(run)
     if run.session_id and not files.exists(run.project, run.session_id):
         shown["chatDeleted"] = True

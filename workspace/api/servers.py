@@ -1,4 +1,4 @@
-"""The MCP servers of a project over REST: which there are, and a person's word about its own."""
+"""The MCP servers of a project over REST: list them, and consent to those of `.mcp.json`."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Agreed(s.Serializer[Any]):
 
 
 class Variable(TypedDict):
-    """`value` is as a project's own file writes it, null where it is the service's to know."""
+    """`value` is the text in the project's own file; null if the service must not show it."""
 
     name: str
     value: str | None
 
 
 class ToolServer(TypedDict):
-    """One server as one place names it."""
+    """One server as one source configures it."""
 
     name: str
     source: Annotated[str, "project (project.yaml), instance (svc.config.yaml), file (.mcp.json)"]
@@ -65,12 +65,12 @@ class ServerViewSet(rest.ViewSet):
 
     @documented(ServerList, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
-        """Every MCP server that some place names for the project, and its `.mcp.json`."""
+        """Every MCP server that any source configures for the project, and its `.mcp.json`."""
         return Response(view(store.get(slug)))
 
     @documented(ServerList, errors=(404, 409), body=Agreed)
     def use(self, request: Request, slug: str) -> Response:
-        """Use the servers of `.mcp.json` with exactly this content. Only a person may say so."""
+        """Use the servers of `.mcp.json` with exactly this content. Only a person may do this."""
         body = rest.read(request, Agreed)
         project = store.get(slug)
         consent.give(
@@ -80,7 +80,7 @@ class ServerViewSet(rest.ViewSet):
 
     @documented(ServerList, errors=(404,))
     def stop(self, request: Request, slug: str) -> Response:
-        """Use none of the servers of `.mcp.json` any more."""
+        """Stop using the servers of `.mcp.json`. Only a person may do this."""
         project = store.get(slug)
         consent.withdraw(project, principal=person(request, consent.NOT_A_PERSON))
         return Response(view(project))

@@ -22,7 +22,7 @@ from workspace.projects import store
 
 
 class Session(TypedDict):
-    """One conversation; `title` is the one it was given, else its first words."""
+    """One conversation; `title` is its given title, else its first words."""
 
     id: str
     program: str
@@ -63,18 +63,18 @@ class Continue(s.Serializer[Any]):
 
 @extend_schema(tags=["sessions"])
 class SessionViewSet(rest.ViewSet):
-    """`P/sessions` and everything below it. Nothing here changes a file of Claude Code."""
+    """`P/sessions` and everything below it. No file of Claude Code is ever changed."""
 
     @documented(SessionList, query=SessionsQuery, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
-        """What Claude Code keeps of the project's working directory, newest first."""
+        """Claude Code's sessions in the project's working directory, newest first."""
         limit = rest.query(request, SessionsQuery)["limit"]
         found, total = claude_code.listing(store.get(slug).working_dir, limit)
         return Response(SessionList(sessions=[_row(one) for one in found], total=total))
 
     @documented(SessionPage, query=SessionQuery, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
-        """A session's newest messages before the `before`-th, oldest first."""
+        """The newest messages of a session before message number `before`, oldest first."""
         asked = rest.query(request, SessionQuery)
         session = claude_code.get(store.get(slug).working_dir, session_id)
         messages, total, following = reading.page(session, **asked)
@@ -84,7 +84,7 @@ class SessionViewSet(rest.ViewSet):
 
     @documented(bodies.Started, status=201, errors=(404, 409), body=Continue)
     def proceed(self, request: Request, slug: str, session_id: str) -> Response:
-        """Make a chat that goes on where the session was left."""
+        """Make a chat that continues the session."""
         body = rest.read(request, Continue)
         values = {key: value for key, value in body.values.items() if value is not None}
         started = continuing.continue_here(

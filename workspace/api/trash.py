@@ -1,4 +1,4 @@
-"""The trash of projects over REST: list, take back (workspace/trash.py)."""
+"""The trash of projects over REST: list, restore (workspace/trash.py)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class TrashViewSet(rest.ViewSet):
 
     @documented(ProjectTrash)
     def list(self, request: Request) -> Response:
-        """Deleted projects, the last one first; they stay until they are taken back."""
+        """Deleted projects, the latest first; they are kept until restored."""
         return Response(ProjectTrash(projects=listed()))
 
     @documented(OneProject, errors=(404, 409))
     def restore(self, request: Request, slug: str) -> Response:
-        """Take a deleted project back as it was."""
+        """Restore a deleted project as it was."""
         back = trash.restore(slug)
         return Response(OneProject(project=view(back, count(slug))))
 

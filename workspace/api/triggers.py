@@ -112,7 +112,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(TriggerList, errors=(404,))
     def list(self, request: Request, slug: str) -> Response:
-        """Every trigger, legacy schedules, invalid entries, and what a trigger may be made of."""
+        """All triggers, legacy schedules and invalid entries, and the values a trigger may have."""
         project = store.get(slug)
         found, entries = commands.list_triggers(project)
         shown = [render.trigger(seen) for seen in found]
@@ -136,7 +136,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(RuntimeList, errors=(404,))
     def runtime(self, request: Request, slug: str) -> Response:
-        """What is armed, queued and running, and when it fires next; cheap to poll."""
+        """What is armed, queued and running, and when each trigger fires next; cheap to poll."""
         project = store.get(slug)
         paused = pausing.told(project)
         rows = render.runtimes(project, paused)
@@ -144,19 +144,19 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(SavedTrigger, errors=(404,), body=serializer(TriggerBody))
     def reserved(self, request: Request, slug: str) -> Response:
-        """Refused: a trigger of that name would have this route for its own."""
+        """Always refused: a trigger named `runtime` would have the same address as this route."""
         return self.update(request, slug, name="runtime")
 
     @documented(OneTrigger, errors=(404,))
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
-        """One trigger; `ETag` is that of its entry alone."""
+        """One trigger; the `ETag` is that of its own entry."""
         seen = commands.get(store.get(slug), name)
         return rest.tagged(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
 
     @documented(SavedTrigger, errors=(404, 409, 412), body=serializer(TriggerBody))
     def update(self, request: Request, slug: str, name: str) -> Response:
-        """Create or replace a trigger with a whole record. Honours `If-Match`, and with
-        `If-None-Match: *` replaces none."""
+        """Create or replace a trigger with a whole record. Honours `If-Match`; with
+        `If-None-Match: *` an existing trigger is not replaced."""
         saved = commands.put(
             store.writable(slug),
             name,
@@ -169,7 +169,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(RemovedTrigger, errors=(404, 409, 412))
     def destroy(self, request: Request, slug: str, name: str) -> Response:
-        """Delete and disarm; deleting what is absent is no error."""
+        """Delete and disarm a trigger; it is no error if there is none."""
         project = store.get(slug)
         removed = commands.remove(project, name, if_match=rest.if_match(request))
         warnings = commands.uncovered(project, name) if removed else []
@@ -178,7 +178,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
     def run(self, request: Request, slug: str, name: str) -> Response:
-        """Fire now, enabled or not; answers once the chat is made."""
+        """Fire the trigger now, enabled or not; answers once the chat is made."""
         fired = commands.run(store.get(slug), name, principal=principal(request))
         answer = StartedRun(
             ok=True,
@@ -191,13 +191,13 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(OneTrigger, errors=(404, 409))
     def convert(self, request: Request, slug: str, name: str) -> Response:
-        """Turn a legacy schedule into a trigger; its grid and armed state stay."""
+        """Convert a legacy schedule into a trigger; its grid and armed state are kept."""
         seen = commands.convert(store.get(slug), name)
         return rest.tagged(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
 
     @documented(Switched, errors=(404, 409), body=Switch)
     def pause(self, request: Request, slug: str) -> Response:
-        """Pause every trigger of the project, or let them go on; run now still works."""
+        """Pause or resume all triggers of the project; they can still be run by hand."""
         body = rest.read(request, Switch)
         changed = pausing.pause(store.get(slug), paused=body.values["paused"])
         pause = render.pause(pausing.told(store.get(slug)))
@@ -206,7 +206,7 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(InstanceSwitched, errors=(409,), body=Switch)
     def pause_all(self, request: Request) -> Response:
-        """Pause every trigger of the instance, or let them go on."""
+        """Pause or resume all triggers of the instance."""
         body = rest.read(request, Switch)
         changed = pausing.pause_instance(paused=body.values["paused"])
         answer: InstanceSwitched = {"ok": True, "changed": changed, **_pauses()}
@@ -214,16 +214,16 @@ class TriggerViewSet(rest.ViewSet):
 
     @documented(PauseState)
     def paused(self, request: Request) -> Response:
-        """What holds triggers back, in all and by project."""
+        """The pauses of the instance and of projects."""
         return Response(_pauses())
 
     @documented(Preview, query=PreviewQuery)
     def preview(self, request: Request) -> Response:
-        """The next three times of a schedule that is not saved yet."""
+        """The next three times of a schedule, which need not be saved."""
         asked = rest.query(request, PreviewQuery)
         findings = validate.Findings()
         zone = asked.get("timezone") or default_zone()
-        if zone != default_zone():  # the host's own may bear no name
+        if zone != default_zone():  # the host's own zone may have no name
             validate.check_zone(zone, findings)
         schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None, findings)
         now, when = datetime.now(UTC), clock.armed(schedule.when, zone)
@@ -234,14 +234,14 @@ class TriggerViewSet(rest.ViewSet):
 
 
 def _pauses() -> PauseState:
-    """What holds triggers back: the instance's switch, and the projects with one of their own."""
+    """The instance's pause, and the projects that are paused themselves."""
     own = {project.slug: pausing.of_data(project.data) for project in store.all()}
     rows = [PausedProject(slug=slug, since=one.since) for slug, one in own.items() if one]
     return PauseState(paused=render.pause(pausing.of_instance()), projects=rows)
 
 
 def _schedule(cron: str | None, interval: str | None, findings: validate.Findings) -> Schedule:
-    """The schedule that is still being typed; Invalid with the sentence a save would give."""
+    """The schedule of a preview; Invalid with the same text as for a save."""
     if (cron is None) == (interval is None):
         raise Invalid(
             [Problem("trigger", "give exactly one of cron and interval", 'interval "30m"')]
@@ -256,7 +256,7 @@ def _schedule(cron: str | None, interval: str | None, findings: validate.Finding
 
 
 def _of_servers(project: Project) -> list[catalogue.Tool]:
-    """The MCP servers that turns of the project are given, each with all its tools."""
+    """An entry for each MCP server that turns of the project are given, for all its tools."""
     return [
         catalogue.Tool(name, "servers", words) for name, words in offered.grantable(project).items()
     ]

@@ -1,4 +1,4 @@
-"""The worktree of a chat over REST: how it stands, make it again, bring it over."""
+"""The worktree of a chat over REST: read its state, make it again, bring its branch over."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class WorktreeViewSet(rest.ViewSet):
 
     @documented(OneWorktree, errors=(404, 409))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
-        """The chat's branch against the project's, and what is not committed in its worktree."""
+        """The chat's branch compared with the project's, and its worktree's uncommitted changes."""
         return Response(self._shown(request, slug, session_id))
 
     @documented(OneWorktree, errors=(404, 409, 503))
     def again(self, request: Request, slug: str, session_id: str) -> Response:
-        """Make a worktree that is gone again, from its branch; nothing where it is there."""
+        """Make a missing worktree again from its branch; does nothing if it exists."""
         project = store.get(slug)
         making.again(project, files.read(project, session_id))
         return Response(self._shown(request, slug, session_id))
 
     @documented(BroughtOver, errors=(404, 409), body=Bring)
     def bring(self, request: Request, slug: str, session_id: str) -> Response:
-        """Rebase or merge the chat's branch, and move the other one forward to it.
+        """Rebase or merge the chat's branch, and move the target branch forward to it.
 
-        409 `not_brought` with `files` where changes meet; then both are as they were."""
+        If changes conflict: 409 `not_brought` with `files`, and both branches are unchanged."""
         body = rest.read(request, Bring)
         done = bringing.bring(store.get(slug), session_id, **body.values)
         return Response(rest.warned(BroughtOver(brought=done), body.warnings))
@@ -77,7 +77,7 @@ class WorktreeViewSet(rest.ViewSet):
 
 
 def _review(request: Request, repository: Path, branch: str) -> str | None:
-    """Where its commits are under review: their own stack, where that was read already."""
+    """The address of its commits in the review: their own stack, if that was read already."""
     places = [one for one in palette.around(request, repository) if one["kind"] == "review"]
     own = next((one for one in places if one["label"] == branch), None)
     found = own or next(iter(places), None)

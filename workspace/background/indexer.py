@@ -1,6 +1,6 @@
-"""Keeps what is searched for as the transcripts are, in a thread of its own: a chat of 50 MB takes
-it many seconds, for which no event of another waits. A search reads what is not there yet itself,
-so there is no hurry: what grows in one stretch is read once, when others do not wait beside it.
+"""Keeps the search index up to date with the transcripts, in its own thread: a chat of 50 MB takes
+many seconds, and events of other chats do not wait for it. A search indexes by itself what is
+missing, so there is no hurry: a chat that keeps growing is read once, while others are quiet.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from workspace.projects import store
 
 log = logging.getLogger(__name__)
 
-PATIENCE_S = 3.0  # for the part at hand, at a stop
-QUIET_S, MOST_S = 1.0, 10.0  # nothing has grown for so long; or something has, all the time
-CALM_S, REST_S = 0.1, 1.0  # the same before each part that is read
+PATIENCE_S = 3.0  # how long a stop waits for the current part
+QUIET_S, MOST_S = 1.0, 10.0  # wait until nothing has grown for QUIET_S, at most MOST_S
+CALM_S, REST_S = 0.1, 1.0  # likewise before each part that is read
 
 Place = tuple[str, str]  # slug of a project, id of a chat
 
 
 class Indexer:
-    """Chats whose transcript grew, each once however often it grew, in the order they did."""
+    """Indexes chats whose transcript grew, each once, in the order in which they grew."""
 
     def __init__(self) -> None:
         self._grown: dict[Place, None] = {}
-        self._last = 0.0  # when one grew, of the monotonic clock
-        self._rested = 0.0  # until when others had the database
+        self._last = 0.0  # when a chat last grew (monotonic)
+        self._rested = 0.0  # when the last rest ended (monotonic)
         self._more = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
@@ -39,7 +39,7 @@ class Indexer:
         self._thread.start()
 
     def stop(self) -> None:
-        """What is left is caught up with at the next start, or by the search that needs it."""
+        """Stop; what is left is indexed at the next start, or by a search that needs it."""
         with self._more:
             self._stopped.set()
             self._more.notify()
@@ -61,7 +61,7 @@ class Indexer:
         connections.close_all()
 
     def _next(self) -> list[Place]:
-        """The chats that grew, once that has come to rest; at the end perhaps none."""
+        """Wait until chats have grown and then stopped growing; none, perhaps, at a stop."""
         with self._more:
             self._more.wait_for(lambda: self._grown or self._stopped.is_set())
             until = time.monotonic() + MOST_S
@@ -78,15 +78,15 @@ class Indexer:
         try:
             indexing.catch_up(store.get(slug), session_id, rest=self._rest)
         except NotFound:
-            pass  # it went: the next list is without it
+            pass  # it was deleted
         except DatabaseError as error:
             log.warning("a chat is not indexed", extra={"chat": session_id, "why": str(error)})
         except Exception:
             log.exception("a chat is not indexed", extra={"chat": session_id})
 
     def _rest(self) -> bool:
-        """Before each part others have the database as long as this had it, and while they write
-        one chat after the other, for a second. Whether to go on."""
+        """Wait before each part, so that others can write: as long as the last part took, then
+        until no chat grows, for up to REST_S. Return whether to go on."""
         left = time.monotonic() - self._rested
         until = time.monotonic() + REST_S
         while not self._stopped.wait(left):

@@ -1,7 +1,7 @@
-"""What the database knows that no file tells: queues, runs and open questions, compared with the
+"""Watches what only the database knows: queues, runs and open questions, each compared with the
 last look.
 
-Workers are other processes, so their changes come as rows; a bell says when to look.
+Workers are other processes, so their changes arrive as rows; a bell says when to look.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Rows = dict[str, tuple[str, str, str]]
 
 
 class Ledger:
-    """Publishes `chat` and `run` when a queue or a run is not as it was; `asks` is called when
-    other questions wait for a person than did."""
+    """Publishes `chat` and `run` when a queue or run has changed; calls `asks` when the set of
+    questions that wait for a person has changed."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Ledger:
         self._runs: Rows = {}
         self._questions: set[tuple[str, str]] = set()  # (turn, call)
         self._last_run = ""
-        self._stamp: object = None  # of the database at the last look
+        self._stamp: object = None  # stamp of the database at the last look
 
     def start(self) -> None:
         self._thread.start()
@@ -70,10 +70,10 @@ class Ledger:
         connections.close_all()
 
     def look(self, *, silent: bool = False) -> None:
-        """Compare with the last look; `silent` only remembers."""
+        """Compare with the last look and publish changes; a `silent` look only remembers."""
         try:
             if self._failed and database.state_of(connection).pending:
-                return  # it is being made again: tables may lack columns still
+                return  # it is being rebuilt: tables may still lack columns
             stamp = database.stamp()
             if stamp == self._stamp:
                 return
@@ -103,7 +103,7 @@ class Ledger:
                 self._publish("run", {"project": project, "id": key})
 
     def _read(self) -> tuple[Rows, Rows, set[tuple[str, str]]]:
-        """Turns, runs, and the questions that nobody has answered."""
+        """The live turns, the live and new runs, and the unanswered questions."""
         turns = Turn.objects.filter(state__in=LIVE_TURNS).order_by()
         live = Run.objects.filter(status__in=LIVE_RUNS).order_by()
         fresh = Run.objects.filter(id__gt=self._last_run).order_by("-id")[:500]

@@ -1,7 +1,7 @@
-"""Tells clients when a directory that a project works in went, came back, or leads elsewhere.
+"""Notifies clients when a project's working directory has gone, come back, or leads elsewhere.
 
-It may lie anywhere, on a disk that is not mounted or behind a link, so nothing is watched: it is
-looked at every few seconds, and only while somebody is there to be told.
+It may be anywhere, on a disk that is not mounted or behind a link, so it is not watched but checked
+every few seconds, and only while clients are connected.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Publish = Callable[[str, Mapping[str, Any]], object]
 
 
 class Places:
-    """Publishes `project` when its directory is not as it was at the last look."""
+    """Publishes `project` when the directory of a project has changed since the last look."""
 
     def __init__(self, publish: Publish, *, watched: Callable[[], int] = lambda: 1) -> None:
         self._publish = publish
-        self._watched = watched  # how many clients there are
+        self._watched = watched  # returns the number of clients
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="places", daemon=True)
         self._seen: dict[str, folders.WorkingDirectory] = {}
@@ -49,7 +49,7 @@ class Places:
         connections.close_all()
 
     def look(self) -> None:
-        """Compare with the last look. What is new was told as a change of its project."""
+        """Compare with the last look. Directories new to it were published with their project."""
         seen = {}
         wall = folders.Wall.now()
         for project in store.all():

@@ -1,6 +1,6 @@
-"""What the server does beside answering: follow files and rows, and tell clients what changed.
+"""The background work of the server: follow files and rows, and notify clients of changes.
 
-Events carry ids only; correctness never depends on them, every request reads the files. See
+Events carry only ids; correctness never depends on them, as every request reads the files. See
 docs/design/workspace.md#files-are-the-truth.
 """
 
@@ -35,7 +35,7 @@ from workspace.triggers import following, pausing
 
 log = logging.getLogger(__name__)
 
-QUIET_S = 1.0  # a chat whose transcript grows is announced at most this often
+QUIET_S = 1.0  # shortest time between two events of a growing chat
 
 
 class Background:
@@ -69,7 +69,7 @@ class Background:
         self._places.stop()
 
     def _settle(self) -> None:
-        """Rows as files are, and nothing left of turns that a crash ended."""
+        """Bring rows up to date with files, and settle turns that a crash ended."""
         try:
             files.sweep(folders())
             locks.sweep_locks()
@@ -83,7 +83,7 @@ class Background:
             connections.close_all()
 
     def changed(self, paths: set[Path]) -> None:
-        """Files changed: bring their rows up, and tell clients which projects and chats."""
+        """Update the rows of changed files, and notify clients which projects and chats changed."""
         if pausing.switch() in paths:
             self._events.publish("pause", {})
         changed_projects, changed_chats = affected(paths)
@@ -103,11 +103,11 @@ class Background:
         return True
 
     def _chat(self, slug: str, session_id: str) -> None:
-        """Its row first, which is all that some clients count by; passages when there is time."""
+        """Update the chat's row, on which some clients rely, before the event; index it later."""
         try:
             index.get(store.get(slug), session_id)
         except NotFound:
-            pass  # it went: clients are to hear of that, too
+            pass  # it was deleted: clients are notified of that, too
         except Exception:
             log.exception("the row of a chat lags", extra={"chat": session_id})
         self._events.publish("chat", {"project": slug, "sessionId": session_id})
@@ -115,7 +115,7 @@ class Background:
 
 
 def folders() -> Iterable[Path]:
-    """The projects directory, every project, every folder of chats."""
+    """The projects directory, the folder of each project and its folder of chats."""
     root: Path = settings.PROJECTS_DIR
     yield root
     for slug in store.slugs():
@@ -143,6 +143,6 @@ def affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:
 
 
 def reindex() -> int:
-    """Bring every row of projects and chats to its file; how many changed."""
+    """Update every row of projects and chats from its file; return how many changed."""
     changed = len(store.MIRROR.scan())
     return changed + sum(len(index.rescan(project)) for project in store.all())

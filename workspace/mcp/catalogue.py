@@ -1,11 +1,11 @@
 """The catalogue of MCP operations: what /mcp and running turns may call, by name.
 
-Permission is the principal's (access/), behaviour the nouns' (projects, chats/, triggers/); here
-is only what joins a name to both. What the catalogue does not name only people do, over REST.
+Principals decide permissions (access/), nouns the behaviour (projects, chats/, triggers/); this
+module only connects names to both. What is not in the catalogue only people can do, over REST.
 
-The operations stand in the order tools/list shows them. Each says which group it is of and whether
-it can end in code being run (docs/design/workspace.md#scope-and-operations). All descriptions and
-schemas together stay under 10 KB.
+The operations are in the order of tools/list. Each declares its group and whether it can lead to
+code being run (docs/design/workspace.md#scope-and-operations). All descriptions and schemas
+together stay under 10 KB.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The chat operations: what each name asks of the nouns, and its tool result.
+"""The chat operations: each calls the nouns and builds a tool result.
 
-Results have short keys, cut texts and no empty values.
+Results have short keys, truncated texts and no empty values.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ READ = 30
 LIVE = (*BUSY, *WAITING)
 _MARKS = ", ".join(["%s"] * len(LIVE))
 _LIVE = f"SELECT chat, state FROM {Turn._meta.db_table} WHERE state IN ({_MARKS})"  # noqa: S608
-_stamp = lru_cache(maxsize=4096)(timestamp)  # a list shows the same times again and again
+_stamp = lru_cache(maxsize=4096)(timestamp)  # lists repeat the same times
 
 
 @dataclass(frozen=True, slots=True)
 class ChatPage:
-    """A page of chats, and what is live of all turns: the running chats, how many wait in each."""
+    """A page of chats, the chats with a running turn, and how many turns wait in each chat."""
 
     page: listing.Listing
     running: set[str]
@@ -54,11 +54,11 @@ def find(
     before: str = "",
     limit: int = LISTED,
 ) -> ChatPage:
-    """Chats of one project, or of all this caller reaches; newest first."""
+    """Chats of one project, or of all that this caller reaches; newest first."""
     every = [store.get(project)] if project is not None else store.all()
     reached = [one for one in every if principal.reaches(one.slug)]
     which: listing.Which = "all" if include_archived else "open"
-    # The live turns of the instance are few; naming hundreds of chats would cost more (S3).
+    # An instance has few live turns; to query by the ids of hundreds of chats costs more (S3).
     states = _live()
     now = {chat for chat, state in states if state in BUSY}
     waiting = Counter(chat for chat, state in states if state not in BUSY)
@@ -68,8 +68,8 @@ def find(
 
 
 def _live(chat: str = "") -> list[tuple[str, str]]:
-    """(chat, state) of each turn that runs or waits, of one chat or of all. In plain words: making
-    them from a query set takes longer than the rest of a short read."""
+    """(chat, state) of each turn that runs or waits, of one chat or of all. Plain SQL: a query set
+    takes longer than the rest of a short read."""
     more, values = (" AND chat = %s", (*LIVE, chat)) if chat else ("", LIVE)
     with connection.cursor() as cursor:
         cursor.execute(_LIVE + more, values)
@@ -103,8 +103,8 @@ def list_chats(
 
 
 def _briefs(found: ChatPage, *, named: bool) -> list[dict[str, Any]]:
-    """What matters of each `_row`, as brief.picked would have it: hundreds of rows pass here.
-    `named`: with its project."""
+    """The important fields of each `_row`, as brief.picked would pick them, but faster for
+    hundreds of rows. `named`: with the project."""
     running, waiting, every = found.running, found.waiting, []
     for row in found.page.rows:
         session_id = row.id
@@ -152,7 +152,7 @@ def read_chat(
     full: bool = False,
     wait_seconds: int = 0,
 ) -> dict[str, Any]:
-    """The last `limit` lines of a chat, those before an offset, or the first after one."""
+    """The last `limit` lines of a chat, those before an offset, or the first ones after one."""
     if before is not None and after is not None:
         raise Invalid("send `before` or `after`, not both.")
     where = store.get(project)
@@ -209,7 +209,7 @@ def _started(started: Started) -> dict[str, Any]:
 
 
 def _warnings(turn: Turn) -> list[str]:
-    """Why what was queued cannot run: told now, else the caller learns it by asking again."""
+    """Why the queued turn cannot run, so that the caller knows it at once; else empty."""
     refusal = jobs.refusal(turn)
     return [refusal] if refusal else []
 
@@ -236,7 +236,7 @@ def send_message(
 def set_archived(
     principal: Principal, *, project: str, session_id: str, archived: bool
 ) -> dict[str, Any]:
-    """Set the flag; a real change to archived fires onArchive triggers."""
+    """Set the flag; to archive a chat that was not archived fires onArchive triggers."""
     where = store.get(project)
     done = actions.archive(
         principal=principal,
@@ -262,7 +262,7 @@ def fork_chat_batch(
     model: str | None = None,
     **given: Any,
 ) -> dict[str, Any]:
-    """One fork per prompt; only if all fail is the whole call an error."""
+    """Make one fork per prompt; the call fails only if all forks fail."""
     outcomes = forks.batch(
         principal=principal,
         project=store.get(project),

@@ -15,7 +15,7 @@ from workspace.projects.project import Away, Project
 
 
 def list_projects(principal: Principal) -> dict[str, Any]:
-    """Every project this caller reaches, broken ones too; and those that live in other homes."""
+    """Projects that this caller reaches, broken ones included, and those of other homes."""
     here = store.listed()
     known = {project.slug for project in here if principal.reaches(project.slug)}
     rows = [_row(project) for project in here if project.slug in known]
@@ -44,7 +44,8 @@ def _row(project: Project) -> dict[str, Any]:
 
 
 def _network(principal: Principal) -> Network | None:
-    """What a turn reaches, as far as this caller is one; None for people, who reach everything."""
+    """The network a clone may use: that of the calling turn, the instance's for a client, None
+    (unlimited) for people."""
     if isinstance(principal, Agent):
         turn = Turn.objects.filter(id=principal.turn).first()
         return reach.network(store.get(principal.project).network, turn.network if turn else "")
@@ -59,7 +60,7 @@ def create_project(
     area: str | None = None,
     **given: Any,
 ) -> dict[str, Any]:
-    """Make a project. The slug it is about to have must be in the caller's scope."""
+    """Make a project. Its future slug must be in the caller's scope."""
     principal.check_project("create_project", store.creation_slug(name=name, slug=slug))
     over_mcp = bool(principal.clients)
     project = store.create(

@@ -29,7 +29,7 @@ def list_triggers(
     fields: Sequence[str] = (),
     limit: int = LISTED,
 ) -> dict[str, Any]:
-    """All of a project; the one of that name is shown whole."""
+    """All triggers of a project in brief, or the one called `name` with all fields."""
     seen, entries = commands.list_triggers(store.get(project))
     if name is None:
         page = seen[:limit]
@@ -53,7 +53,7 @@ def list_triggers(
 
 
 def set_trigger(principal: Principal, *, project: str, name: str, **words: Any) -> dict[str, Any]:
-    """A partial change in flat words; `words` holds only what was given, null included."""
+    """Change some fields; `words` has only those that were given, null included."""
     saved = commands.set_trigger(store.get(project), name, words, principal=principal)
     flat = render.flat(saved.seen)
     result = {"set": True, "created": saved.created, "project": project, "trigger": flat}
@@ -69,7 +69,7 @@ def remove_trigger(principal: Principal, *, project: str, name: str) -> dict[str
 
 
 def run_trigger(principal: Principal, *, project: str, name: str) -> dict[str, Any]:
-    """Fire now; waits for the chat, at most 60 s."""
+    """Fire now; wait until the chat is made, at most 60 s."""
     outcome = commands.run(store.get(project), name, principal=principal)
     return {
         "ran": True,

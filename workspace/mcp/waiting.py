@@ -1,6 +1,6 @@
-"""Calls that wait until something happens to a chat: on the loop, holding no thread.
+"""Calls that wait until something happens to a chat: on the event loop, without a thread.
 
-The event of the change wakes them; a look every so often finds what came without an event.
+The event of a change wakes them; a regular look finds changes that came without an event.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def for_chat(
     wait_seconds: int = 0,
     **_: Any,
 ) -> Awaitable[None] | None:
-    """Until the chat has a line behind `after`, or no turn of it runs or is next."""
+    """Wait until the chat has a line after `after`, or none of its turns runs or is next."""
 
     def moved() -> bool:
         found = store.get(project)
@@ -65,8 +65,8 @@ def for_list(
     fields: Sequence[str] = (),
     **which: Any,
 ) -> Awaitable[None] | None:
-    """Until a chat of the list is newer than `after`; without it, until one comes, goes, or has a
-    turn that begins or ends. `after` says what is waited for and leaves nothing out of the list."""
+    """Wait until a chat of the list is newer than `after`; without it, until a chat is added or
+    removed, or a turn of one begins or ends. `after` only ends the wait, it filters nothing."""
     which |= {"limit": 1_000_000, "before": ""}
 
     def states() -> frozenset[tuple[str, bool, int]]:

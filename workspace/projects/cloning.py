@@ -1,7 +1,7 @@
 """Clone a repository into a new project: five minutes, no prompts, no hooks.
 
-Never a transport that runs a command, never a submodule, never a server path in an error text.
-While it runs it says how far it is, and it can be stopped.
+Submodules and transports that run a command are never used, and error texts never name a path of
+the server. A running clone reports its progress and can be stopped.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from workspace.projects import guarded
 TIMEOUT_S = 300
 LOCAL = "file"
 REMOTE = ("http", "https", "git", "ssh")
-HELPER = re.compile(r"[A-Za-z0-9]+::")  # runs a program of that name
-SSH_HOST = re.compile(r"[A-Za-z0-9_.:-]+")  # a ProxyCommand puts it into a line of a shell
+HELPER = re.compile(r"[A-Za-z0-9]+::")  # git would run a program of that name
+SSH_HOST = re.compile(r"[A-Za-z0-9_.:-]+")  # safe in the shell line of a ProxyCommand
 SCP_FORM = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:[^:].*")
 STOPPED = "The clone was stopped; nothing of it was kept."
 LATE = f"clone took more than {TIMEOUT_S // 60} minutes"
@@ -36,8 +36,8 @@ EXAMPLE = '"https://example.com/team/notes.git"'
 
 
 def check(url: str, *, local: bool, network: Network | None = None) -> str:
-    """The transport's git name; Invalid unless the URL is one this service clones. `network`: of
-    the caller, where it is no person; what is not reached there is not cloned from."""
+    """Git's name of the transport. Invalid if this service does not clone from the URL, or if the
+    caller's `network` (None for a person) does not reach its host."""
     transport = _transport(url, local=local)
     if network is not None and transport != LOCAL:
         host, port = _address(url, transport)
@@ -67,7 +67,7 @@ def _transport(url: str, *, local: bool) -> str:
         return "ssh"
     try:
         parts = urlsplit(url)
-    except ValueError:  # a bracket without its other half, a letter that stands for a slash
+    except ValueError:  # an unbalanced bracket, or a character that normalises to a slash
         raise _bad("is no address") from None
     if parts.scheme not in REMOTE or not parts.hostname or parts.hostname.startswith("-"):
         raise _bad("this transport is not allowed")
@@ -79,7 +79,7 @@ def _transport(url: str, *, local: bool) -> str:
 
 
 def directory_name(url: str) -> str:
-    """The checkout's directory: the last part of the URL, without .git."""
+    """The name of the checkout's directory: the last part of the URL, without .git."""
     last = re.split(r"[/:]", url.rstrip("/"))[-1].removesuffix(".git")
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", last).lstrip(".-")[:100]
     return "repo" if name in ("", "project.yaml") else name
@@ -87,7 +87,7 @@ def directory_name(url: str) -> str:
 
 @dataclass(slots=True)
 class Clone:
-    """One clone of this process: `step` and `percent` are git's own words for how far it is."""
+    """One clone of this process; `step` and `percent` are its progress as git reports it."""
 
     slug: str
     name: str
@@ -95,7 +95,7 @@ class Clone:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     step: str = ""
     percent: int | None = None
-    why: str = ""  # it was killed, for this reason
+    why: str = ""  # why it was killed, if it was
 
     def kill(self, why: str) -> None:
         self.why = self.why or why
@@ -107,12 +107,12 @@ _running: list[Clone] = []
 
 
 def running() -> list[Clone]:
-    """The clones of this process, the oldest first."""
+    """The running clones of this process, the oldest first."""
     return list(_running)
 
 
 def stop(slug: str) -> None:
-    """End the clone that makes this project; nothing of it stays. NotFound when there is none."""
+    """Kill the clone that makes this project; nothing of it stays. NotFound if there is none."""
     found = [clone for clone in _running if clone.slug == slug]
     if not found:
         raise NotFound(f"No clone runs for {slug}")
@@ -123,10 +123,10 @@ def stop(slug: str) -> None:
 def clone(
     url: str, into: Path, *, local: bool, slug: str, name: str, network: Network | None = None
 ) -> Path:
-    """Clone below `into`; whatever a failed clone leaves there is the caller's to remove.
+    """Clone below `into`; return the checkout. The caller removes what a failed clone leaves.
 
-    Invalid when it fails, with git's words, or for a caller with a `network` with none of them;
-    Conflict (`stopped`) when it was stopped."""
+    Invalid if it fails: with git's own words, or without them for a caller with a `network`.
+    Conflict (`stopped`) if it was stopped."""
     transport = check(url, local=local, network=network)
     target = into / directory_name(url)
     if network is None or transport == LOCAL:
@@ -143,7 +143,7 @@ def clone(
 
 
 def _git(url: str, target: Path, transport: str, way: int | None = None) -> subprocess.Popen[bytes]:
-    """`way`: the port of the proxy that it has to go through."""
+    """Start git; `way` is the port of the proxy that it has to use, if any."""
     return subprocess.Popen(
         ["git", "-c", "core.hooksPath=/dev/null", "-c", "credential.interactive=false",
          *(guarded.settings(way) if way else ()),
@@ -155,7 +155,7 @@ def _git(url: str, target: Path, transport: str, way: int | None = None) -> subp
 
 
 def _followed_to_end(this: Clone) -> str | None:
-    """What git says of its failure, None where there is none."""
+    """Wait for the clone; return git's words if it failed, else None."""
     late = threading.Timer(TIMEOUT_S, this.kill, (LATE,))
     _running.append(this)
     late.start()
@@ -173,7 +173,7 @@ def _followed_to_end(this: Clone) -> str | None:
 
 
 def _followed(clone: Clone) -> Iterator[str]:
-    """What git says besides how far it is; that goes into `clone`."""
+    """Git's output without progress lines; these update `clone`."""
     assert clone.process.stderr is not None
     with clone.process.stderr as stream:
         rest = b""
@@ -189,7 +189,7 @@ def _followed(clone: Clone) -> Iterator[str]:
 
 
 def scrub(text: str) -> str:
-    """One readable line: no server path, no user information of a URL, no control characters."""
+    """The text as one line without server paths, user information of URLs or control characters."""
     text = re.sub(r"//[^/@\s]*@", "//", text)
     text = re.sub(r"(?<![\w:/])/(?:[\w.+@-]+/?)+", "<path>", text)
     return " ".join(re.sub(r"[^\x20-\x7e\u00a0-\uffff]+", " ", text).split())
@@ -203,7 +203,7 @@ def _environment(transport: str, way: int | None) -> dict[str, str]:
         "SSH_ASKPASS_REQUIRE": "never",
         "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
         "GIT_LFS_SKIP_SMUDGE": "1",
-        # http may redirect to https; no transport may hand over to another.
+        # http may redirect to https; no other change of transport is allowed.
         "GIT_ALLOW_PROTOCOL": "http:https" if transport in ("http", "https") else transport,
         "LC_ALL": "C",
     }

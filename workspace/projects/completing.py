@@ -1,4 +1,4 @@
-"""Directories as one types a path: names alone, bounded, nothing opened but directories."""
+"""Completion of a typed path to directories: bounded, and opens nothing but directories."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from workspace.projects import schema
 
-MOST = 50  # of one answer
-LOOKED = 20_000  # entries of one directory
+MOST = 50  # paths in one answer
+LOOKED = 20_000  # entries read of a directory
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Paths that go on as the prefix does; `more` when not all are told, `problem` when none can
-    be."""
+    """Paths that complete a prefix; `more` if there are further ones, `problem` if it cannot be
+    completed."""
 
     paths: tuple[str, ...] = ()
     more: bool = False
@@ -24,8 +24,8 @@ class Completed:
 
 
 def complete(prefix: str) -> Completed:
-    """What `prefix` may become: directories of the one it names, hidden ones when it asks for them
-    by a dot."""
+    """The directories that complete `prefix`; hidden ones only if its last part begins with a
+    dot."""
     try:
         text = schema.folder("~/" if prefix == "~" else prefix)
     except schema.Unfit as error:

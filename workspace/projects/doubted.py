@@ -1,7 +1,7 @@
-"""A project.yaml that is not followed, as a turn may have written it: what it would change, and a
-person's word that it holds all the same.
+"""A project.yaml that is not followed because a turn may have written it: what it would change,
+and a person's decision to follow it.
 
-The word is for exactly the bytes that were shown. Nothing that a turn or a client calls gives it.
+The decision is about exactly the bytes that were shown. No turn and no client can make it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOT_A_PERSON = "only a person may let a doubted project.yaml be followed, on the
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One key of the file as YAML, `before` in what holds; None where it is not there."""
+    """One changed key as YAML, `before` in the content in effect; None if the key is missing."""
 
     key: str
     before: str | None
@@ -28,14 +28,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What a file says that waits for a person's word."""
+    """The changes in a file that waits for a person's decision."""
 
     etag: str
     changes: tuple[Change, ...]
 
 
 def waiting(project: Project) -> Waiting | None:
-    """What would change if the file were followed as it is now; None where it is not doubted."""
+    """What would change if the file were followed as it is now; None if it is not doubted."""
     if project.error != covered.DOUBTED:
         return None
     now = files.read(project.path, within=project.dir)
@@ -46,7 +46,7 @@ def waiting(project: Project) -> Waiting | None:
 
 
 def follow(project: Project, etag: str) -> None:
-    """Let the file hold that has this etag. Conflict when it says something else by now."""
+    """Follow the file with this etag. Conflict if it has changed since, NotFound if it is gone."""
     try:
         with files.writing(FILE):
             covered.confirm(project.path, etag)
@@ -55,7 +55,7 @@ def follow(project: Project, etag: str) -> None:
 
 
 def _mapping(data: bytes) -> Mapping[str, Any]:
-    """Nothing of a file that does not parse: it grants nothing."""
+    """The parsed file; {} if it does not parse, as it grants nothing then."""
     try:
         value = yamlio.parse(data).merged()
     except yamlio.YamlError:
@@ -70,7 +70,8 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change
 
 
 def _told(data: Mapping[str, Any], key: str) -> str | None:
-    """With what is not seen written out: a line must not look like another one."""
+    """The key as YAML, None if missing; invisible characters are escaped, so that no line can
+    look like another one."""
     if key not in data:
         return None
     text = yamlio.dump({key: data[key]}).decode()

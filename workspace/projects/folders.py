@@ -1,7 +1,7 @@
-"""Which directories a project may work in: what `path` of project.yaml says, held to the disk.
+"""Which directories a project may work in: the `path` of project.yaml, checked against the disk.
 
-A turn may read and write all of the directory, so nothing may be one that holds what the sandbox
-hides. Links are followed first, at every look: what a path leads to may have changed. See
+A turn may read and write all of its directory, so it must not contain anything that the sandbox
+hides. Links are followed first, at every check, as a path may lead elsewhere by then. See
 docs/design/trust.md#a-directory-of-yours.
 """
 
@@ -26,7 +26,7 @@ from workspace.projects import schema
 
 Identity = tuple[int, int]  # device, inode
 KEY = "path"
-SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # with all that is in them
+SYSTEM = ("/proc/", "/sys/", "/dev/", "/run/")  # with everything in them
 SHARED = ("/tmp", "/var/tmp")  # noqa: S108 - of every program; a directory in them is as good as any
 BOTH = "a project has a repo of its own or works at a path, not both: take one of the two away"
 GONE = "is not there: bring it back, or name another directory"
@@ -45,14 +45,15 @@ SHUT = "cannot be read by this service: allow its user to, or name another direc
 
 
 class Gone(schema.Unfit):
-    """Nothing is there now; it may come back."""
+    """There is nothing at the path now; it may come back."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkingDirectory:
-    """Where the agents of a project work; with a `problem` none may, and `dir` is for display.
+    """Where the agents of a project work; if there is a `problem` they must not, and `dir` is only
+    for display.
 
-    `apart`: it is a directory of the user's, in which nothing of ours is ever written."""
+    `apart`: it is a directory of the user's, in which the service itself never writes."""
 
     dir: Path
     problem: str = ""
@@ -61,12 +62,12 @@ class WorkingDirectory:
 
     @property
     def refusal(self) -> str:
-        """The sentence that refuses a turn, without the path; "" when it may work."""
+        """The sentence that refuses a turn, without the path; "" if agents may work."""
         return f"{KEY}: {self.problem}" if self.problem else ""
 
 
 def of(data: Mapping[str, Any], wall: Wall | None = None) -> WorkingDirectory | None:
-    """The place that a project.yaml names by `path`; None when it names none."""
+    """The working directory that a project.yaml names by `path`; None if it has no `path`."""
     if not named(data):
         return None
     written = data[KEY]
@@ -84,8 +85,8 @@ def of(data: Mapping[str, Any], wall: Wall | None = None) -> WorkingDirectory | 
 
 
 def own(folder: Path) -> WorkingDirectory:
-    """The place of a project without `path`: its own directory, or the checkout in it. A projects
-    directory of the user's may hold what the service runs from."""
+    """The working directory of a project without `path`: its own `folder`, or the checkout in it.
+    A problem if the service runs from inside it, as the projects directory may be anywhere."""
     here = _identity(folder)
     code = here is not None and here in _around(_code())
     return WorkingDirectory(folder, CODE if code else "")
@@ -93,17 +94,17 @@ def own(folder: Path) -> WorkingDirectory:
 
 @cache
 def _around(folders: tuple[Path, ...]) -> frozenset[Identity]:
-    """As it was when it was first asked for: every look at a project asks."""
+    """Identities of the folders and all their parents. Cached, as every look at a project asks."""
     return frozenset(one for path in folders for one in _levels(path))
 
 
 def named(data: Mapping[str, Any]) -> bool:
-    """Whether a project.yaml says `path`, usable or not: then it never works anywhere else."""
+    """Whether a project.yaml has a `path`, usable or not: agents then never work elsewhere."""
     return data.get(KEY) not in (None, "")
 
 
 def problems(values: Mapping[str, Any]) -> list[Problem]:
-    """Why no project may work at the `path` of these values; what its reader refuses is its own."""
+    """Why no project may work at the `path` of these values; [] if its reader refuses it anyway."""
     with suppress(schema.Unfit):
         schema.folder(values.get(KEY))
         place = of(values)
@@ -113,21 +114,21 @@ def problems(values: Mapping[str, Any]) -> list[Problem]:
 
 
 def check(text: str, wall: Wall | None = None) -> Path:
-    """The real directory that a written path leads to. Unfit with the reason, Gone where nothing
-    is. `wall`: where many are looked at together."""
+    """The real directory that a written path leads to. Unfit with the reason, Gone if nothing is
+    there. Pass `wall` to check many paths against one look at the disk."""
     try:
         real = _expanded(text).resolve()
         if refused := (wall or Wall.now()).refusal(real):
             raise schema.Unfit(refused)
         if not stat_bits.S_ISDIR(real.stat().st_mode):
             raise schema.Unfit(NO_FOLDER)
-        with os.scandir(real):  # of a directory, so nothing waits
+        with os.scandir(real):  # a directory: this cannot block
             os.stat(f"{real}/.")  # noqa: PTH116 - a Path drops the dot, which asks for entry
     except (FileNotFoundError, NotADirectoryError):
         raise Gone(GONE) from None
     except PermissionError:
         raise schema.Unfit(SHUT) from None
-    except RuntimeError:  # links that lead in a circle
+    except RuntimeError:  # a loop of links
         raise schema.Unfit("leads in a circle of links: name the directory itself") from None
     except OSError as error:
         raise schema.Unfit(f"cannot be used: {error.strerror}") from None
@@ -136,16 +137,16 @@ def check(text: str, wall: Wall | None = None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """What no project may work in or around, as it is on the disk now. Directories are told by what
-    they are: names have other spellings where case does not count, and a mount gives one two. What
-    many lie in is looked at once."""
+    """The directories that no project may work in or around, as they are on the disk now. They are
+    compared by device and inode: a directory has several names on a case-insensitive disk and
+    under a bind mount. The parents of each directory are looked up once."""
 
     home: Identity | None
-    ours: frozenset[Identity]  # the data and the projects directory
-    around_ours: frozenset[Identity]  # they, and all they lie in
+    ours: frozenset[Identity]  # the data directory and the projects directory
+    around_ours: frozenset[Identity]  # both and all their parents
     around_home: frozenset[Identity]
-    around_config: frozenset[Identity]  # what svc.config.yaml lies in: it names commands
-    code: frozenset[Identity]  # what the service runs from: it is run outside of any sandbox
+    around_config: frozenset[Identity]  # parents of svc.config.yaml, which names commands
+    code: frozenset[Identity]  # what the service runs from, outside of any sandbox
     around_code: frozenset[Identity]
     _outer: dict[str, frozenset[Identity]] = field(default_factory=dict, compare=False)
 
@@ -164,7 +165,7 @@ class Wall:
         )
 
     def refusal(self, real: Path) -> str:
-        """Why no project may work there, whatever is there; "" when it may."""
+        """Why no project may work at this path, whether it exists or not; "" if it may."""
         if real == Path("/"):
             return ROOT
         here = _identity(real)
@@ -199,8 +200,8 @@ def _code() -> tuple[Path, ...]:
 @cache
 def _code_of(base: Path, prefix: str) -> tuple[Path, ...]:
     """The checkout that the service runs from, its virtual environment, and Python's own library
-    and packages where they lie elsewhere. The prefix of a Python of the system holds far more than
-    that Python. As written, too: a link on the way is as good as what it leads to."""
+    and packages if they are elsewhere. Not the prefix of a system Python, which holds far more.
+    Unresolved paths too: to replace a link on the way is as good as to replace its target."""
     own = [base] if prefix == sys.base_prefix else [base, Path(prefix)]
     own += [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
     found = dict.fromkeys([*own, *(path.resolve() for path in own)])
@@ -219,7 +220,7 @@ def _identity(path: str | Path) -> Identity | None:
 
 
 def _levels(real: str | Path) -> list[Identity]:
-    """Of the directory and of all it lies in."""
+    """Identities of the directory and all its parents."""
     level, found = str(real), [_identity(real)]
     while level != "/":
         level = os.path.dirname(level)  # noqa: PTH120 - as above
@@ -228,7 +229,7 @@ def _levels(real: str | Path) -> list[Identity]:
 
 
 def _home_of_owner(real: Path) -> Identity | None:
-    """A home belongs to its user."""
+    """The home directory of the user who owns the directory, or None."""
     with suppress(OSError, KeyError):
         return _identity(pwd.getpwuid(real.stat().st_uid).pw_dir)
     return None

@@ -1,7 +1,7 @@
-"""The network of a clone that a client or a turn asks for: what commands of a turn reach.
+"""The network of a clone for a client or a turn: the same hosts that commands of a turn reach.
 
-git runs outside of the sandbox, so its host is judged by the rules of the turns' proxy before
-anything is asked, and all of its connections, redirected ones too, go through that proxy. See
+git runs outside of the sandbox, so the host is checked by the rules of the turns' proxy before any
+connection, and all of git's connections, redirected ones too, go through that proxy. See
 docs/design/trust.md#tools-outside-the-sandbox.
 """
 
@@ -24,7 +24,7 @@ from workspace.engines.proxy.rules import ConnectionNotAllowed, Rules
 HERE = "127.0.0.1"
 PORTS = {"http": 80, "https": 443, "git": 9418, "ssh": 22}
 TUNNEL = str(Path(proxies.__file__).resolve().with_name("tunnel.py"))
-# The one sentence for whatever git says: what answers there, and how, is not for the caller to see.
+# The same sentence for every failure: the caller must not learn what answers there, and how.
 FAILED = (
     "could not be cloned: nothing answers there, there is no such repository, "
     "or this service may not read it"
@@ -32,8 +32,8 @@ FAILED = (
 
 
 def refusal(host: str, port: int, network: Network) -> str:
-    """Why nothing may be cloned from there; "" where it may, and for a name without an address,
-    which the proxy looks up again as ssh may have another for it."""
+    """Why nothing may be cloned from there; "" if it may. Also "" for a name without an address:
+    ssh may have another name for the host, and the proxy checks that one."""
     try:
         rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         Rules(network).judged(host, port, [str(row[4][0]) for row in rows])
@@ -46,7 +46,7 @@ def refusal(host: str, port: int, network: Network) -> str:
 
 @contextmanager
 def way(network: Network) -> Iterator[int]:
-    """The port of a proxy that judges by these rules, until the clone is over."""
+    """Run a proxy with the rules of this network inside the block; yields its port."""
     from workspace.engines.proxy.server import Proxy  # most processes never clone
 
     proxy = Proxy(Rules(network), None, lambda host, port, refused: None)
@@ -65,11 +65,11 @@ def way(network: Network) -> Iterator[int]:
         yield port
     finally:
         loop.call_soon_threadsafe(ended.set)
-        thread.join(1)  # what looks a name up for a git that was stopped may take longer
+        thread.join(1)  # a name lookup for a git that was stopped may take longer
 
 
 def settings(port: int) -> list[str]:
-    """What sends git's HTTP through the proxy, whatever the user's configuration says of a host."""
+    """Options that send git's HTTP through the proxy, whatever the user's configuration says."""
     proxy = f"http://{HERE}:{port}"
     given = (
         f"http.proxy={proxy}",
@@ -80,8 +80,8 @@ def settings(port: int) -> list[str]:
 
 
 def environment(port: int) -> dict[str, str]:
-    """What sends ssh and git's own protocol through it. No connection that is open already is
-    used, and no host is left out."""
+    """Variables that send ssh and git's own protocol through the proxy. No connection that is open
+    already is reused, and no host is exempt."""
     command = shlex.join([sys.executable, "-I", "-S", TUNNEL]).replace("%", "%%")
     ssh = ["ssh", "-o", "BatchMode=yes", "-o", "ControlPath=none"]
     return {

@@ -1,6 +1,6 @@
-"""One project as a value: what its file says, and what holds where the file is silent.
+"""One project as a value: the content of its file, and the values in effect where it has none.
 
-Never reads the file or writes; `store.py` does. `place` asks the disk where its agents may work.
+Files are read and written by `store.py`; only `place` looks at the disk.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from workspace.projects import cloning, folders, schema
 FILE = "project.yaml"
 OVERVIEW, CHANGELOG = "OVERVIEW.md", "CHANGELOG.md"
 DOCUMENTS = (OVERVIEW, CHANGELOG)
-CHARACTERS_PER_TOKEN = 4  # as the budgets of the documents are counted
+CHARACTERS_PER_TOKEN = 4  # for the token budgets of the documents
 _INSTANCE = {
     "maxSpawnDepth": "max_spawn_depth",
     "hooksMcpEnabled": "hooks_mcp",
@@ -32,9 +32,9 @@ _INSTANCE = {
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A project that lives in another home: on the hosts that see its directory.
+    """A project that lives in another home: on the nodes that have its directory.
 
-    `node` is one of those, a running one if there is one; None when none is known.
+    `node` is one of them, a running one if possible; None if none is known.
     """
 
     slug: str
@@ -45,7 +45,7 @@ class Away:
 
     @property
     def place(self) -> str:
-        """Where, as a sentence goes on with it."""
+        """Where it lives, as part of a sentence."""
         if self.node is None:
             return "with another projects directory on the same database"
         url = f", {self.url}" if self.url else ""
@@ -54,9 +54,9 @@ class Away:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project as its file is now; with `error`, as it was last read well.
+    """One project as its file is now; with `error`, as the file was when last valid.
 
-    `taken`: its name belongs to another home's project; it is shown, and nothing else.
+    `taken`: its name belongs to another home's project, so it is only shown.
     """
 
     slug: str
@@ -70,7 +70,7 @@ class Project:
     taken: bool = False
 
     def written(self, key: str) -> Any:
-        """The file's own value, or None when it is absent or not usable."""
+        """The value in the file, or None if it is absent or not usable."""
         value = self.data.get(key)
         try:
             return None if value is None else schema.KEYS[key].read(value)
@@ -78,7 +78,7 @@ class Project:
             return None
 
     def effective(self, key: str) -> Any:
-        """The value that holds: the file's, else the instance's, else the default."""
+        """The value in effect: the file's, else the instance's, else the default."""
         value = self.written(key)
         if key == "curation":
             return _curation_defaults() | (value or {})
@@ -106,7 +106,7 @@ class Project:
 
     @property
     def warnings(self) -> list[str]:
-        """What in the file has no effect, one sentence each."""
+        """One sentence for each part of the file that has no effect."""
         found = []
         if self.place.problem and not folders.named(self.data):
             found.append(self.place.refusal)
@@ -128,7 +128,7 @@ class Project:
 
     @property
     def trouble(self) -> str:
-        """What is wrong with its file, as a sentence goes on that names it."""
+        """What is wrong with its file, as the end of a sentence that begins with its name."""
         prefix = "" if self.error.startswith("cannot be ") else "cannot be read: "
         return f"{prefix}{self.error}"
 
@@ -162,19 +162,19 @@ class Project:
 
     @property
     def place(self) -> folders.WorkingDirectory:
-        """Where its agents work as things stand on the disk, and why they may not."""
+        """Where its agents work, by the disk as it is now, and the reason if they may not."""
         return folders.of(self.data) or folders.own(self.own_dir)
 
     @property
     def working_dir(self) -> Path:
         """The directory named by `path`, else the checkout of a cloned project, else the project's
-        directory. What acts there asks `place` whether it may."""
+        directory. Code that acts in it must first check `place.problem`."""
         return self.place.dir
 
     @property
     def own_dir(self) -> Path:
-        """Where prompt files and attachments lie: the working directory, unless that is the user's
-        own."""
+        """Where prompt files and attachments are kept: the working directory, unless that is a
+        directory of the user's."""
         if self.repo and not folders.named(self.data):
             return self.dir / cloning.directory_name(self.repo)
         return self.dir
@@ -185,7 +185,7 @@ class Project:
 
     @property
     def network(self) -> NetworkSetting:
-        """What the file itself says; with the instance's say it is `reach.network`."""
+        """The file's own setting; `reach.network` combines it with the instance's."""
         return reach.written(self.data.get("network"))
 
     @property
@@ -202,7 +202,7 @@ class Project:
 
 
 def default_zone() -> str:
-    """The zone of what names none: the instance's, else that of this machine."""
+    """The time zone where none is named: the instance's, else that of this machine."""
     return settings.SVC.timezone or zones.host().name
 
 

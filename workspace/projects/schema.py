@@ -1,7 +1,7 @@
-"""What the keys of project.yaml may hold, and what holds where a key is absent.
+"""The valid values of each key of project.yaml, and its default.
 
-One table serves both directions: a value written through the API must pass its reader, and a
-hand-written value that does not pass counts as absent.
+The same table serves both directions: a value written through the API must pass the key's reader,
+and a hand-written value that does not pass counts as absent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NO_SLUG = 'name: no usable letters or digits for a slug; pass slug (e.g. "notes-
 
 
 class Unfit(ValueError):
-    """A value a key cannot hold; the text is the reason."""
+    """A value that a key cannot have; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def relative_paths(value: Any) -> list[str]:
 
 
 def folder(value: Any) -> str:
-    """A directory as it is written; whether agents may work there is for folders.py to say."""
+    """The path of a directory as written; folders.py decides whether agents may work there."""
     text = line(1, 4096)(value)
     if not (text == "~" or text.startswith(("/", "~/"))):
         raise Unfit("must be a whole path, from / or ~/ on; no variable in it is read")
@@ -148,7 +148,7 @@ def folder(value: Any) -> str:
 
 
 def variable_names(value: Any) -> list[str]:
-    """Names for `turnEnv`; what would carry a secret of the service is never passed on."""
+    """The names in `turnEnv`; variables with secrets of the service are never passed on."""
     names = lines(value)
     for name in names:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
@@ -180,7 +180,7 @@ def model(value: Any) -> str:
 
 
 def network(value: Any) -> str | dict[str, Any] | None:
-    """What turns may reach, as it is written to the file; an empty map says nothing."""
+    """The network setting of turns as written to the file; None for an empty mapping."""
     try:
         return networks.read(value).plain()
     except networks.BadNetwork as error:
@@ -188,7 +188,7 @@ def network(value: Any) -> str | dict[str, Any] | None:
 
 
 def servers(value: Any) -> dict[str, Any]:
-    """MCP servers for agents as they are written to the file; all of them must be usable."""
+    """MCP servers for agents as written to the file; Unfit unless all are usable."""
     found, bad = tool_servers.read(value)
     for name, reason in bad.items():
         raise Unfit(f"{name}: {reason}" if name else reason)
@@ -237,17 +237,17 @@ KEYS: dict[str, Key] = {
 
 
 def rights(mode: str) -> int:
-    """How much a permission mode allows; an unknown one allows least."""
+    """The rank of a permission mode: higher ones allow more; an unknown one is lowest."""
     return _BY_RIGHTS.index(mode) if mode in _BY_RIGHTS else -1
 
 
 def capped(mode: str, cap: str | None) -> str:
-    """The mode itself, or the cap where the mode allows more."""
+    """The mode, or `cap` if the mode allows more than that."""
     return mode if cap is None else min(mode, cap, key=rights)
 
 
 def derive_slug(name: str) -> str:
-    """The slug a name gives; Invalid when nothing is left of it."""
+    """The slug made from a name; Invalid if nothing is left of it."""
     ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")[:SLUG_MAX].strip("-")
     if not slug:

@@ -1,5 +1,5 @@
-"""Directories in which Claude Code and Codex had sessions, as their own files say. Read, never
-written: the first lines of a few files, and no link out of their folders.
+"""Directories in which Claude Code and Codex had sessions, according to their own files. These are
+only read: the first lines of a few files, and no link out of their folders is followed.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ import orjson
 from config.storage import opening
 
 CODEX = ".codex/sessions"
-FOLDERS = 500  # of Claude Code, a directory each
-TRIED = 3  # files of one of them
+FOLDERS = 500  # of Claude Code, one per directory
+TRIED = 3  # files tried in each folder
 FILES = 300  # of Codex, the newest
 ENTRIES = 2000  # of one folder
-EDGE = 1 << 16  # bytes of an end of a file
+EDGE = 1 << 16  # bytes read at either end of a file
 KNOWN = 2000
 CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
-_known: dict[str, str] = {}  # a session keeps to the directory it began in
+_known: dict[str, str] = {}  # by path: a session stays in the directory it began in
 
 
 def of_claude_code() -> Path:
-    """Where Claude Code keeps the sessions of the person who runs this service."""
+    """The folder in which Claude Code keeps the sessions of the user who runs this service."""
     return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "projects"
 
 
 def claude() -> Iterator[str]:
-    """A folder per directory, with a file per session; the last used first."""
+    """Directories of Claude Code's sessions, the last used first. It has a folder for each
+    directory, with a file per session."""
     root = of_claude_code()
     folders = heapq.nlargest(FOLDERS, _entries(root), key=_changed)
     for folder in folders:
@@ -43,7 +44,8 @@ def claude() -> Iterator[str]:
 
 
 def codex() -> Iterator[str]:
-    """A file per session, below a folder per day; the newest first."""
+    """Directories of Codex's sessions, the newest first. It has a file per session, in a folder
+    per day."""
     root = Path.home() / CODEX
     for path in islice(_newest(root, 3), FILES):
         if cwd := _cwd(path, root):
@@ -53,8 +55,8 @@ def codex() -> Iterator[str]:
 def ends(
     path: str, size: int = 0, *, within: Path | None = None, edge: int = EDGE
 ) -> tuple[bytes, bytes]:
-    """The beginning of a session's file, and of one of this `size` its end, as far as that is not
-    the beginning. OSError for what is no regular file."""
+    """The first bytes of a session's file and, given its `size`, the last bytes after these.
+    OSError if it is not a regular file."""
     fd = opening.regular(path, within=within)
     try:
         head = os.pread(fd, edge, 0)
@@ -64,7 +66,7 @@ def ends(
 
 
 def _newest(folder: Path, depth: int) -> Iterator[str]:
-    """Sessions below years, months and days: their names are in the order of time."""
+    """Sessions below folders of years, months and days; the order of names is that of time."""
     entries = sorted(_entries(folder), key=lambda one: one.name, reverse=True)
     for entry in entries:
         if not depth and _is_session(entry.name):
@@ -90,7 +92,7 @@ def _is_session(name: str) -> bool:
 
 
 def _cwd(path: str, root: Path) -> str:
-    """What the first lines of a session call its directory; "" where they name none."""
+    """The directory that the first lines of a session name; "" if none."""
     if (known := _known.get(path)) is not None:
         return known
     with suppress(OSError, ValueError):

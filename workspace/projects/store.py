@@ -1,7 +1,7 @@
 """Projects: directories with a project.yaml, read as they are now.
 
-The file decides; the index row only remembers the last good value of a file that broke, and which
-home a name belongs to where hosts with different projects directories share a database.
+The file decides. The index row only keeps the last valid content of a file that is broken now, and
+the home a name belongs to, if hosts with different projects directories share a database.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from workspace.engines.network import Network
 from workspace.projects import cloning, folders, schema
 from workspace.projects.project import FILE, Away, Project
 
-STAGING = ".svc-new-"  # no valid slug: a project being made is not listed
-FRESH_S = 1.0  # of what other homes have
-NAMED = 20  # projects in one sentence
+STAGING = ".svc-new-"  # not a valid slug, so a project being made is not listed
+FRESH_S = 1.0  # how long the list of other homes' projects is kept
+NAMED = 20  # projects named in one sentence
 _elsewhere: tuple[float, list[Away]] = (0.0, [])
 READ_ONLY = frozenset(
     (
@@ -49,14 +49,14 @@ class Elsewhere(NotFound):
 
 
 class SlugTaken(Elsewhere):
-    """A directory is here, but a project of another home had its name first."""
+    """The directory is here, but a project of another home had its name first."""
 
     status = 409
     code = "taken"
 
 
 def get(slug: str) -> Project:
-    """The project as its file is now. NotFound when there is none; Elsewhere, SlugTaken."""
+    """The project as its file is now. Raises NotFound, Elsewhere, SlugTaken."""
     project = _read(slug) if schema.is_slug(slug) else None
     if project is None:
         raise _missing(slug)
@@ -73,15 +73,15 @@ def _missing(slug: str) -> NotFound:
 
 
 def working_dir(slug: str) -> Path | None:
-    """Where the agents of a project work, None where there is no such directory."""
+    """Where the agents of a project work; None if there is no such directory or they may not."""
     project = _read(slug) if schema.is_slug(slug) else None
     place = project.place if project else None
     return place.dir if place and not place.problem and place.dir.is_dir() else None
 
 
 def workable(project: Project) -> Path:
-    """The real directory in which a turn of this project is about to work. Conflict with the
-    reason when it may not work there now."""
+    """The real directory in which a turn of this project will work. Conflict with the reason if
+    it may not work there now."""
     place = project.place
     if place.problem:
         raise Conflict(f"This project cannot work: {place.refusal}.", code="no_folder")
@@ -89,7 +89,7 @@ def workable(project: Project) -> Path:
 
 
 def working_at() -> dict[Path, list[str]]:
-    """The projects that `path` leads to each directory; two may share one."""
+    """Directory -> slugs of the projects whose `path` leads to it."""
     found: dict[Path, list[str]] = {}
     wall = folders.Wall.now()
     for project in all():
@@ -100,12 +100,12 @@ def working_at() -> dict[Path, list[str]]:
 
 
 def writable(slug: str) -> Project:
-    """Like get, but refuses a project whose file cannot be parsed."""
+    """Like get, but Conflict if the project's file cannot be parsed."""
     return sound(get(slug))
 
 
 def sound(project: Project) -> Project:
-    """The project itself; Conflict when its file is broken, which refuses every write."""
+    """The project itself; Conflict if its file is broken, as every write is refused then."""
     if project.error:
         text = f"project.yaml of {project.slug} {project.trouble}"
         raise Conflict(text, code="bad_project_file")
@@ -113,19 +113,19 @@ def sound(project: Project) -> Project:
 
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
-    """Every project that can be worked with here, by slug."""
+    """Every project that is usable here, in the order of slugs."""
     return [project for project in listed() if not project.taken]
 
 
 def listed() -> list[Project]:
-    """Every project there is a directory for, by slug, also one whose name is taken."""
+    """Every project that has a directory, in the order of slugs, also one whose name is taken."""
     return [project for slug in sorted(slugs()) if (project := _read(slug))]
 
 
 def unguarded() -> list[str]:
-    """One sentence for all projects whose turns have this machine's own network; else nothing."""
+    """One sentence about all projects whose turns have this machine's own network; [] if none."""
     if not reach.on_host(NetworkSetting()):
-        return []  # no project is wider than the instance
+        return []  # no project has more than the instance
     slugs = [project.slug for project in all() if reach.on_host(project.network)]
     more = [f"{len(slugs) - NAMED} more"] if len(slugs) > NAMED else []
     named = ", ".join([*slugs[:NAMED], *more])
@@ -133,16 +133,16 @@ def unguarded() -> list[str]:
 
 
 def others() -> QuerySet[models.Project]:
-    """The rows of projects that live in another home; none where the database serves one."""
+    """Rows of projects that live in another home; none if the database serves only one home."""
     if not homes.home():
         return models.Project.objects.none()
     return models.Project.objects.exclude(homes.adoptable())
 
 
 def elsewhere() -> list[Away]:
-    """Every project that lives in another home, by slug, and where; [] while that is not known.
+    """The projects of other homes, and where they live; [] while the database is gone.
 
-    Asked of the database once in FRESH_S: with every list it would cost more than the list."""
+    Queried once in FRESH_S: with every list of projects it would cost more than the list."""
     global _elsewhere  # noqa: PLW0603 - one per process
     known_until, found = _elsewhere
     if time.monotonic() >= known_until:
@@ -152,7 +152,7 @@ def elsewhere() -> list[Away]:
 
 
 def away(slug: str) -> Away | None:
-    """Where a project lives that does not live here."""
+    """Where a project of another home lives; None if there is no such project."""
     row = database.unless_gone(lambda: others().filter(slug=slug).first(), lambda: None)
     return _away(row) if row else None
 
@@ -169,7 +169,7 @@ def _away(row: models.Project) -> Away:
 
 
 def slugs() -> Iterator[str]:
-    """Names of directories that can be projects, unordered."""
+    """Names of directories that can be projects, in no order."""
     with os.scandir(settings.PROJECTS_DIR) as entries:
         yield from (entry.name for entry in entries if schema.is_slug(entry.name))
 
@@ -223,9 +223,9 @@ def create(
     over_mcp: bool = False,
     network: Network | None = None,
 ) -> Project:
-    """Make the directory and its project.yaml, cloning first when a repository is named, for a
-    caller with a `network` only from what is reached there. With `path` its agents work in that
-    directory, in which nothing is written here."""
+    """Make the directory and its project.yaml. `repo` is cloned first; a caller with a `network`
+    can clone only from hosts that it reaches. With `path` agents work in that directory, and this
+    writes nothing in it."""
     given = {"name": name, "summary": summary, "group": group, "status": status, "repo": repo}
     given["path"] = path
     present = {key: value for key, value in given.items() if value is not None}
@@ -247,7 +247,7 @@ def create(
 
 
 def creation_slug(*, name: str, slug: str | None = None) -> str:
-    """The slug a create call would make; policy asks before anything is made."""
+    """The slug that create would use, so that permissions can be checked before."""
     return _new_slug(slug, name, may_exist=True)
 
 
@@ -268,7 +268,7 @@ def _new_slug(slug: str | None, name: str, *, may_exist: bool = False) -> str:
 def _make(
     target: Path, content: dict[str, Any], *, local: bool, network: Network | None = None
 ) -> None:
-    """Build beside the target and move it there whole: half a project is never seen."""
+    """Build the project beside `target` and rename it, so that half a project is never seen."""
     staging = target.with_name(STAGING + ids.ulid())
     staging.mkdir(mode=0o700)
     try:
@@ -286,7 +286,7 @@ def _make(
 
 
 def clear_staging(*, older_than_s: float = 3600) -> None:
-    """Remove what a crash in the middle of a creation left behind."""
+    """Remove what a crash during a creation left behind."""
     limit = dt.datetime.now(dt.UTC).timestamp() - older_than_s
     for path in settings.PROJECTS_DIR.glob(STAGING + "*"):
         entry = path.lstat()
@@ -297,7 +297,7 @@ def clear_staging(*, older_than_s: float = 3600) -> None:
 def update(
     slug: str, patch: Mapping[str, Any], *, if_match: str | None = None
 ) -> tuple[Project, list[str]]:
-    """Apply a partial change; `None` removes a key. Returns the project and the warnings."""
+    """Apply a partial change; `None` removes a key. Return the project and warnings."""
     project = writable(slug)
     known = {key: value for key, value in patch.items() if key in schema.KEYS}
     ignored = patch.keys() - known.keys() - READ_ONLY
@@ -309,8 +309,8 @@ def update(
 
 
 def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """What really changes; `None` = remove. Immutable keys may only be sent back as they are."""
-    if patch.get(folders.KEY) == "":  # as a project without one shows it
+    """The keys that really change; `None` = remove. Immutable keys must be unchanged or null."""
+    if patch.get(folders.KEY) == "":  # how a project without `path` is shown
         patch = {**patch, folders.KEY: None}
     fixed = [key for key in patch if schema.KEYS[key].immutable]
     problems = [
@@ -334,12 +334,12 @@ def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refused_network(value: Any) -> list[Problem]:
-    """What a page must not write, and a hand-written file has without effect."""
+    """Problems of a network setting that would have no effect if written by hand."""
     return [Problem("network", reason) for reason in reach.refusals(reach.written(value))]
 
 
 def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) -> dict[str, Any]:
-    """Every value through its reader; all problems are reported together."""
+    """All values, each read by its key's reader; Invalid with all problems together."""
     problems = problems or []
     accepted = {}
     for key, value in values.items():
@@ -365,7 +365,7 @@ def _spliced(data: bytes, changes: Mapping[str, Any]) -> bytes:
 def edit_file(
     project: Project, edit: Callable[[bytes], bytes], *, if_match: str | None = None
 ) -> None:
-    """Change project.yaml through the kernel's writer; the one way this app writes it."""
+    """Change project.yaml through the kernel's writer; this app writes it only here."""
 
     def apply(data: bytes | None) -> bytes:
         if data is None:
@@ -382,16 +382,16 @@ def edit_file(
 
 
 def document(project: Project, name: str, *, limit: int = 4 * 1024 * 1024) -> bytes | None:
-    """One of DOCUMENTS as it is now, None where there is none; never through a symlink outside.
+    """One of DOCUMENTS as it is now, None if missing; symlinks to the outside are not followed.
 
-    OSError when it is unreadable or over `limit` bytes, UnsafePath when it leads elsewhere.
+    OSError if it is unreadable or over `limit` bytes, UnsafePath if it leads elsewhere.
     """
     snapshot = files.read(paths.inside(project.dir, name), limit=limit, within=project.dir)
     return snapshot.data if snapshot else None
 
 
 def document_text(project: Project, name: str) -> str | None:
-    """What can be shown of one of DOCUMENTS; None for what cannot be read or is over 256 KiB."""
+    """The text of one of DOCUMENTS; None if missing, unreadable or over 256 KiB."""
     try:
         data = document(project, name, limit=256 * 1024)
     except (OSError, paths.UnsafePath):

@@ -1,5 +1,5 @@
-"""Servers of tools for agents (MCP): which a project has, and which of them its turns are given.
+"""Servers of tools for agents (MCP): which ones a project has, and which its turns are given.
 
-Three places name them, the nearer one first: project.yaml, svc.config.yaml, and the project's own
-`.mcp.json`, which is used only after a person agreed to exactly its content.
+They are configured in three places, the nearest first: project.yaml, svc.config.yaml, and the
+project's own `.mcp.json`, which is used only after a person agreed to exactly its content.
 """

@@ -1,7 +1,7 @@
-"""A person's word that the servers of one `.mcp.json` may be used: for exactly these bytes.
+"""A person's consent to use the servers of one `.mcp.json`, given for exactly its bytes.
 
 It is kept in the projects directory outside of every project, where no sandbox shows it, so that an
-agent cannot write it. Any other content asks again.
+agent cannot write it. Any other content needs a new consent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOT_A_PERSON = "only a person may let a project's own servers be used, in the pr
 
 
 def given(project: Project) -> str:
-    """The sha256 of the content that a person agreed to; "" for none."""
+    """The sha256 of the content that a person agreed to; "" if there is none."""
     try:
         kept = orjson.loads(opening.contents(_path(project), limit=LIMIT))
         return str(kept["sha256"])
@@ -32,7 +32,8 @@ def given(project: Project) -> str:
 
 
 def give(project: Project, sha256: str, *, principal: Principal) -> None:
-    """Use the servers of this content. Conflict when the file says something else by now."""
+    """Consent to the servers of this content. Conflict if the file has changed since, NotFound if
+    it is gone, Denied unless the caller is a person."""
     _need_person(principal)
     found = mcpfile.read(project)
     if found is None:
@@ -50,7 +51,7 @@ def give(project: Project, sha256: str, *, principal: Principal) -> None:
 
 
 def withdraw(project: Project, *, principal: Principal) -> None:
-    """Use none of them any more."""
+    """Withdraw the consent: none of the servers is used any more. Denied like `give`."""
     _need_person(principal)
     if _path(project).exists():
         files.change(_path(project), lambda _now: None)

@@ -1,7 +1,7 @@
 """The `.mcp.json` in a project's working directory, in Claude Code's format.
 
-A checkout brings it, so it is a stranger's word: read within bounds, shown, and never used before
-a person agreed to it (consent.py).
+It may come with a checkout and is not trusted: it is read within limits, shown, and never used
+before a person agreed to it (consent.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIMIT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class McpFile:
-    """What the file says now. `error`: why nothing of it can be used. `bad`: name -> reason."""
+    """The content of the file. `error`: why none of it is usable. `bad`: name -> reason."""
 
     sha256: str = ""
     servers: Mapping[str, Server] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class McpFile:
 
 
 def read(project: Project) -> McpFile | None:
-    """The file as it is now; None where there is none."""
+    """The file as it is now; None if there is none."""
     root = project.working_dir
     try:
         data = opening.contents(root / NAME, limit=LIMIT, within=root)
@@ -68,7 +68,7 @@ def _read(sha256: str, listed: Mapping[str, Any]) -> McpFile:
 
 
 def _server(name: str, entry: Any) -> Server:
-    """One entry; what it does not know of Claude Code's format has no effect. Raises BadServer."""
+    """One entry; unknown keys of Claude Code's format have no effect. Raises BadServer."""
     servers.check_name(name)
     if not isinstance(entry, dict):
         raise BadServer("must be a mapping with a command or a url")

@@ -1,4 +1,4 @@
-"""Which servers the turns of a project are given, and what is said of each that they are not."""
+"""Which servers the turns of a project are given, and why the other ones are not."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from workspace.projects.project import Project
 from workspace.servers import consent, mcpfile
 
 USED, ASKS, OFF = "used", "asks", "off"
-SOURCES = ("project", "instance", "file")  # the nearer one first
+SOURCES = ("project", "instance", "file")  # the nearest first
 AGREE = "nobody has said yet that it may be used (settings of the project)"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One server of one source. `server` is None where the entry cannot be read."""
+    """One server of one source. `server` is None if the entry is invalid."""
 
     name: str
     source: str
@@ -37,16 +37,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Every server that some place names for a project, and its file as it is now."""
+    """Every server configured for a project in any place, and its file as it is now."""
 
     rows: tuple[Row, ...]
     file: mcpfile.McpFile | None
-    agreed: bool  # to the file, as it is now
-    asked_again: bool  # a person agreed to what the file said before
+    agreed: bool  # a person agreed to the file as it is now
+    asked_again: bool  # a person agreed to an earlier content of the file
 
 
 def listing(project: Project) -> Listing:
-    """The servers of a project, each with its state; of equal names the nearest is used."""
+    """The servers of a project with their states; of those with one name the nearest is used."""
     file, agreed = mcpfile.read(project), consent.given(project)
     holds = file is not None and bool(agreed) and agreed == file.sha256
     rows: dict[tuple[str, str], Row] = {}
@@ -63,13 +63,13 @@ def listing(project: Project) -> Listing:
 
 
 def of_turn(project: Project) -> tuple[Server, ...]:
-    """What a turn of the project is given, with the values of secrets."""
+    """The servers that a turn of the project is given, with the values of secrets."""
     found = listing(project).rows
     return tuple(row.server for row in found if row.server is not None and row.state == USED)
 
 
 def secrets(given: tuple[Server, ...]) -> tuple[str, ...]:
-    """The values that no log, notice or error may show: those of the service's environment."""
+    """Values that no log, notice or error may show: those from the service's environment."""
     found = [
         text.removeprefix("Bearer ").removeprefix("Basic ")
         for server in given
@@ -80,12 +80,12 @@ def secrets(given: tuple[Server, ...]) -> tuple[str, ...]:
 
 
 def seen_path(slug: str) -> Path:
-    """Where turns remember what became of each server."""
+    """The file in which turns record what became of each server."""
     return Path(settings.DATA_DIR) / "state" / "servers" / f"{slug}.json"
 
 
 def seen(slug: str) -> dict[str, Any]:
-    """name -> {error, tools, at} of the last turn that started it."""
+    """Name of a server -> {error, tools, at} of the last turn that started it."""
     try:
         return kept.read(opening.contents(seen_path(slug), limit=kept.LIMIT))
     except OSError:
@@ -93,7 +93,7 @@ def seen(slug: str) -> dict[str, Any]:
 
 
 def unknown(project: Project, tools: Mapping[str, str] | list[str]) -> list[str]:
-    """A sentence for each entry of a tool list that names a server which turns are not given."""
+    """A sentence for each entry of a tool list whose server the turns are not given."""
     names = [name for name in tools if name.startswith("mcp__") and not _ours(name)]
     if not names:
         return []
@@ -107,13 +107,13 @@ def unknown(project: Project, tools: Mapping[str, str] | list[str]) -> list[str]
 
 
 def grantable(project: Project) -> dict[str, str]:
-    """The entry of a tool list that grants all of a server -> what stands behind it."""
+    """The entry of a tool list that grants all tools of a server -> a description of the server."""
     used = [server for row in listing(project).rows if row.state == USED and (server := row.server)]
     return {f"{server.prefix}*": f"MCP server: {shown(server)[:200]}" for server in used}
 
 
 def of_instance() -> list[str]:
-    """What in the instance's own setting has no effect."""
+    """A sentence for each part of the instance's own setting that has no effect."""
     return servers.sentences(servers.read(settings.SVC.mcp_servers)[1])
 
 
@@ -122,7 +122,7 @@ def _ours(name: str) -> bool:
 
 
 def _why(name: str, rows: tuple[Row, ...]) -> str:
-    """Why an entry finds no server."""
+    """Why an entry of a tool list matches no server."""
     for row in rows:
         if grants(name, f"mcp__{row.name}__"):
             return f"the MCP server {row.name} is not used, {row.reason}"
@@ -176,5 +176,5 @@ def _absent(name: str) -> str:
 
 
 def shown(server: Server) -> str:
-    """What is started or asked, as a person would type it; no value of a secret is in it."""
+    """The command or URL of the server, without any values of secrets."""
     return shlex.join(server.command) if server.command else server.url

@@ -1,1 +1,1 @@
-"""Connections: how one is spoken on, whose it is, whose are served; streams that share one."""
+"""Connections: their protocol, their users, which users are served, and streams that share one."""

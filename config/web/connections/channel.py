@@ -1,7 +1,8 @@
-"""One connection of the server: its requests one by one, its user, and its patience.
+"""One connection of the server: its requests one after another, its user, and its timeouts.
 
-A client has so long for its headers and must send a body at some pace, so that one that drips
-keeps nothing for long; what exceeds the limits of HTTP is answered before the connection ends.
+A client has limited time for its headers and must send a body at some pace, so a slow one holds
+nothing for long. A request that exceeds the limits of HTTP gets an answer before the connection
+ends.
 """
 
 # ruff: noqa: N802 - Twisted calls these by their own names
@@ -23,9 +24,9 @@ from config.web.connections import peers
 http: Any = twisted_http  # Twisted's web part is not typed
 LineReceiver: Any = basic.LineReceiver
 
-DRAIN_S = 1.0  # how long an early answer's connection still swallows the body
-WAIT_S = 60.0  # for the headers of a request, and at most without a byte of its body
-FLOOR = 1024  # bytes of a body that must come in a second, in the long run
+DRAIN_S = 1.0  # how long a body is still discarded after an early answer
+WAIT_S = 60.0  # for the headers of a request, and at most between two pieces of its body
+FLOOR = 1024  # bytes of a body that must arrive per second, on average
 TOO_LONG = "The address of the request is longer than 16384 bytes."
 TOO_LARGE = (
     "The headers of the request are larger than 16384 bytes, or more than 500. In a browser, "
@@ -34,15 +35,15 @@ TOO_LARGE = (
 
 
 class Patience:
-    """How long a slow client is waited for: WAIT_S, and longer by what it sends.
+    """The deadline of a slow client: WAIT_S, extended by what it sends.
 
-    Each FLOOR bytes are good for a second more, but nobody saves up more than WAIT_S. The end only
-    ever moves back, so one timer is enough: when it is due it looks whether the end has come.
+    Each FLOOR bytes add a second, but the deadline is never more than WAIT_S away. It only moves
+    to later times, so one timer is enough: when it fires, it checks whether the deadline has come.
     """
 
     def __init__(self, clock: Any, cut: Callable[[], None]) -> None:
         self._clock, self._cut = clock, cut
-        self._end: float | None = None  # nobody is waited for
+        self._end: float | None = None  # None: no deadline
         self._call: Any = None
 
     def begin(self) -> None:
@@ -58,7 +59,7 @@ class Patience:
         self._end = None
 
     def close(self) -> None:
-        """Nothing is left to wait for, nor of the timer, nor of the connection that keeps this."""
+        """Drop the deadline, the timer, and the reference to the connection that owns this."""
         self._end, self._cut = None, lambda: None
         if self._call is not None:
             self._call.cancel()
@@ -77,27 +78,27 @@ class Patience:
 
 
 class Channel(http.HTTPChannel):  # type: ignore[misc]
-    """One connection. Ends after an answer that came before its body did."""
+    """One connection. It ends after an answer that was sent before the body had arrived."""
 
     clock: Any = None
     peer_uid: int | None = None  # the user of this machine at the other end
     secure = False
-    client: list[Any] | None = None  # both ends, as ASGI wants them: asked once for all requests
+    client: list[Any] | None = None  # both ends as ASGI names them, computed once
     server: list[Any] | None = None
 
     def __init__(self) -> None:
         super().__init__()
         self._draining: Any = None
         self._held: list[bytes] | None = None
-        self._begun = False  # something of the next request has come
-        self._body = False  # its headers have come, its body has not
+        self._begun = False  # some of the next request has arrived
+        self._body = False  # its headers have arrived, its body has not
         self._refused = False
 
     def callLater(self, seconds: float, call: Any) -> Any:
         return self.clock.callLater(seconds, call)
 
     def connectionMade(self) -> None:
-        """Whose it is, is asked at once: nobody can tell of a client that has closed."""
+        """Look up the user at once: the kernel cannot tell it once the client has closed."""
         self._peer, self._host = self.transport.getPeer(), self.transport.getHost()
         self.client, self.server = _address(self._peer), _address(self._host)
         self.secure = super().isSecure()
@@ -143,18 +144,18 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             return False
         try:
             return bool(super().headerReceived(line))
-        except ValueError:  # a length of more digits than Python reads
+        except ValueError:  # a length with more digits than Python parses
             self._respondToBadRequestAndDisconnect()
             return False
 
     def _respondToBadRequestAndDisconnect(self) -> None:
-        if self._body:  # the application has it, and may have begun to answer
+        if self._body:  # the application has begun, and may be answering
             super()._respondToBadRequestAndDisconnect()
         else:
             self._refuse(400, "The request is not valid HTTP/1.1.")
 
     def _refuse(self, status: int, text: str) -> None:
-        """Answer what is no request; what still comes is swallowed until the answer is read."""
+        """Answer input that is no valid request; discard the rest until the answer is read."""
         data = orjson.dumps({"error": text, "code": "invalid" if status == 400 else "too_large"})
         head = b"HTTP/1.1 %d %b\r\nConnection: close\r\nContent-Type: %b\r\nContent-Length: %d"
         head %= status, HTTPStatus(status).phrase.encode(), JSON, len(data)
@@ -182,10 +183,10 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
 
     def _send100Continue(self) -> None:
         super()._send100Continue()
-        self.patience.begin()  # until now the client waited for this
+        self.patience.begin()  # until now the client was waiting for this
 
     def pause_body(self) -> None:
-        """Take no more for now: the client cannot send, so nobody waits for it."""
+        """Stop reading for now: the client cannot send, so its deadline is suspended."""
         self.patience.end()
         self._networkProducer.pauseProducing()
 
@@ -195,8 +196,8 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
         self._networkProducer.resumeProducing()
 
     def hold(self) -> None:
-        """Keep what is written until `release`: headers, body and end then leave as one. Each
-        write lets go of the interpreter, and a busy server waits long to have it back."""
+        """Collect what is written until `release`, so that headers, body and end leave at once.
+        Each write releases the GIL, and a busy server waits long to get it back."""
         self._held = []
 
     def release(self) -> None:
@@ -205,7 +206,7 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             self._send(held[0] if len(held) == 1 else b"".join(held))
 
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Any) -> None:
-        """Twisted's own go around `write`, into the transport's buffer."""
+        """Write the headers by `write`; Twisted's method fills the transport's buffer instead."""
         pairs = headers.getAllRawHeaders()
         lines = [b"%b: %b\r\n" % (name, value) for name, values in pairs for value in values]
         self.write(b"%b %b %b\r\n%b\r\n" % (version, code, reason, b"".join(lines)))
@@ -217,8 +218,8 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             self._send(data)
 
     def _send(self, data: bytes) -> None:
-        """Straight into the socket while nothing waits before it: a write that goes through
-        Twisted's buffer costs two more turns of the loop, a thousand times for each event."""
+        """Write directly to the socket if nothing is buffered: a write through Twisted's buffer
+        costs two more turns of the event loop, and an event may go to a thousand streams."""
         transport: Any = self.transport
         if isinstance(transport, tcp.Connection) and _idle(transport):
             sent = transport.writeSomeData(data)
@@ -227,18 +228,18 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
             transport.write(data)
 
     def writeSequence(self, parts: Iterable[bytes]) -> None:
-        """A body between the marks of a chunk: what is held is put together once."""
+        """Write a body with its chunk marks; parts that are held are joined only once."""
         if self._held is not None:
             self._held.extend(parts)
         else:
             self._send(b"".join(parts))
 
     def drain(self) -> None:
-        """Swallow what still comes, a second at most: closing at once could lose the answer."""
+        """Discard what arrives, at most for a second: closing at once could lose the answer."""
         self._draining = self.callLater(DRAIN_S, self.loseConnection)
 
     def requestDone(self, request: Any) -> None:
-        self.release()  # nothing can be written once this has closed the connection
+        self.release()  # before requestDone may close the connection
         if self._draining is None:
             if self.persistent:
                 self.patience.begin()
@@ -252,16 +253,16 @@ class Channel(http.HTTPChannel):  # type: ignore[misc]
         if self._draining is not None and self._draining.active():
             self._draining.cancel()
         super().connectionLost(reason)
-        self._draining = self._transferDecoder = None  # both keep methods of this
+        self._draining = self._transferDecoder = None  # both refer to methods of this
 
 
 def _address(end: Any) -> list[Any] | None:
-    """A TCP address as ASGI wants it; None for a unix socket."""
+    """A TCP address in the form of ASGI; None for a unix socket."""
     host, port = getattr(end, "host", None), getattr(end, "port", None)
     return None if host is None or port is None else [str(host), port]
 
 
 def _idle(transport: Any) -> bool:
-    """Whether the connection is whole and nothing waits to be written."""
+    """Whether the connection is open and nothing is waiting to be written."""
     waiting = transport.dataBuffer or transport._tempDataBuffer
     return bool(transport.connected) and not waiting and not transport.disconnecting

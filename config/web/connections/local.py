@@ -1,4 +1,4 @@
-"""Which users of this machine are served where nobody signs in, and what is said of it."""
+"""Which users of this machine are served without a login, and the warnings about that."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ EVERYBODY = (
 
 
 def users(options: Any) -> frozenset[int] | None:
-    """Their uids; None where nobody is asked for: every user may, or the system cannot tell."""
+    """Uids of the users that are served; None: all, or the system cannot identify users."""
     if options.local_users is None or not peers.ASKED:
         return None
     return frozenset({0, os.geteuid(), *options.local_users})
 
 
 def login_free(options: Any) -> bool:
-    """Whether the ports of review and dashboard are open to the users of this machine."""
+    """Whether the ports of review and dashboard need no login from users of this machine."""
     return bool(options.auth_mode == "none" or options.local_ports == "open")
 
 
 def warnings(options: Any) -> list[str]:
-    """What stands on every page, in the log and in the doctor's report."""
+    """The warnings on every page, in the log and in the doctor's report."""
     found = []
     if options.auth_mode != "none" and options.local_ports == "open":
         found.append(LOGIN_FREE)

@@ -1,9 +1,9 @@
-"""Which user of this machine is at the other end of a connection, asked from the kernel.
+"""Which user of this machine is at the other end of a connection, according to the kernel.
 
-On loopback both ends of a connection are sockets of this machine, so the kernel can say who owns
+On loopback both ends of a connection are sockets of this machine, so the kernel knows who owns
 the other one: by netlink sock_diag, which looks one connection up by its addresses, or by the
-tables in /proc. Of a socket that its program has closed some kernels say uid 0, as nobody's: such
-an answer is none, and neither is one about another socket.
+tables in /proc. For a socket that its program has closed, some kernels report uid 0 because it
+has no owner; such an answer is ignored, and so is one about another socket.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 
 from config.web.hosts import loopback
 
-NETLINK, SOCK_DIAG = 16, 4  # AF_NETLINK and NETLINK_SOCK_DIAG, which exist on Linux alone
+NETLINK, SOCK_DIAG = 16, 4  # AF_NETLINK and NETLINK_SOCK_DIAG, Linux only
 SOCK_DIAG_BY_FAMILY, REQUEST = 20, 1
 PEERCRED = 17  # SO_PEERCRED
 OPEN = frozenset({1, 4, 5, 8})  # ESTABLISHED, FIN_WAIT1, FIN_WAIT2, CLOSE_WAIT
 TIMEOUT_S = 0.5
 TABLES = Path("/proc/net")
-ASKED = hasattr(socket, "AF_NETLINK") or TABLES.exists()  # whether this system can be asked
+ASKED = hasattr(socket, "AF_NETLINK") or TABLES.exists()  # whether this system can identify users
 
 # linux/netlink.h and linux/inet_diag.h
 _HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port id
@@ -37,7 +37,7 @@ Way = Callable[[End, End], int | None]
 
 
 def uid_of(transport: Any) -> int | None:
-    """The user at the other end of a connection of this machine; None where nobody can say."""
+    """The uid at the other end of a connection within this machine; None if unknown."""
     if not ASKED:
         return None
     there, here = transport.getPeer(), transport.getHost()
@@ -54,7 +54,7 @@ def uid_of(transport: Any) -> int | None:
 
 @cache
 def way() -> Way | None:
-    """The first way that knows whose a connection of our own is; None: there is none here."""
+    """The first method that gives the right user for a connection of our own; None: no method."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection(server.getsockname()) as client,
@@ -72,7 +72,7 @@ def _tells(ask: Way, ends: tuple[End, End], mine: int) -> bool:
 
 
 def by_netlink(there: End, here: End) -> int | None:
-    """One lookup of the kernel, however many connections there are."""
+    """Ask the kernel for one connection; the cost does not grow with their number."""
     forms = [
         struct.pack("!HH16s16s", there[1], here[1], *pair) for pair in _forms(there[0], here[0])
     ]
@@ -84,13 +84,13 @@ def by_netlink(there: End, here: End) -> int | None:
         link.send(head + body)
         data = link.recv(4096)
     if _HEADER.unpack_from(data)[1] != SOCK_DIAG_BY_FAMILY:
-        return None  # there is no such connection
+        return None  # no such connection
     state, ends, uid, inode = _ANSWER.unpack_from(data, _HEADER.size)
     return uid if ends in forms and state in OPEN and (uid or inode) else None
 
 
 def by_table(there: End, here: End) -> int | None:
-    """Through every connection there is, where netlink is refused."""
+    """Search the tables of all connections, for systems that refuse netlink."""
     for pair in _forms(there[0], here[0]):
         wanted = [_shown(pair[0], there[1]), _shown(pair[1], here[1])]
         table = TABLES / ("tcp" if len(pair[0]) == 4 else "tcp6")
@@ -103,13 +103,13 @@ def by_table(there: End, here: End) -> int | None:
 
 
 def _shown(address: bytes, port: int) -> str:
-    """The tables show an address as numbers of 32 bits in the machine's own byte order."""
+    """An address as the tables show it: 32-bit numbers in the machine's own byte order."""
     words = struct.unpack(f"={len(address) // 4}I", address)
     return f"{''.join(f'{word:08X}' for word in words)}:{port:04X}"
 
 
 def _forms(there: bytes, here: bytes) -> list[tuple[bytes, bytes]]:
-    """Both addresses as the kernel may keep them: a socket of IPv6 can talk to one of IPv4."""
+    """Both addresses in the forms the kernel may keep: an IPv6 socket can reach an IPv4 one."""
     mapped = bytes(10) + b"\xff\xff"
     return [(there, here), *([(mapped + there, mapped + here)] if len(there) == 4 else [])]
 
@@ -128,6 +128,6 @@ def _packed(host: str) -> bytes:
 
 
 def _by_credentials(transport: Any) -> int:
-    """Of a unix socket."""
+    """The uid at the other end of a unix socket."""
     found = transport.getHandle().getsockopt(socket.SOL_SOCKET, PEERCRED, 12)
     return int(struct.unpack("=iII", found)[1])

@@ -1,8 +1,8 @@
 """GET /api/streams: several event streams over one connection.
 
-A browser gives one server six connections for all its windows together, so its pages share this
-one. Each stream is asked for as if it came by itself: what a caller may not have, it does not get
-here either. `stream: 2` says that what follows is of the third stream asked for.
+A browser opens at most six connections to a server for all its windows together, so its pages
+share this one. Each stream is requested as if it were alone: a caller gets nothing here that it
+would not get directly. `stream: 2` says that what follows belongs to the third requested stream.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _open: set[_Connection] = set()
 
 
 def connections() -> int:
-    """How many are open in this process."""
+    """How many shared connections are open in this process."""
     return len(_open)
 
 
 class SharedStream:
-    """ASGI app; `app` is the one that serves every address of this port."""
+    """ASGI app of GET /api/streams; `app` serves all addresses of this port."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -48,11 +48,11 @@ class SharedStream:
 
 
 class _Connection:
-    """One connection: it lasts as long as its client and every stream that has begun."""
+    """One connection: it ends when its client leaves or any stream that has begun ends."""
 
     def __init__(self, app: App, send: Send) -> None:
         self.app, self.send = app, send
-        self.told = -1  # the stream that was written last
+        self.told = -1  # number of the stream that was written last
         self.writing = asyncio.Lock()
         self.over = asyncio.Event()
 
@@ -67,7 +67,7 @@ class _Connection:
             _open.discard(self)
             self.over.set()
             gone.cancel()
-            await asyncio.gather(*streams, return_exceptions=True)  # the entrance has logged them
+            await asyncio.gather(*streams, return_exceptions=True)  # the entrance logs errors
 
     async def _until_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
@@ -75,8 +75,8 @@ class _Connection:
         self.over.set()
 
     async def _one(self, number: int, scope: Scope) -> None:
-        """One stream, from its status to its end, with which all end: the client comes back with
-        the ids it has. One that is refused leaves the others alone."""
+        """Run one stream and write its status and events. When it ends, the whole connection ends
+        and the client reconnects with the ids it has; a refused stream leaves the others open."""
         begun = False
 
         async def send(message: Message) -> None:
@@ -95,7 +95,7 @@ class _Connection:
                 self.over.set()
 
     def _nothing(self) -> Receive:
-        """What a request without a body receives: its end, and later that of the connection."""
+        """ASGI's receive of a request without a body: its end, then the connection's disconnect."""
         asked = False
 
         async def receive() -> Message:
@@ -109,7 +109,7 @@ class _Connection:
         return receive
 
     async def _write(self, number: int, data: bytes) -> None:
-        """Whole events, one stream after the other: `data` is never cut."""
+        """Write whole events, one stream at a time: `data` is never split."""
         async with self.writing:
             if number != self.told:
                 self.told = number
@@ -118,7 +118,7 @@ class _Connection:
 
 
 def asked_for(query: bytes) -> list[tuple[str, str]]:
-    """(address, last id or "") of each `follow=<address>#<last id>`. Invalid."""
+    """(address, last id or "") of each `follow=<address>#<last id>`. Invalid if malformed."""
     wanted = parse_qs(query.decode("latin1")).get("follow", [])
     if not 0 < len(wanted) <= MOST:
         raise Invalid(f"follow: name 1 to {MOST} streams, such as follow=/api/events.")
@@ -135,7 +135,7 @@ def asked_for(query: bytes) -> list[tuple[str, str]]:
 
 
 def _alone(scope: Scope, address: str, last: str) -> Scope:
-    """The request for one of them, as its client would have sent it."""
+    """The scope of the request for one stream, as its client would have sent it alone."""
     path, _, query = address.partition("?")
     headers: list[Header] = [pair for pair in scope["headers"] if pair[0] != b"last-event-id"]
     if last:

@@ -1,7 +1,7 @@
-"""A request's body, from the network that brings it to the application that takes it.
+"""A request's body, between the network that delivers it and the application that reads it.
 
-`Body` never holds much more than BUFFER bytes: its producer stops reading the network above
-that. The functions are for applications, which take it by ASGI's `receive`.
+`Body` never holds much more than BUFFER bytes: above that its producer stops reading from the
+network. The functions are for applications, which read it by ASGI's `receive`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Gone(Exception):
 
 
 async def chunks(receive: Receive) -> AsyncIterator[bytes]:
-    """The body as it comes. Raises Gone."""
+    """The pieces of the body as they arrive. Raises Gone."""
     more = True
     while more:
         message = await receive()
@@ -32,12 +32,12 @@ async def chunks(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def read_body(receive: Receive) -> bytes:
-    """The whole body; its size is the guard's business. Raises Gone."""
+    """The whole body; the guard limits its size. Raises Gone."""
     return b"".join([chunk async for chunk in chunks(receive)])
 
 
 async def outlive(receive: Receive, task: asyncio.Future[Any]) -> bool:
-    """Wait for the task, at most until the client leaves, which cancels it; whether it ended."""
+    """Wait for the task; cancel it if the client leaves first. Return whether it ended."""
     gone = asyncio.ensure_future(_disconnect(receive))
     try:
         await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -53,7 +53,7 @@ async def _disconnect(receive: Receive) -> None:
 
 
 class Body:
-    """What has arrived of a request's body, and not been taken by the application yet."""
+    """The part of a request's body that has arrived but was not yet read by the application."""
 
     def __init__(self, resume: Callable[[], None], proceed: Callable[[], None]) -> None:
         self._resume, self._proceed = resume, proceed
@@ -61,7 +61,7 @@ class Body:
         self._wake = asyncio.Event()
         self.size = 0
         self.complete = False  # all of it has arrived
-        self._taken = False  # the application has had the last of it
+        self._taken = False  # the application has read the last of it
         self._closed = False  # answered, or the client left
 
     def feed(self, data: bytes) -> None:
@@ -76,13 +76,13 @@ class Body:
 
     def close(self) -> None:
         self._closed = True
-        self._resume = self._proceed = lambda: None  # they kept the request, which keeps this
+        self._resume = self._proceed = lambda: None  # breaks a cycle through the request
         self._chunks.clear()
-        self.size = 0  # what still comes is swallowed; nobody has to be kept from sending it
+        self.size = 0  # later data is discarded, so the client is not paused
         self._wake.set()
 
     async def receive(self) -> Message:
-        """ASGI's receive: the body as it comes, then a wait for the disconnect."""
+        """ASGI's receive: the body as it arrives, then the disconnect."""
         while not self._closed:
             if not self._taken and (self._chunks or self.complete):
                 return self._take()

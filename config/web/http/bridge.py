@@ -1,7 +1,7 @@
-"""Django behind ASGI: the body is read, then one thread of the pool answers the whole request.
+"""Django under ASGI: the body is read, then one thread of the pool answers the whole request.
 
-Django's own ASGI handler hops between loop and threads and makes a thread (and a database
-connection) per request; a view that has begun is never cancelled half-way because a client left.
+Django's own ASGI handler switches between loop and threads and makes a thread (and a database
+connection) per request. Here a running view is never cancelled half-way because a client left.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class DjangoApp(BaseHandler):
         await self._send(response, send)
 
     def answer(self, scope: dict[str, Any], body: bytes) -> HttpResponseBase | None:
-        """In a thread. None for a request that Django cannot even represent."""
+        """Answer in a thread; None for a request that Django cannot represent."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
             request = ASGIRequest(scope, BytesIO(body))
-            request.META["CONTENT_LENGTH"] = str(len(body))  # a chunked body is whole by now
+            request.META["CONTENT_LENGTH"] = str(len(body))  # also of a chunked body
         except (UnicodeError, ValueError):
             signals.request_finished.send(sender=self.__class__)
             return None

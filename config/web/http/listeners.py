@@ -1,7 +1,7 @@
-"""Opening the ports: which must be had, and who holds the one that cannot be.
+"""Open the ports: which are required, and which process holds a port that is taken.
 
-The main port (and its TLS twin) taken ends the start. The review or dashboard port taken gives up
-that port alone: the part stays reachable under its prefix of the main port.
+If the main port (or its TLS twin) is taken, the start fails. If the review or dashboard port is
+taken, only that port is given up: the part stays reachable under its prefix of the main port.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BACKLOG = 2048  # 1,000 clients that connect at once must not wait for SYN retri
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """One port to open. `hosts`: the first must work, the others are welcome."""
+    """One port to open. Of `hosts` the first must work, the others are optional."""
 
     name: str
     hosts: tuple[str, ...]
@@ -37,7 +37,7 @@ class Listener:
 
 
 def open_ports(listeners: list[Listener], factory: Any) -> dict[str, int]:
-    """Listen everywhere; returns the port each name really got. OptionError for a required one."""
+    """Open all ports; return the real port of each name. OptionError if a required one fails."""
     ports = {}
     for listener in listeners:
         try:
@@ -57,7 +57,7 @@ def _open(listener: Listener, factory: Any) -> int:
             opened.append(_listen(listener, host, port, factory))
         except OSError as error:
             if opened and (error.errno != errno.EADDRINUSE or listener.port == 0):
-                continue  # no IPv6 here, or a number that is free on IPv4 alone
+                continue  # no IPv6 here, or the port is free only on IPv4
             for one in opened:
                 one.stopListening()
             raise
@@ -79,7 +79,7 @@ def _listen(listener: Listener, host: str, port: int, factory: Any) -> Any:
 
 
 def _context(certificate: Path, key: Path) -> Any:
-    """The TLS context, or OptionError: an unreadable pair stops the start."""
+    """The TLS context; OptionError if certificate and key cannot be read."""
     from OpenSSL import SSL
 
     try:
@@ -98,7 +98,7 @@ def _context(certificate: Path, key: Path) -> Any:
 
 @implementer(IOpenSSLContextFactory)
 class _Fixed:
-    """Twisted's idea of a context factory, around one context."""
+    """A context factory for Twisted that always returns one context."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -124,7 +124,7 @@ def _given_up(listener: Listener, error: OSError) -> str:
 
 
 def holder(port: int) -> str:
-    """Who listens on a port, as far as this user may know."""
+    """The process that listens on a port, if this user may see it, as words."""
     found, _ = listening()
     pid = next((one.pid for one in found if one.port == port and one.pid), None)
     try:
@@ -134,7 +134,7 @@ def holder(port: int) -> str:
 
 
 def free(host: str, port: int) -> bool:
-    """Whether a port could be opened now."""
+    """Whether a port can be opened at this moment."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

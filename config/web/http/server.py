@@ -1,4 +1,4 @@
-"""Daphne, with what the gates need: the application starts when the headers are complete.
+"""Daphne, changed as the gates need it: the application starts once the headers are complete.
 
 Stock Daphne receives the whole body first, never waits for a slow reader, and sweeps finished
 requests once a second. Here the body is streamed on demand in both directions, an answer given
@@ -46,12 +46,12 @@ _INVALID = re.compile(b"[" + re.escape(bytes(sorted(INVALID_HEADER_VALUE_BYTES))
 
 @lru_cache(512)
 def _is_name(name: bytes) -> bool:
-    """Whether a header may have the name; clients send the same few."""
+    """Whether a header may have this name. Cached: clients send the same few."""
     return HEADER_NAME_RE.fullmatch(name) is not None
 
 
 class Request(WebRequest):  # type: ignore[misc]
-    """One request, handed to the application as soon as its headers are complete."""
+    """One request, passed to the application as soon as its headers are complete."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,7 +86,7 @@ class Request(WebRequest):  # type: ignore[misc]
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": self.clientproto.partition(b"/")[2].decode("latin1"),
-            "method": self.method.decode("latin1").upper(),  # as Django will; guards compare it
+            "method": self.method.decode("latin1").upper(),  # as Django does; guards compare it
             "path": unquote(self.path.decode("ascii")),
             "raw_path": self.path,
             "root_path": "",
@@ -95,7 +95,7 @@ class Request(WebRequest):  # type: ignore[misc]
             "headers": [
                 (name.lower(), value)
                 for name, values in self.requestHeaders.getAllRawHeaders()
-                if b"_" not in name  # CGI names would confuse the two spellings
+                if b"_" not in name  # in CGI names `_` and `-` are the same
                 for value in values
             ],
             "client": self.channel.client,
@@ -106,7 +106,7 @@ class Request(WebRequest):  # type: ignore[misc]
     # The body, in
 
     def gotLength(self, length: int | None) -> None:
-        """The body is passed on, and kept in no file."""
+        """Do nothing: the body is passed on and not stored in a file."""
 
     def handleContentChunk(self, data: bytes) -> None:
         self.body.feed(data)
@@ -135,7 +135,7 @@ class Request(WebRequest):  # type: ignore[misc]
                 self.responseHeaders.setRawHeaders(b"Connection", [b"close"])
             super().handle_reply(message)
             return
-        channel = self.channel  # a request that is finished has none any more
+        channel = self.channel  # `finish` removes it from the request
         channel.hold()
         try:
             TwistedRequest.write(self, message.get("body", b""))
@@ -145,7 +145,7 @@ class Request(WebRequest):  # type: ignore[misc]
             channel.release()
 
     async def writable(self) -> None:
-        """Wait while more than the transport's buffer waits for a slow reader."""
+        """Wait while the transport's buffer is full because of a slow reader."""
         await self._writable.wait()
 
     def pauseProducing(self) -> None:
@@ -167,7 +167,7 @@ class Request(WebRequest):  # type: ignore[misc]
 
     def connectionLost(self, reason: Any) -> None:
         self._let_go()
-        self.producer = None  # it is its own
+        self.producer = None  # the request is its own producer: breaks the cycle
         TwistedRequest.connectionLost(self, reason)
         self.server.protocol_disconnected(self)
 
@@ -179,7 +179,7 @@ class Request(WebRequest):  # type: ignore[misc]
             self.channel.loseConnection()
 
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
-        """The server's own refusals, in the one error shape."""
+        """Send a refusal of the server itself, in the common error shape."""
         data = orjson.dumps({"error": body, "code": "invalid" if status == 400 else "internal"})
         headers = [(b"content-type", JSON), (b"content-length", b"%d" % len(data))]
         self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
@@ -191,7 +191,7 @@ class Request(WebRequest):  # type: ignore[misc]
 
 
 class Factory(HTTPFactory):  # type: ignore[misc]
-    """Makes connections; keeps no access log."""
+    """Makes the connections; writes no access log."""
 
     clock = reactor
 
@@ -218,11 +218,11 @@ class Factory(HTTPFactory):  # type: ignore[misc]
 class Server:
     """Runs one application for all listeners, in the asyncio reactor.
 
-    In place of daphne.server.Server, whose WebSockets nobody uses here and everybody would load.
-    `listen` opens the ports; `started` and `stopping` run around the serving.
+    It replaces daphne.server.Server, which would load WebSockets that are not used here. `listen`
+    opens the ports; `started` is called when serving begins, `stopping` before it ends.
     """
 
-    server_name = ""  # what WebRequest asks of its server: no Server header, no access log
+    server_name = ""  # WebRequest reads it: no Server header
 
     def __init__(
         self,
@@ -273,13 +273,13 @@ class Server:
         task.add_done_callback(partial(self._reap, protocol))
 
     async def handle_reply(self, protocol: Request, message: Message) -> None:
-        """ASGI's send: waits while the client does not read."""
+        """ASGI's send: write the message, then wait while the client does not read."""
         if not protocol.finished and protocol.channel is not None:
             protocol.handle_reply(message)
             await protocol.writable()
 
     def _reap(self, protocol: Request, task: asyncio.Task[None]) -> None:
-        """The application has ended: log why, answer what it left unanswered, forget it."""
+        """After the application ended: log its error, answer if it did not, drop the request."""
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             log.error("unhandled error", exc_info=fault)
@@ -294,7 +294,7 @@ class Server:
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._end_all()))
 
     async def _end_all(self) -> None:
-        """Streams are cut at once; what is being answered has STOP_S to be answered."""
+        """Cut streams at once; give other requests STOP_S to be answered."""
         for protocol, task in list(self.connections.items()):
             if task is not None and protocol.method == b"GET" and protocol._response_started:
                 task.cancel()

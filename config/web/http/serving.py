@@ -1,7 +1,7 @@
-"""One server process from start to stop: the lock, the ports, the work behind them.
+"""One server process from start to stop: the lock, the ports, the background work.
 
-A start that cannot be is one line and exit code 2 (OptionError); after `ready` nothing of a
-request waits for what runs in the background.
+A refused start prints one line and exits with code 2 (OptionError). After `ready` no request
+waits for what is still starting in the background.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from config.web.late import load, without
 
 log = logging.getLogger(__name__)
 
-MOST_FILES = (65536, 10240)  # the second is all that some systems give (macOS)
+MOST_FILES = (65536, 10240)  # some systems (macOS) allow only the second
 LOCAL = ("127.0.0.1", "::1")
-PATIENCE_S = 10  # with a database that says nothing
-STARTING_S = 2.0  # for one part to come up, when it is told to end meanwhile
-SWITCH_S = 0.0005  # a busy thread keeps the event loop waiting no longer than this, per system call
+PATIENCE_S = 10  # for a database that does not answer
+STARTING_S = 2.0  # how long a stop waits for a background part that is starting
+SWITCH_S = 0.0005  # a busy thread delays the event loop by at most this, per system call
 
 
 def listeners(options: Any) -> list[Listener]:
-    """What the settings ask to be opened."""
+    """The ports to open by the settings."""
     wanted = [Listener("main", (options.host,), options.port)]
     if options.tls_port is not None:
         pair = (options.tls_cert, options.tls_key)
@@ -53,23 +53,23 @@ def listeners(options: Any) -> list[Listener]:
 
 
 def port_of(name: str, options: Any) -> int | None:
-    """The port of a part: by the settings, or by what the part says of it (settings.SVC_PORTS)."""
+    """The port of a part, from the settings or from the part's own function (SVC_PORTS)."""
     said = settings.SVC_PORTS.get(name)
     port: int | None = import_string(said)(options) if said else getattr(options, f"{name}_port")
     return port
 
 
 def serve(ready: Callable[[dict[str, int]], None], *, signal_handlers: bool = True) -> None:
-    """Be the server until told to stop. OptionError when that cannot be."""
+    """Run the server until stopped. OptionError if it cannot start."""
     database.give_up_after(PATIENCE_S)
     Serving(ready=ready).run(signal_handlers=signal_handlers)
     exit_soon()
 
 
 def load_all() -> None:
-    """Import what the server would when it starts and soon after, for a process that forks it.
+    """Import what the server needs at its start and soon after, in the process that forks it.
 
-    All but the reactor: it opens descriptors, and belongs to the process that it runs in."""
+    Except the reactor, which opens descriptors and so belongs to the process that runs it."""
     with without(*unneeded(settings.SVC)):
         for name in ("rest_framework.compat", "daphne.http_protocol", "twisted.web.http"):
             import_module(name)
@@ -91,11 +91,11 @@ class Serving:
         self._stopped = threading.Event()
 
     def run(self, *, signal_handlers: bool = True) -> None:
-        """Serve until told to stop. OptionError when another serves, or a port cannot be had."""
+        """Serve until stopped. OptionError if another server runs, or a port is not available."""
         self.instance.acquire()
         projects = None
         try:
-            if Instance(settings.DATA_DIR, "up").holder() is None:  # which has them
+            if Instance(settings.DATA_DIR, "up").holder() is None:  # else `up` holds them
                 projects = singleton.hold_projects()
             heap.give_back()
             _raise_file_limit()
@@ -140,11 +140,11 @@ class Serving:
                 self._background.append(part)
             except Exception:
                 log.exception("background part %s did not start", name)
-        heap.loaded()  # a full search of all that stays would cost a request 100 ms
+        heap.loaded()  # else a full garbage collection would delay a request by 100 ms
 
     def _stop(self) -> None:
         self._stopped.set()
-        if self._starting is not None:  # what is being started now has to be stopped, too
+        if self._starting is not None:  # a part that is starting must be stopped, too
             self._starting.join(STARTING_S)
         for part in reversed(self._background):
             try:
@@ -153,7 +153,7 @@ class Serving:
                 log.exception("background part %s did not stop", type(part).__name__)
 
     def _log_start(self) -> None:
-        """Say at the start what is served, from where, and what is unsafe about it."""
+        """Log what is served, where, and what is unsafe about it."""
         options, host = self.options, self.options.host
         shown = f"[{host}]" if ":" in host else host
         log.info(
@@ -167,7 +167,7 @@ class Serving:
 
 
 def exposed(options: Any) -> list[str]:
-    """A warning for each address of the main part that other machines reach in mode none."""
+    """A warning for each address of the main part that other machines can reach in mode none."""
     if options.auth_mode != "none":
         return []
     hosts = [options.host, *([options.tls_host] if options.tls_port is not None else [])]
@@ -182,7 +182,7 @@ def exposed(options: Any) -> list[str]:
 
 
 def unneeded(options: Any) -> Iterator[str]:
-    """What Twisted and Django REST framework load where it is installed, needed or not."""
+    """Libraries that Twisted and Django REST framework import if installed, but we do not need."""
     yield "requests"
     if options.tls_port is None:
         yield "OpenSSL"
@@ -194,7 +194,7 @@ _former_limit: int | None = None
 
 
 def open_files() -> int | None:
-    """The soft limit this process was started with: what its children get back."""
+    """The soft limit of open files this process was started with; children get it back."""
     return _former_limit
 
 
@@ -211,7 +211,7 @@ def _raise_file_limit() -> None:
 
 
 def exit_soon(seconds: float = 2) -> None:
-    """End the process even if some thread does not: a stop must not hang (promise R2)."""
+    """End the process even if a thread does not end: a stop must not hang (promise R2)."""
     timer = threading.Timer(seconds, os._exit, (0,))
     timer.daemon = True
     timer.start()

@@ -1,7 +1,8 @@
 """The server's own bounded pools for blocking work: Django views, operations, file reads.
 
 Their threads live as long as the process, so each keeps one database connection; asgiref would
-make a thread, and so a connection, per request. Never wait here for another call of these pools.
+make a thread, and so a connection, per request. A call must never wait for another call of these
+pools.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Answer = asyncio.Future[tuple[Any, BaseException | None]]
 
-SIZE = 32  # some calls wait: Stop up to 10 s, a run's start check up to 60 s
-BRIEF = 4  # threads for short reads; one does them all while none is slow
-ASIDE_S = 0.002  # how long the loop stands aside for a batch
-PASSED = 8  # batches it does not stand aside for, after one that took longer
-LATE_S = 0.01  # a read that takes longer is slow: those behind it go to another thread
+SIZE = 32  # some calls wait: a stop up to 10 s, a run's start check up to 60 s
+BRIEF = 4  # threads for short reads; one is enough while no read is slow
+ASIDE_S = 0.002  # how long the loop blocks for a batch to end
+PASSED = 8  # batches that the loop does not block for, after one that took longer
+LATE_S = 0.01  # a read that takes longer is slow: those after it go to another thread
 
 _pool = ThreadPoolExecutor(SIZE, thread_name_prefix="svc")
 _brief = ThreadPoolExecutor(BRIEF, thread_name_prefix="svc-brief")
 
 
 async def run(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Await `call(*args, **kwargs)` done in a thread of the pool."""
+    """Await `call(*args, **kwargs)`, run in a thread of the pool."""
     return await asyncio.get_running_loop().run_in_executor(_pool, partial(call, *args, **kwargs))
 
 
 async def brief(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same for a call that only reads, and seldom waits for anything but the disk."""
+    """Like `run`, for a call that only reads, and seldom waits for anything but the disk."""
     loop = asyncio.get_running_loop()
     if (reads := _reads.get(loop)) is None:
         reads = _reads[loop] = Reads()
@@ -50,7 +51,7 @@ async def brief(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 @dataclass(slots=True)
 class Job:
-    """One call, and who waits for its value or what it raised."""
+    """One call, its value or what it raised, and the future that waits for it."""
 
     call: Callable[[], Any]
     answer: Answer
@@ -72,17 +73,17 @@ def _held() -> threading.Lock:
 
 @dataclass(slots=True)
 class Batch:
-    """Jobs one thread does in turn. Both deques are shared between it and the loop."""
+    """Jobs that one thread does in turn. Both deques are shared with the event loop."""
 
     todo: deque[Job]
     done: deque[Job] = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
-    over: threading.Lock = field(default_factory=_held)  # let go of when its thread has left it
-    left: bool = False  # the loop went on meanwhile, and wants to be told
+    over: threading.Lock = field(default_factory=_held)  # released when the thread is done
+    left: bool = False  # the loop did not wait, and must be notified
     settled: bool = False
 
     def work(self) -> None:
-        """In a thread, until nothing is left or the loop has taken the rest back."""
+        """In a thread: do jobs until none is left, or the loop has taken the rest back."""
         with suppress(IndexError):
             while True:
                 job = self.todo.popleft()
@@ -90,7 +91,7 @@ class Batch:
                 self.done.append(job)
 
     def give_back(self, waiting: deque[Job]) -> None:
-        """Put what has not been begun before what waits, in its order."""
+        """Move the jobs that were not begun to the front of `waiting`, in their order."""
         with suppress(IndexError):
             while True:
                 waiting.appendleft(self.todo.pop())
@@ -99,27 +100,27 @@ class Batch:
         """In the loop: resolve the futures of finished jobs."""
         while self.done:
             job = self.done.popleft()
-            if not job.answer.done():  # else nobody waits any more
+            if not job.answer.done():  # else the caller was cancelled
                 job.answer.set_result((job.value, job.fault))
 
 
 class Reads:
-    """The short reads of one event loop: what has come meanwhile is done as one batch.
+    """The short reads of one event loop; all that are waiting are done as one batch.
 
-    A thread woken for each would fight the loop for the interpreter at every system call of
-    either; in turns, both run undisturbed. So the loop waits for a batch too, as long as that takes
-    next to no time. Only a batch that is late gets company.
+    A thread woken for each read would compete with the loop for the GIL at every system call of
+    either. So the loop blocks while a batch runs, provided that batches take next to no time. A
+    second batch runs at the same time only if the first is late.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
         self._current: Batch | None = None
-        self._threads = 0  # how many work, late ones included
-        self._pass = 0  # batches that the loop does not stand aside for
+        self._threads = 0  # threads at work, late ones included
+        self._pass = 0  # number of next batches that the loop does not block for
 
     def add(self, loop: asyncio.AbstractEventLoop, call: Callable[[], Any]) -> Answer:
         if self._current is None and not self._waiting:
-            loop.call_soon(self._next, loop)  # behind the other requests of this turn of the loop
+            loop.call_soon(self._next, loop)  # after the other requests of this turn of the loop
         job = Job(call, loop.create_future())
         self._waiting.append(job)
         return job.answer
@@ -138,14 +139,14 @@ class Reads:
             self._finished(loop, batch)
 
     def _stands_aside(self, batch: Batch) -> bool:
-        """Whether the batch was done while the loop stood still for it."""
+        """Block briefly for the batch; return whether it was done in that time."""
         if batch.left:
             self._pass -= 1
             return False
         if batch.over.acquire(timeout=ASIDE_S):
             return True
         self._pass, batch.left = PASSED, True
-        return batch.over.acquire(blocking=False)  # its thread may not have seen that we left
+        return batch.over.acquire(blocking=False)  # its thread may have missed `left`
 
     def _work(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
         batch.work()
@@ -154,7 +155,7 @@ class Reads:
             loop.call_soon_threadsafe(self._finished, loop, batch)
 
     def _late(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
-        """Nobody waits for somebody else's slow read while a thread is free."""
+        """Give the jobs after a slow read to another thread, if one is free."""
         batch.settle()
         if self._threads == BRIEF:
             batch.timer = loop.call_later(LATE_S, self._late, loop, batch)

@@ -1,4 +1,4 @@
-"""`manage.py notify`: the channels and how they do; `--test` sends each, or one, a test."""
+"""`manage.py notify`: the channels and their state; `--test` sends a test to each, or to one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {one['state']}{why}, {one['waiting']} waiting")
 
     def _try(self, names: list[str]) -> bool:
-        """Whether all of them took it."""
+        """Send a test to the channels; return whether all accepted it."""
         good = True
         for name in names:
             try:

@@ -1,4 +1,4 @@
-"""`manage.py ticker`: the precise ticker alone; `manage.py qcluster` runs one by itself."""
+"""`manage.py ticker`: only the precise ticker; `manage.py qcluster` runs one by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py token CLIENT`: a token for a management client, and what to paste where."""
+"""`manage.py token CLIENT`: a token for a management client, and where to paste what."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
 
 def render_lines(made: offer.Offer) -> Iterator[str]:
-    """What to do, as comments; what to paste, as it stands."""
+    """The lines to print: instructions as comments, and the text to paste."""
     yield "# 1. The token, shown once and stored nowhere: for the environment of the client, and,"
     yield f"#    for the service, into {settings.DATA_DIR / written.SERVICE_ENV} (chmod 600)."
     yield f"export {made.variable}={made.token}"
@@ -59,6 +59,6 @@ def render_lines(made: offer.Offer) -> Iterator[str]:
 
 
 def _port() -> int:
-    """The main port that is served now, else the one that will be."""
+    """The main port of the running server, else the configured one."""
     facts = Instance(settings.DATA_DIR, "server").holder() or {}
     return int(facts.get("ports", {}).get("main") or settings.SVC.port)
