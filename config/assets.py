@@ -127,13 +127,13 @@ class Shelf:
             return
         # Scripts go into the folder of the modules, since they start workers from there.
         if root.endswith(".js"):
-            made = self._joined(script, root)
+            made = self._bundle(script, root)
             self._add(script, made.text, self._together)
             self._add(f"{script}.map", made.map, self._together)
         elif name.endswith(".css"):
             self._add(name, bundles.style(root, self._text))
 
-    def _joined(self, name: str, root: str) -> bundles.Joined:
+    def _bundle(self, name: str, root: str) -> bundles.Joined:
         """The joined script; one that imports the modules one by one if one cannot be joined, as
         while someone works on it."""
         roots = (SHELL, root)

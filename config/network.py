@@ -55,8 +55,8 @@ def word(value: Any) -> str:
     text = value.strip().lower() if isinstance(value, str) else value
     if isinstance(text, str) and text in MODES:
         return text
-    hint = '; "off" is the word for no network' if _shown(text).strip('"') in _SWITCHED_OFF else ""
-    raise BadNetwork(f"{_shown(value)} is not one of {', '.join(MODES)}{hint}")
+    hint = '; "off" is the word for no network' if _short(text).strip('"') in _SWITCHED_OFF else ""
+    raise BadNetwork(f"{_short(value)} is not one of {', '.join(MODES)}{hint}")
 
 
 def read(value: Any) -> NetworkSetting:
@@ -65,7 +65,7 @@ def read(value: Any) -> NetworkSetting:
         return NetworkSetting(word(value))
     for key in value:
         if key not in KEYS:
-            raise BadNetwork(f"{_shown(key)} is not one of its keys: {', '.join(KEYS)}")
+            raise BadNetwork(f"{_short(key)} is not one of its keys: {', '.join(KEYS)}")
     given = {key: found for key, found in value.items() if found is not None}
     allow = given.get("allow")
     return NetworkSetting(
@@ -88,20 +88,20 @@ def _list(key: str, value: Any, entry: Callable[[Any], Any]) -> tuple[Any, ...]:
 def _port(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 65535:
         return value
-    raise BadNetwork(f"{_shown(value)} is not a port, a whole number from 1 to 65535")
+    raise BadNetwork(f"{_short(value)} is not a port, a whole number from 1 to 65535")
 
 
 def pattern(value: Any) -> str:
     """A host name, `*.` and a name, an address or a network of addresses, in lower case."""
     if not isinstance(value, str):
-        raise BadNetwork(f"{_shown(value)} is not a host in quotes")
+        raise BadNetwork(f"{_short(value)} is not a host in quotes")
     text = value.strip().lower().removesuffix(".")
     try:
         return _address(text)
     except ValueError:
         why = _why_not(text)
     if why:
-        raise BadNetwork(f"{_shown(value)} {why}")
+        raise BadNetwork(f"{_short(value)} {why}")
     return text
 
 
@@ -130,7 +130,7 @@ def _why_not(text: str) -> str:
     return ""
 
 
-def _shown(value: Any) -> str:
+def _short(value: Any) -> str:
     """A value on one short line: JSON, or the name of its type."""
     if not isinstance(value, str | int | float | None):
         return "a map" if isinstance(value, Mapping) else f"a {type(value).__name__}"

@@ -42,7 +42,7 @@ class Host:
 
 def named(name: str) -> ZoneInfo:
     """The zone of an IANA name. Raises BadZone if there is none."""
-    if zone := _known(name):
+    if zone := _zone_info(name):
         return zone
     close = _nearest(name[:LONGEST])
     hint = f' (did you mean "{close}"?)' if close else ""
@@ -50,7 +50,7 @@ def named(name: str) -> ZoneInfo:
     raise BadZone(f'"{shown}" is not the name of a time zone{hint}')
 
 
-def _known(name: str) -> ZoneInfo | None:
+def _zone_info(name: str) -> ZoneInfo | None:
     if len(name) > LONGEST or not _NAME.fullmatch(name) or name.partition("/")[0] in _OF_MACHINES:
         return None
     try:
@@ -74,7 +74,7 @@ def find(name: str) -> tzinfo:
 def host() -> Host:
     """The zone as the C library finds it: TZ, else /etc/localtime, else UTC. Follows changes."""
     variable = os.environ.get("TZ")
-    return _found(variable, _state(LOCALTIME) if variable is None else ())
+    return _detect(variable, _state(LOCALTIME) if variable is None else ())
 
 
 def _state(path: Path) -> tuple[object, ...]:
@@ -87,7 +87,7 @@ def _state(path: Path) -> tuple[object, ...]:
 
 
 @functools.lru_cache(maxsize=4)
-def _found(variable: str | None, _seen: tuple[object, ...]) -> Host:
+def _detect(variable: str | None, _seen: tuple[object, ...]) -> Host:
     if variable is None:
         return _of_file(LOCALTIME, str(LOCALTIME))
     text = variable.removeprefix(":")
@@ -125,7 +125,7 @@ def _of_file(path: Path, source: str) -> Host:
         return Host(UTC, ZoneInfo(UTC), source)
     except (ValueError, OSError):
         return Host(UTC, ZoneInfo(UTC), source, f"{path} holds no time zone; UTC is used")
-    if (name := _written()) and (known := _file(name)) and known.read_bytes() == data:
+    if (name := _timezone_file()) and (known := _file(name)) and known.read_bytes() == data:
         return Host(name, named(name), source)
     return Host(LOCAL, zone, source, f"{path} is a copy that bears no name")
 
@@ -140,7 +140,7 @@ def _linked(path: Path) -> str:
     return ""
 
 
-def _written() -> str:
+def _timezone_file() -> str:
     try:
         return _name(TIMEZONE.read_text(errors="replace")[:100].strip())
     except OSError:
@@ -150,7 +150,7 @@ def _written() -> str:
 def _name(text: str) -> str:
     """The usual name of a zone; "" if it is not a zone."""
     name = text.removeprefix("posix/").removeprefix("right/")
-    if _known(name) is None:
+    if _zone_info(name) is None:
         return ""
     return UTC if name == "Etc/UTC" else name
 

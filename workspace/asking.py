@@ -37,7 +37,7 @@ def send(principal: Any, wish: Wish, message: str, name: str) -> tuple[str, str,
     person = principal if isinstance(principal, User) else User()
     if wish.project is None and wish.folder is None:
         raise Invalid("Say in which project the agent is to work, or that one is to be made")
-    project = store.get(wish.project) if wish.project else _made(person, wish.folder)
+    project = store.get(wish.project) if wish.project else _make(person, wish.folder)
     if wish.chat is not None:
         chat = wish.chat
         actions.send(principal=person, project=project, session_id=chat, prompt=message)
@@ -69,7 +69,7 @@ def _open(row: Chat) -> OpenChat:
     return found
 
 
-def _made(person: User, folder: Path | None) -> Project:
+def _make(person: User, folder: Path | None) -> Project:
     """A new project that works in the directory and has its name, with a number if taken."""
     assert folder is not None
     base = schema.derive_slug(folder.name)

@@ -27,10 +27,10 @@ def ulid() -> str:
         if number <= _last:
             number = _last + 1
         _last = number
-    return _written(number)
+    return _encode(number)
 
 
-def _written(number: int) -> str:
+def _encode(number: int) -> str:
     return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
 
 
@@ -41,7 +41,7 @@ def turn_id() -> str:
 def following(turn: str) -> str:
     """The least turn id after `turn`, which keeps the order even if the clock was set back."""
     number = 1 + sum(_CROCKFORD.index(c) << 5 * n for n, c in enumerate(reversed(turn[4:])))
-    return f"msg_{_written(number)}"
+    return f"msg_{_encode(number)}"
 
 
 def run_id() -> str:
@@ -50,7 +50,7 @@ def run_id() -> str:
 
 def run_id_at(moment: datetime) -> str:
     """The least id that a run queued at this moment can have."""
-    return f"run_{_written(int(moment.timestamp() * 1000) << 80)}"
+    return f"run_{_encode(int(moment.timestamp() * 1000) << 80)}"
 
 
 def session_id() -> str:

@@ -50,7 +50,7 @@ class Rows:
         for home, slug in store.others().values_list("home", "slug"):
             found.setdefault(home, []).append(slug)
         return {
-            home: f"{len(slugs)} project{pluralize(len(slugs))}{_named(slugs)}"
+            home: f"{len(slugs)} project{pluralize(len(slugs))}{_names(slugs)}"
             for home, slugs in found.items()
         }
 
@@ -73,5 +73,5 @@ def _homes(table: type[Model]) -> Iterable[str]:
     return rows.values_list("home", flat=True).distinct()
 
 
-def _named(slugs: list[str]) -> str:
+def _names(slugs: list[str]) -> str:
     return f" ({', '.join(sorted(slugs)[:10])}{', …' if len(slugs) > 10 else ''})" if slugs else ""

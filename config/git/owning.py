@@ -41,7 +41,7 @@ class Owned(NamedTuple):
 def of(top: Path) -> Owned:
     """The repository of a work tree's top, or a bare one. Raises GitError with the reason if it is
     not this directory's own; what else git requires is not checked."""
-    found = _named(Path(os.path.realpath(top)))
+    found = _locate(Path(os.path.realpath(top)))
     if not ((found.git_dir / "HEAD").is_file() and (found.common / "objects").is_dir()):
         raise GitError("not_git", f"Not a git repository: {top}")
     for part in dict.fromkeys(found):
@@ -65,7 +65,7 @@ def borrowed(common: Path) -> list[Path]:
     return list(found)
 
 
-def _named(top: Path) -> Owned:
+def _locate(top: Path) -> Owned:
     dot_git = top / ".git"
     _refuse_links(top, [".git"])
     if os.path.lexists(dot_git) and not dot_git.is_dir():

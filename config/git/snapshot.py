@@ -81,7 +81,7 @@ class _Taking:
     def __init__(self, shadow: Shadow, deadline: float) -> None:
         self.shadow, self.deadline = shadow, deadline
         self.seen_file = shadow.dir / "seen.json"
-        self.seen = _seen(shadow)
+        self.seen = _read_seen(shadow)
         self.left: list[str] = []
         self.folders: dict[str, bool] = {"": True}
 
@@ -220,7 +220,7 @@ def _batches(added: Sequence[tuple[str, int]]) -> Iterator[list[str]]:
         yield batch
 
 
-def _seen(shadow: Shadow) -> dict[str, Any]:
+def _read_seen(shadow: Shadow) -> dict[str, Any]:
     """The record of what the index was last updated to; {} without an index."""
     try:
         found = json.loads(opening.contents(shadow.dir / "seen.json"))

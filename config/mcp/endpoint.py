@@ -289,7 +289,7 @@ class Exchange:
             outcome, result = "ok", tool_result(operation.render(self._run(operation, given)))
         except Exception as error:
             outcome, result = self._failed(operation, error)
-        return self._written(operation, given, outcome, result)
+        return self._finish(operation, given, outcome, result)
 
     async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
         """On the event loop: a call that mostly waits does not occupy a thread."""
@@ -301,7 +301,7 @@ class Exchange:
             raise
         except Exception as error:
             outcome, result = self._failed(operation, error)
-        return self._written(operation, given, outcome, result)
+        return self._finish(operation, given, outcome, result)
 
     async def _pause(self, operation: Operation, given: dict[str, Any]) -> bytes | None:
         """Wait on the event loop until the call may run in its thread: None, or its refusal."""
@@ -315,7 +315,7 @@ class Exchange:
             self.endpoint.done(self.caller, operation.name, "error", arguments=given)
             raise
         except Exception as error:
-            return self._written(operation, given, *self._failed(operation, error))
+            return self._finish(operation, given, *self._failed(operation, error))
         return None
 
     def _run(self, operation: Operation, given: dict[str, Any]) -> Any:
@@ -331,7 +331,7 @@ class Exchange:
             return "error", self.endpoint.failure(SvcError("internal error"))
         return outcome_of(known), self.endpoint.failure(known)
 
-    def _written(
+    def _finish(
         self, operation: Operation, given: dict[str, Any], outcome: str, result: Result
     ) -> bytes:
         done = result.get("structuredContent", {})

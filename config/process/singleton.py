@@ -40,7 +40,7 @@ class Instance:
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not any(_lock(descriptor, pause) for pause in TRIES_S):
-                raise OptionError(self._taken())
+                raise OptionError(self._refusal())
         except OptionError:
             os.close(descriptor)
             raise
@@ -52,7 +52,7 @@ class Instance:
     def refuse_second(self) -> None:
         """OptionError if another process holds the lock; does not take it."""
         if self.holder() is not None:
-            raise OptionError(self._taken())
+            raise OptionError(self._refusal())
 
     def publish(self, facts: Mapping[str, Any]) -> None:
         """Publish `facts`, replaced as a whole so that no reader sees half of it."""
@@ -91,7 +91,7 @@ class Instance:
             return known
         return told if told.get("pid") == known.get("pid") else known
 
-    def _taken(self) -> str:
+    def _refusal(self) -> str:
         facts = Instance(self.data_dir, "server").holder() or self.holder() or {}
         port = facts.get("ports", {}).get("main")
         where = f", port {port}" if port else ""

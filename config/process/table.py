@@ -78,7 +78,7 @@ def environ(pid: int) -> list[bytes]:
     if not PROC:
         return _environ_by_psutil(pid)
     try:
-        return (_told(pid, "environ") or _executed(pid)).split(b"\0")
+        return (_read(pid, "environ") or _executed(pid)).split(b"\0")
     except (OSError, ValueError):  # ValueError: `stat` has fewer fields here
         return []
 
@@ -93,7 +93,7 @@ def _executed(pid: int) -> bytes:
     end = time.monotonic() + EXECUTING_S
     while time.monotonic() < end:
         first, last = _fields(pid)[BOUNDS]
-        if told := _told(pid, "environ"):
+        if told := _read(pid, "environ"):
             return told
         if int(first) == int(last) != 0:
             break
@@ -101,7 +101,7 @@ def _executed(pid: int) -> bytes:
     return b""
 
 
-def _told(pid: int, name: str) -> bytes:
+def _read(pid: int, name: str) -> bytes:
     with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
         return file.read()
 
@@ -167,7 +167,7 @@ def _stat(pid: int) -> Process | None:
 
 def _fields(pid: int) -> list[bytes]:
     """The fields of /proc/<pid>/stat after the name, which may contain any character."""
-    return _told(pid, "stat").rpartition(b")")[2].split()
+    return _read(pid, "stat").rpartition(b")")[2].split()
 
 
 def _by_psutil(pid: int) -> Process | None:

@@ -165,7 +165,7 @@ def place(job: Job) -> Path:
 def write(path: Path, text: str) -> bool:
     """Write the job file; False if it is there with this text already. Conflict if the file is not
     ours, or is the job of another data directory that still exists (one that is gone was moved)."""
-    if (found := _found(path)) is not None:
+    if (found := _read_text(path)) is not None:
         if found == text:
             return False
         refuse_foreign(path, found)
@@ -177,7 +177,7 @@ def write(path: Path, text: str) -> bool:
 
 def remove(path: Path) -> bool:
     """Remove the job file; False if there is none. Conflict if it is not ours."""
-    if (found := _found(path)) is None:
+    if (found := _read_text(path)) is None:
         return False
     refuse_foreign(path, found)
     path.unlink()
@@ -221,7 +221,7 @@ def _data_dir(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", value).replace("%%", "%")
 
 
-def _found(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return opening.contents(path).decode()
     except FileNotFoundError:

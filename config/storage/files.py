@@ -235,7 +235,7 @@ class _Change:
                 raise _FileChanged from None
             draft.gone()
             self.folder.sync()
-            return _written(draft)
+            return _snapshot_of(draft)
 
     def _delete(self, before: Snapshot) -> None:
         spare = draft_name(self.name, before.etag, "")
@@ -269,7 +269,7 @@ class _Change:
                 raise _FileChanged
             self._leave(draft.name, before.data, after)
             self.folder.sync()
-            return _written(draft)
+            return _snapshot_of(draft)
 
     def _put_back(self, spare: str, after: bytes) -> None:
         """Give the name back to the save that came in between, as if ours had never been there."""
@@ -330,7 +330,7 @@ def _snapshot(fd: int, limit: int) -> Snapshot:
     return Snapshot(data, etag_of(data), _stat_text(before), modes.S_IMODE(before.st_mode))
 
 
-def _written(draft: Draft) -> Snapshot:
+def _snapshot_of(draft: Draft) -> Snapshot:
     mode = modes.S_IMODE(draft.stat.st_mode)
     return Snapshot(draft.data, etag_of(draft.data), _stat_text(draft.stat), mode)
 

@@ -111,12 +111,12 @@ class Inotify:
                 return False
             folders = self._folders.get(watch, set())
             if what & GONE:
-                found |= self._gone(folders)
+                found |= self._drop_below(folders)
             else:
                 found.update(folder / name for folder in folders if name)
         return True
 
-    def _gone(self, folders: set[Path]) -> set[Path]:
+    def _drop_below(self, folders: set[Path]) -> set[Path]:
         """These folders and those below them, which have moved without an event of their own."""
         tops = tuple(f"{folder}/" for folder in folders)
         gone = {folder for folder in self._watches if f"{folder}/".startswith(tops)}

@@ -85,9 +85,13 @@ class Stepping:
     def wait(self, seconds: float, wake: Wake) -> set[Path] | None:
         most = max(1, int(seconds * 1000))  # 0 would wait without limit
         found = self._notify.watch(DEBOUNCE_MS, STEP_MS, most, wake)
-        return {self._named(Path(path)) for _, path in found} if isinstance(found, set) else set()
+        return (
+            {self._requested_path(Path(path)) for _, path in found}
+            if isinstance(found, set)
+            else set()
+        )
 
-    def _named(self, path: Path) -> Path:
+    def _requested_path(self, path: Path) -> Path:
         folder = self._names.get(path.parent)
         return path if folder is None else folder / path.name
 

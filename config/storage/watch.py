@@ -128,7 +128,7 @@ class Watcher:
             folders = frozenset(self._folders())
             new = told.follow(folders)
             gone = self._seen.keys() - folders
-            self._found({one: _look(one) for one in new} | {one: {} for one in gone})
+            self._note_changes({one: _look(one) for one in new} | {one: {} for one in gone})
             for folder in gone:
                 del self._seen[folder]
             if not new:
@@ -141,7 +141,7 @@ class Watcher:
         A missing path counts as different: readers may have read it while it existed.
         """
         went = paths & folders
-        self._found({one: _look(one) for one in went})
+        self._note_changes({one: _look(one) for one in went})
         changed, moved = set(), bool(went)
         for path in paths:
             if path.parent not in folders or path.name.startswith(PREFIX):
@@ -159,9 +159,9 @@ class Watcher:
     def _compare(self, folders: Iterable[Path]) -> None:
         """The poll: compare every file of every folder with its last known state."""
         gone: dict[Path, FileStamps] = {one: {} for one in self._seen}
-        self._found(gone | {one: _look(one) for one in folders})
+        self._note_changes(gone | {one: _look(one) for one in folders})
 
-    def _found(self, now: dict[Path, FileStamps]) -> None:
+    def _note_changes(self, now: dict[Path, FileStamps]) -> None:
         """Make this the last known state of these folders, and report what differs."""
         changed = set()
         for folder, files in now.items():

@@ -11,11 +11,11 @@ from dashboard.daemon import current, ownport
 def fronted() -> frozenset[str]:
     """The names in lower case, as config.yaml says at this moment; SVC_FRONTED_HOST takes
     precedence. Reads no file, because the guard calls it for requests."""
-    names = ownport.names(settings.SVC, _written())
+    names = ownport.names(settings.SVC, _configured_host())
     return frozenset(name.lower().removesuffix(".") for name in names)
 
 
-def _written() -> str | None:
+def _configured_host() -> str | None:
     try:
         host: str | None = current().state.config.fronted.host
     except Unavailable:

@@ -58,11 +58,11 @@ def _walk(text: str) -> None:
         elif mark[-1] in "Ny":
             _no_number(mark, text, at)
         elif mark[0] == '"' and key_due and open_:
-            _seen(mark, open_[-1], text, at)
+            _check_key(mark, open_[-1], text, at)
         key_due = mark in "{," and bool(open_) and open_[-1] is not None
 
 
-def _seen(mark: str, keys: set[str] | None, text: str, at: int) -> None:
+def _check_key(mark: str, keys: set[str] | None, text: str, at: int) -> None:
     try:
         key = json.loads(mark)
     except json.JSONDecodeError:

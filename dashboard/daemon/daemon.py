@@ -116,7 +116,7 @@ class Daemon:
         await state.history.begin()
         await state.gallery.begin()
         state.turn("scan")
-        GREETING.on_join = self._joined
+        GREETING.on_join = self._client_joined
         self.loaded.set()
         self._unfollow = nodes.follow(lambda: self._loop.soon(state.events.nodes))
         if watched():
@@ -180,7 +180,7 @@ class Daemon:
         )
         state.events.flush()
 
-    def _joined(self) -> None:
+    def _client_joined(self) -> None:
         self._loop.soon(self.state.scanning.quicken)
 
 

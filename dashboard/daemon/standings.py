@@ -49,9 +49,9 @@ class Standings:
         for event in report.events:
             match event:
                 case Edge(before=before, after=after, reason=reason):
-                    self._passed(app.slug, before, after, reason)
+                    self._on_transition(app.slug, before, after, reason)
                 case Notice(state):
-                    self._told(app, state, report.record.reason)
+                    self._on_state(app, state, report.record.reason)
 
     def leave(self, app: App, record: Record | None) -> None:
         """The app has left the list. For a discovered app that means that its listener is gone; its
@@ -71,7 +71,7 @@ class Standings:
         self._thread.shutdown(wait=False)
         await asyncio.wrap_future(last)
 
-    def _passed(self, slug: str, before: State, after: State, reason: Reason) -> None:
+    def _on_transition(self, slug: str, before: State, after: State, reason: Reason) -> None:
         """Keep a first judgement without a signal. A start seen to fail is not a first one."""
         if after is State.UNKNOWN and reason in FORGOTTEN:
             self._known.pop(slug, None)
@@ -79,7 +79,7 @@ class Standings:
             fell = before is State.STARTING and after is State.DOWN
             self._known[slug] = "" if fell else standing
 
-    def _told(self, app: App, state: State, reason: Reason) -> None:
+    def _on_state(self, app: App, state: State, reason: Reason) -> None:
         now = STATES.get(state)
         before = self._known.get(app.slug)
         if now is None or before is None:

@@ -157,14 +157,14 @@ class Views:
         for slug, app in self.now.census.apps.items():
             known = self.now.cached.get(slug)
             if known is None or known.until <= now:
-                fresh = self._made(app, now)
+                fresh = self._build(app, now)
                 if known is not None and known.data != fresh.data:
                     self.now.bump()
                 self.now.cached[slug] = known = fresh
             found.append(known)
         return found
 
-    def _made(self, app: App, now: float) -> Cached:
+    def _build(self, app: App, now: float) -> Cached:
         record = self._health(app)
         made = self._record(app, None)
         until = now + FRESH_S

@@ -72,7 +72,7 @@ class Fields:
         if not isinstance(value, list) or any(isinstance(one, dict | list) for one in value):
             self.wrong("must be a list of texts", key)
             return ()
-        self._bound(value, most, key)
+        self._limit(value, most, key)
         found = (
             self._converted(key, text, convert, index) for index, text in enumerate(self.texts[key])
         )
@@ -96,7 +96,7 @@ class Fields:
         if not isinstance(value, list):
             self.wrong("must be a list", key)
             return []
-        self._bound(value, most, key)
+        self._limit(value, most, key)
         rows = []
         for index, item in enumerate(value):
             if isinstance(item, dict):
@@ -145,7 +145,7 @@ class Fields:
             self.wrong(str(error), key, *index)
             return None
 
-    def _bound(self, value: list[Any], most: int, key: str) -> None:
+    def _limit(self, value: list[Any], most: int, key: str) -> None:
         if len(value) > most:
             self.wrong(f"must have at most {most} items, not {len(value)}", key)
 

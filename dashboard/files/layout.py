@@ -79,12 +79,12 @@ def folder(kind: Kind) -> Path:
 def state_dir() -> Path:
     """The folder of what must survive a restart but is not a file of the user: journal, notices,
     service states."""
-    return _made(Path(settings.DATA_DIR) / "state" / "dashboard")
+    return _make_folder(Path(settings.DATA_DIR) / "state" / "dashboard")
 
 
 def cache_dir() -> Path:
     """The folder of images that can be fetched or drawn again; it may be deleted at any time."""
-    return _made(Path(settings.DATA_DIR) / "cache" / "dashboard")
+    return _make_folder(Path(settings.DATA_DIR) / "cache" / "dashboard")
 
 
 def place(kind: Kind, name: str) -> DashboardFile:
@@ -107,12 +107,12 @@ def listing(kind: Kind) -> Listing:
         if DROPPINGS.fullmatch(file):
             continue
         if KEPT.search(file):
-            kept.append(f"{kind}/{_shown(file)}")
+            kept.append(f"{kind}/{_as_text(file)}")
         if f".{suffix.lower()}" not in SUFFIXES or not stem:
             continue
         reason = _reason(stem, f".{suffix}", found)
         if reason:
-            refused.append((f"{kind}/{_shown(file)}", reason))
+            refused.append((f"{kind}/{_as_text(file)}", reason))
         else:
             found[stem] = f"{root}/{file}"
     stems = sorted(found)
@@ -169,7 +169,7 @@ def _names(folder: Path) -> list[str]:
 
 def _reason(stem: str, suffix: str, found: dict[str, str]) -> str:
     if not SLUG.fullmatch(stem):
-        return errors.bad_slug(_shown(stem)).text
+        return errors.bad_slug(_as_text(stem)).text
     if suffix not in SUFFIXES:
         return f'the name must end in .yaml, not in "{suffix}"'
     if stem in found:
@@ -177,11 +177,11 @@ def _reason(stem: str, suffix: str, found: dict[str, str]) -> str:
     return ""
 
 
-def _shown(name: str) -> str:
+def _as_text(name: str) -> str:
     """A file name as text, whatever bytes it has."""
     return os.fsencode(name).decode(errors="replace")
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder

@@ -54,7 +54,7 @@ def get(place: DashboardFile) -> Entry | None:
     known = _known.get(str(path))
     stat = files.stat_of(path)
     if stat is None and not os.path.lexists(path):
-        return _gone(place, path)
+        return _drop(place, path)
     if known and known.settled and known.stat == stat:
         return known.entry
     return _read(place, path, known)
@@ -99,7 +99,7 @@ def clear() -> None:
         _since.clear()
 
 
-def _gone(place: DashboardFile, path: Path) -> Entry | None:
+def _drop(place: DashboardFile, path: Path) -> Entry | None:
     _forget(path)
     return _absent(place) if place.single else None
 
@@ -134,7 +134,7 @@ def _read(place: DashboardFile, path: Path, known: _ReadFile | None) -> Entry | 
     while True:
         found = _once(place, path, before)
         if found is None:
-            return get(place) if place.path != path else _gone(place, path)
+            return get(place) if place.path != path else _drop(place, path)
         waits = _half(found, known) and time.monotonic() < deadline
         if not waits or _age_s(found.stat) >= files.SETTLE_S:
             break

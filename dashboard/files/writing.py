@@ -108,7 +108,7 @@ def put(
             keep(place, now)
         return made
 
-    return _written(Write(place, change, condition, replaces=True))
+    return _write(Write(place, change, condition, replaces=True))
 
 
 def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) -> Entry:
@@ -120,12 +120,12 @@ def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) 
             raise errors.not_found(place.kind, place.name)
         return applied(place, now, lambda old: merged(old, mapping))
 
-    return _written(Write(place, change, condition))[0]
+    return _write(Write(place, change, condition))[0]
 
 
 def edit(place: DashboardFile, change: Change, condition: tags.Condition | None) -> Entry:
     """Apply `change` to the mapping of the file; a missing file counts as an empty mapping."""
-    return _written(Write(place, lambda now: applied(place, now, change), condition))[0]
+    return _write(Write(place, lambda now: applied(place, now, change), condition))[0]
 
 
 def put_text(
@@ -147,7 +147,7 @@ def put_text(
             keep(place, now)
         return data
 
-    return _written(Write(place, change, condition, replaces=True))
+    return _write(Write(place, change, condition, replaces=True))
 
 
 def keep(place: DashboardFile, data: bytes) -> Path:
@@ -177,7 +177,7 @@ def _fresh(now: Now, data: bytes) -> bytes:
     return data
 
 
-def _written(write: Write) -> tuple[Entry, bool]:
+def _write(write: Write) -> tuple[Entry, bool]:
     place = write.place
     if place.kind in MOST and not os.path.lexists(place.path) and layout.full(place.kind):
         bodies.refuse([Issue((), f"there are {MOST[place.kind]} {place.kind}; no more fit")])

@@ -49,7 +49,9 @@ def command(value: str | list[str] | None) -> str:
 
 def quoted(value: str, most: int = NOTE) -> str:
     """Several lines of a person's text as a block quote."""
-    return "\n".join(f"> {_marked(_shown(line))}".rstrip() for line in value[:most].splitlines())
+    return "\n".join(
+        f"> {_marked(_printable(line))}".rstrip() for line in value[:most].splitlines()
+    )
 
 
 def _marked(line: str) -> str:
@@ -57,10 +59,10 @@ def _marked(line: str) -> str:
 
 
 def _line(value: Any, most: int) -> str:
-    line = " ".join(_shown("" if value is None else str(value)[: 8 * most]).split())
+    line = " ".join(_printable("" if value is None else str(value)[: 8 * most]).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _shown(line: str) -> str:
+def _printable(line: str) -> str:
     """The text without control characters, direction marks and other invisible characters."""
     return "".join(char if char.isprintable() else " " for char in line)

@@ -24,7 +24,7 @@ def observed(found: Iterable[Record]) -> str:
 
 def lost(notice: Record | None) -> str:
     head = ("id", "name", "port", "cwd", "command", "blocked")
-    return _table(head, (_lost(one) for one in (notice or {}).get("items", ())))
+    return _table(head, (_lost_row(one) for one in (notice or {}).get("items", ())))
 
 
 def nodes(found: Iterable[Record]) -> str:
@@ -90,7 +90,7 @@ def _listener(one: Record) -> Sequence[str]:
     return (*shown, code(identity.get("cwd")), text(identity.get("title")))
 
 
-def _lost(one: Record) -> Sequence[str]:
+def _lost_row(one: Record) -> Sequence[str]:
     shown = (code(one["id"]), text(one["name"]), code(one["port"]), code(one["cwd"]))
     return (*shown, code(command(one["command"])), text(one["blocked"]))
 

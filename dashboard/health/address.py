@@ -39,7 +39,7 @@ async def addresses(target: Target, *, within: float | None = None) -> list[str]
     Raises Unresolved, Forbidden or Itself if there is none, TimeoutError if the lookup took too
     long.
     """
-    found = await _found(target.host.lower().removesuffix("."), within)
+    found = await _addresses_of(target.host.lower().removesuffix("."), within)
     allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
     if not allowed:
         raise Forbidden(f"{found[0]} is never probed: it is no address of an app")
@@ -49,7 +49,7 @@ async def addresses(target: Target, *, within: float | None = None) -> list[str]
     return others
 
 
-async def _found(host: str, within: float | None) -> list[str]:
+async def _addresses_of(host: str, within: float | None) -> list[str]:
     """Loopback names are never looked up (RFC 6761), so no DNS answer can redirect them."""
     if host == "localhost" or host in EVERYWHERE or host.endswith(".localhost"):
         return ["127.0.0.1", "::1"]

@@ -28,7 +28,7 @@ async def connect(
     """
     first, *rest = addresses
     try:
-        sock, there = _begun(first, port)
+        sock, there = _begin(first, port)
     except OSError as error:
         if not rest:
             raise
@@ -98,11 +98,11 @@ async def _race(addresses: Sequence[str], port: int) -> tuple[socket.socket, str
 
 
 async def _open(address: str, port: int) -> socket.socket:
-    sock, there = _begun(address, port)
+    sock, there = _begin(address, port)
     return sock if there else await _arrived(sock)
 
 
-def _begun(address: str, port: int) -> tuple[socket.socket, bool]:
+def _begin(address: str, port: int) -> tuple[socket.socket, bool]:
     """A socket that is connecting, and whether it is connected already: an app of this machine has
     usually accepted by then, and the loop is not needed."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET

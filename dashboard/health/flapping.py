@@ -26,7 +26,7 @@ def announce(before: Record, after: Record, now: Moment) -> tuple[Record, tuple[
     if after.state is not before.state:
         kept = goes_on(before, after.state) is not None
         events.append(Edge(now.wall, before.state, after.state, after.reason, kept))
-        after = _noted(after, now.mono)
+        after = _settle(after, now.mono)
     after = _judged(after, now.mono)
     if after.moves != before.moves:
         told = after.state is after.heard and after.state is not before.state
@@ -50,7 +50,7 @@ def due(record: Record) -> float | None:
     return min(times, default=None)
 
 
-def _noted(record: Record, now: float) -> Record:
+def _settle(record: Record, now: float) -> Record:
     if record.state not in _COUNTED:
         return record
     if record.settled not in {None, record.state}:

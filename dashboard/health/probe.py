@@ -112,7 +112,7 @@ async def _exchange(
     """Send the request over a connected socket. Returns the result of its answer."""
     writer: asyncio.StreamWriter | None = None
     try:
-        async with asyncio.timeout(_left(target, reached)):
+        async with asyncio.timeout(_seconds_left(target, reached)):
             reader, writer = await streams(sock, target, tls=tls, limit=http.HEAD_BYTES)
             writer.write(http.request(target))
             head = await http.read_head(reader)
@@ -155,7 +155,7 @@ async def _with_body(
     if target.method == "HEAD":
         return answered
     wanted = page or (target.body is not None and answered.ok)
-    seconds = max(0.0, _left(target, answered)) if wanted else DRAIN_S
+    seconds = max(0.0, _seconds_left(target, answered)) if wanted else DRAIN_S
     body = await http.read_body(reader, head, seconds)
     if page:
         answered = replace(answered, page=Page(http.title(head.headers, body), head.headers, body))
@@ -182,7 +182,7 @@ def _since(began: float) -> float:
     return round((clock.now().mono - began) * 1000, 3)
 
 
-def _left(target: Target, result: Result) -> float:
+def _seconds_left(target: Target, result: Result) -> float:
     return result.began + target.timeout - clock.now().mono
 
 

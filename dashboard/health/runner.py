@@ -137,7 +137,7 @@ class Runner:
         before = app.record
         app.record, events = states.step(before, evidence, clock.now(), app.policy)
         result = evidence.result if isinstance(evidence, Probed) else None
-        if result is not None or events or _seen(app.record) != _seen(before):
+        if result is not None or events or _visible(app.record) != _visible(before):
             try:
                 self._tell(Report(app.slug, app.record, result, events))
             except Exception:
@@ -231,6 +231,6 @@ def _doubtful(record: Record, result: Result) -> bool:
     return running and record.port is Port.OWN and result.kind is Kind.REFUSED
 
 
-def _seen(record: Record) -> tuple[object, ...]:
+def _visible(record: Record) -> tuple[object, ...]:
     """The part of a record that clients see."""
     return record.state, record.reason, record.message, record.failing, record.flapping

@@ -46,7 +46,7 @@ def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Reco
 def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     if record.state is State.STOPPED:
         return replace(restored(record), seen_at=now.mono)  # that nothing listens is a result
-    if record.reason is Reason.WRONG_PROCESS or _left(record):
+    if record.reason is Reason.WRONG_PROCESS or _listener_left(record):
         text = "nothing listens on its port"
         return settled(record, Reason.NO_LISTENER, now, policy, there=False, message=text)
     if before is Port.OWN and record.state in ANSWERING and record.ask is None:
@@ -54,7 +54,7 @@ def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     return record
 
 
-def _left(record: Record) -> bool:
+def _listener_left(record: Record) -> bool:
     """Whether the listener is gone for good, in a state that depends on it (T6)."""
     begun = record.state is State.STARTING and record.reason is Reason.LISTENER_SEEN
     return (record.state in ANSWERING or begun) and vacant(record)

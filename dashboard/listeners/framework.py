@@ -99,14 +99,14 @@ def by_files(argv: Sequence[str], package: Package | None) -> Framework | None:
     words = _words(argv)
     started = next((rule for rule in RULES if _starts(rule, words)), None)
     if started and not started.runner:
-        return _found(started, BY_ARGV, f"started as {started.command}")
+        return _framework(started, BY_ARGV, f"started as {started.command}")
     needs = package.needs if package else frozenset()
     needed = next((rule for rule in RULES if rule.needs and rule.needs in needs), None)
     if needed and package:
         evidence = f"{package.file.name} needs {needed.needs}"
-        return _found(needed, BY_PACKAGE, evidence, installed(package, needed.needs))
+        return _framework(needed, BY_PACKAGE, evidence, installed(package, needed.needs))
     if started:
-        return _found(started, BY_RUNNER, f"started as {started.command}")
+        return _framework(started, BY_RUNNER, f"started as {started.command}")
     return None
 
 
@@ -117,14 +117,14 @@ def by_answer(headers: Mapping[str, str], markup: str) -> Framework | None:
         if rule.header and (line := next((x for x in lines if x.startswith(rule.header)), None)):
             version = _VERSION.search(line, len(rule.header)) if rule.runner else None
             certain = BY_RUNNER if rule.runner else BY_ANSWER
-            return _found(rule, certain, f"header {rule.header}", version and version[1])
+            return _framework(rule, certain, f"header {rule.header}", version and version[1])
     page = markup[:MARKUP]
     lower = page.lower()
     for rule in RULES:
         if rule.markup and rule.markup in lower:
             generator = _GENERATOR.search(page)
             version = _VERSION.search(generator[1]) if generator else None
-            return _found(rule, BY_ANSWER, f"page has {rule.markup}", version and version[1])
+            return _framework(rule, BY_ANSWER, f"page has {rule.markup}", version and version[1])
     return None
 
 
@@ -138,7 +138,9 @@ def surer(one: Framework | None, other: Framework | None) -> Framework | None:
     return best
 
 
-def _found(rule: Rule, confidence: float, evidence: str, version: str | None = None) -> Framework:
+def _framework(
+    rule: Rule, confidence: float, evidence: str, version: str | None = None
+) -> Framework:
     return Framework(rule.id, rule.name, version, confidence, evidence)
 
 

@@ -169,7 +169,7 @@ class Observed:
 
     def _compared(self, scan: Scan, now: float) -> Changes:
         before = {one.id for one in self.all()}
-        present = {one.id: one for one in scan.listeners if self._wanted(one)}
+        present = {one.id: one for one in scan.listeners if self._in_scope(one)}
         changed = [
             one.id
             for one in self._known.values()
@@ -177,7 +177,7 @@ class Observed:
         ]
         for listener in present.values():
             if listener.id not in self._known:
-                self._known[listener.id] = self._moved(listener, present, scan.at, now)
+                self._known[listener.id] = self._follow_move(listener, present, scan.at, now)
         self._forget(present, now)
         self._tell_apart()
         self._touch()
@@ -225,7 +225,7 @@ class Observed:
     ) -> dict[str, str]:
         """A suggested slug for each id, all different: `bound` ones first, none that is
         `taken`."""
-        kept = self._kept(bound or {})
+        kept = self._match_slugs(bound or {})
         used = _Used(taken, {*kept.values(), *(bound or {}).values()})
         counted: dict[str, int] = {}
         for one in sorted(self.all(), key=lambda one: one.first_seen):
@@ -234,7 +234,7 @@ class Observed:
                 used.here.add(kept[one.id])
         return kept
 
-    def _kept(self, bound: Mapping[str, str]) -> dict[str, str]:
+    def _match_slugs(self, bound: Mapping[str, str]) -> dict[str, str]:
         """The slugs of those that have one: by their own id, else by that of the same program in
         the same directory on another port, if nothing is known on that port any more."""
         kept: dict[str, str] = {}
@@ -254,7 +254,7 @@ class Observed:
                 free.remove(min(free))
         return kept
 
-    def _wanted(self, listener: Listener) -> bool:
+    def _in_scope(self, listener: Listener) -> bool:
         port = listener.port
         wanted = any(first <= port <= last for first, last in self._ports)
         return wanted and port not in self._own_ports
@@ -272,7 +272,7 @@ class Observed:
         silent = one.listener.port in SILENT_PORTS or one.kind == "database"
         return one.present and not silent and not self.hidden(one)
 
-    def _moved(
+    def _follow_move(
         self, listener: Listener, present: Container[str], at: datetime, now: float
     ) -> Sighting:
         """A new listener. If the listener of the same program in the same directory is gone, and

@@ -115,7 +115,7 @@ def _javascript(text: str) -> Facts:
     manager = found.get("packageManager")
     known = manager.partition("@")[0] if isinstance(manager, str) else None
     return {
-        **_named(found),
+        **_name_and_version(found),
         "manager": known if known in {"npm", "pnpm", "yarn", "bun"} else None,
         "needs": [
             name
@@ -127,7 +127,7 @@ def _javascript(text: str) -> Facts:
 
 def _composer(text: str) -> Facts:
     found = _mapping(orjson.loads(text))
-    return {**_named(found), "needs": [*_mapping(found.get("require"))]}
+    return {**_name_and_version(found), "needs": [*_mapping(found.get("require"))]}
 
 
 def _toml(text: str) -> Facts:
@@ -162,12 +162,12 @@ def _requirement(text: str) -> str:
 def _cargo(text: str) -> Facts:
     found = _toml(text)
     return {
-        **_named(_mapping(found.get("package"))),
+        **_name_and_version(_mapping(found.get("package"))),
         "needs": [*_mapping(found.get("dependencies"))],
     }
 
 
-def _named(found: Facts) -> dict[str, Any]:
+def _name_and_version(found: Facts) -> dict[str, Any]:
     return {"name": found.get("name"), "version": found.get("version")}
 
 

@@ -154,7 +154,7 @@ def _parents(process: psutil.Process) -> tuple[Parent, ...]:
     try:
         pid = process.ppid()
         while pid > 1 and len(found) < MOST_PARENTS:
-            name, above = _named(pid)
+            name, above = _name_and_parent(pid)
             argv, _, titled = arguments(pid)
             full = _name(name, argv[0] if argv else "")
             found.append(Parent(pid, full, argv, *_places(pid), titled))
@@ -175,7 +175,7 @@ def _places(pid: int) -> tuple[str, str]:
         return "", ""
 
 
-def _named(pid: int) -> tuple[str, int]:
+def _name_and_parent(pid: int) -> tuple[str, int]:
     """The name of a process and its parent. Read from /proc where there is one, because psutil
     takes ten times as long, and the parents of every listener are read again once a minute."""
     if (stat := procfs.stat(pid)) is not None:

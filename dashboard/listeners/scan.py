@@ -69,7 +69,7 @@ class Scanner:
         at = datetime.now(UTC)
         with self._lock:
             began = time.perf_counter()
-            held, lacking = self._held()
+            held, lacking = self._owned_sockets()
             if held != self._last[0]:
                 self._last = (held, merged(held))
             listeners = self._last[1]
@@ -80,7 +80,7 @@ class Scanner:
             )
         return Scan(listeners, at, (time.perf_counter() - began) * 1000, lacking)
 
-    def _held(self) -> tuple[list[OwnedSocket], tuple[str, ...]]:
+    def _owned_sockets(self) -> tuple[list[OwnedSocket], tuple[str, ...]]:
         for listening in (netlink.listening, procfs.listening):
             try:
                 sockets = listening()

@@ -90,10 +90,10 @@ def scan(client: Client, options: Options) -> Output:
 def lost(client: Client, options: Options) -> Output:
     what, item = options["what"], options["id"]
     if what is None:
-        return _lost(client.get("lost"))
+        return _lost_output(client.get("lost"))
     if what == "dismiss":
         path = ("lost", item, "dismiss") if item else ("lost", "dismiss")
-        return _lost(client.post(*path))
+        return _lost_output(client.post(*path))
     body = {"slug": options["slug"]} if options["slug"] else {}
     answer = client.post("lost", item, what, body=body)
     if answer["ok"]:
@@ -162,7 +162,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
     return table(head, rows, width=terminal(), whole=WHOLE) if rows else []
 
 
-def _lost(body: Body) -> Output:
+def _lost_output(body: Body) -> Output:
     items = (body["lost"] or {}).get("items", [])
     rows = [(one["id"], one["name"], one["port"], one["blocked"] or one["status"], one["cwd"])
             for one in items]  # fmt: skip

@@ -67,19 +67,23 @@ def find_app(
     listeners = [*seen["observed"], *seen["ignored"]]  # a hidden listener holds its port too
     if cwd is not None:
         folder = _folder(cwd)
-        found = _found(apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one)))
+        found = _matching(
+            apps, listeners, lambda one: any(_is_in(at, folder) for at in _places(one))
+        )
         if not (found["apps"] or found["observed"]):
             project = _project([*apps, *listeners], folder)
-            found = _found(apps, listeners, lambda one: any(at == project for at in _places(one)))
+            found = _matching(
+                apps, listeners, lambda one: any(at == project for at in _places(one))
+            )
         return found
     if url is not None:
         host, at = _address(url)
-        named = _found(apps, [], lambda one: (host, at) in _names(one))
+        named = _matching(apps, [], lambda one: (host, at) in _names(one))
         if named["apps"] or not _is_here(host):
             return named
         port = at
     held = _own(port) if port is not None else []
-    return _found(apps, listeners, lambda one: one["port"] == port, held)
+    return _matching(apps, listeners, lambda one: one["port"] == port, held)
 
 
 async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) -> Waited:
@@ -117,7 +121,7 @@ def _masked(slug: str) -> App:
     return app_record(current(), slug)
 
 
-def _found(
+def _matching(
     apps: Iterable[App],
     listeners: Iterable[Observed],
     fits: Callable[[Any], bool],

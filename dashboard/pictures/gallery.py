@@ -92,7 +92,7 @@ class Gallery:
         a running refresh is taking is waited for, not taken again. Raises Conflict
         `screenshots_off`.
         """
-        wanted = self._wanted(slugs)
+        wanted = self._to_photograph(slugs)
         self._album.switch(await self._switch.look())
         self._switch.required()
         fresh = wanted.difference(*self._refreshes.values())
@@ -132,7 +132,7 @@ class Gallery:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _wanted(self, slugs: Iterable[str] | None) -> frozenset[str]:
+    def _to_photograph(self, slugs: Iterable[str] | None) -> frozenset[str]:
         states = {State.UP} if slugs is None else {State.UP, State.DEGRADED}
         named = None if slugs is None else set(slugs)
         return frozenset(

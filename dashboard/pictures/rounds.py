@@ -112,7 +112,7 @@ class Rounds:
         watched = self._world.clients() and not self._world.battery()
         every = self._switch.settings.interval if watched else None
         return _first(
-            [(entry, entry.screenshot.next(every), slug) for slug, entry in self._shown()],
+            [(entry, entry.screenshot.next(every), slug) for slug, entry in self._pictured()],
             lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
         )
 
@@ -123,12 +123,12 @@ class Rounds:
         return _first(
             [
                 (entry, entry.favicon.next(self._hourly(slug) if clients else None), slug)
-                for slug, entry in self._shown()
+                for slug, entry in self._pictured()
             ],
             self._has_favicon,
         )
 
-    def _shown(self) -> list[tuple[str, AlbumEntry]]:
+    def _pictured(self) -> list[tuple[str, AlbumEntry]]:
         """The apps whose pictures are made: all while a page is open, else the declared ones."""
         clients = self._world.clients()
         return [(slug, entry) for slug, entry in self._album if clients or entry.shown.declared]
@@ -162,7 +162,7 @@ class Rounds:
     async def _commits(self) -> None:
         places = {
             slug: entry.shown.repository
-            for slug, entry in self._shown()
+            for slug, entry in self._pictured()
             if entry.shown.repository is not None and entry.shown.photographed
         }
         heads = await asyncio.to_thread(partial(commits.heads, set(places.values())))

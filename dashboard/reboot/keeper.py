@@ -74,7 +74,7 @@ class Lost:
         if not self._enabled or self._began is None:
             return
         self._scanned = now, at = self.world.clock.now(), self.world.clock.wall()
-        if self._running.seen(listeners, now=now, at=at, ended=self._ended):
+        if self._running.seen(listeners, now=now, at=at, ended=self._stopped_by_user):
             self._journal_waits = True
         slugs = {one.slug for one in listeners if one.slug is not None}
         if self._notice.returned({one.id for one in listeners}, slugs):
@@ -164,7 +164,7 @@ class Lost:
             raise NotFound(f'No lost app "{id_[:40]}".')
         return self._items[id_]
 
-    def _ended(self, entry: JournalEntry) -> bool:
+    def _stopped_by_user(self, entry: JournalEntry) -> bool:
         """Whether the user stopped the service; then it is not lost."""
         state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
         return bool(state and state["status"] == "stopped" and state["reason"] == "user")

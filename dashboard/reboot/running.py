@@ -113,7 +113,7 @@ class Running:
             if not known.here
             and (
                 now - known.seen >= RECENT.total_seconds()
-                or _moved(known.entry, slugs, programs)
+                or _runs_elsewhere(known.entry, slugs, programs)
                 or ended(known.entry)
             )
         ]
@@ -123,7 +123,7 @@ class Running:
         return bool(over)
 
 
-def _moved(
+def _runs_elsewhere(
     one: JournalEntry,
     slugs: Collection[str | None],
     programs: Collection[tuple[str, tuple[str, ...]]],

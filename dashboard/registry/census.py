@@ -103,7 +103,7 @@ def census(
     slugs = _slugs(left, listeners.family, seen, files.apps)
     for slug, one in discovered.among(observed, slugs, seen.hidden):
         facts = made.facts(None, Recognised(one))
-        apps[slug] = _kept(known.get(slug), facts) or discovered.app(slug, facts)
+        apps[slug] = _reused(known.get(slug), facts) or discovered.app(slug, facts)
     return Census(
         apps=apps,
         observed=observed,
@@ -121,11 +121,11 @@ def _declared(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> di
     for entry in entries:
         slug = entry.name
         facts = made.facts(entry, found.get(slug, Recognised()))
-        apps[slug] = _kept(known.get(slug), facts) or declared.app(slug, facts)
+        apps[slug] = _reused(known.get(slug), facts) or declared.app(slug, facts)
     return apps
 
 
-def _kept(old: App | None, facts: Facts) -> App | None:
+def _reused(old: App | None, facts: Facts) -> App | None:
     """The app of the census before, if nothing about it has changed."""
     return old if old and old.facts and facts.same(old.facts) else None
 

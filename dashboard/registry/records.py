@@ -157,8 +157,8 @@ def app(
         "source": app.source,
         "config": _config_of(app, with_config),
         **_state(app, record, now),
-        "url": _shown(app.url),
-        "urls": {"local": _shown(app.local_url), "fronted": _fronted(app, config)},
+        "url": _masked(app.url),
+        "urls": {"local": _masked(app.local_url), "fronted": _fronted(app, config)},
         "port": app.port,
         "expected": file.expected if file else "sometimes",
         "tags": list(file.tags) if file else [],
@@ -173,7 +173,7 @@ def app(
         "fileErrors": [*map(file_error, app.entry.file_errors)] if app.entry else [],
         "observedId": app.sighting.id if app.sighting else None,
         "etag": app.entry.etag if app.entry else None,
-        **_drawn(app),
+        **_presentation(app),
         "listens": listens(app.sighting) if app.sighting else None,
     }
 
@@ -190,7 +190,7 @@ def group(entry: Entry, *, with_config: bool = False) -> Group:
         "name": found.name,
         "config": masks.mapping(entry.value) if with_config and entry.value else None,
         "description": found.description,
-        "icon": _shown(found.icon),
+        "icon": _masked(found.icon),
         "color": found.color,
         "order": found.order,
         "collapsed": found.collapsed,
@@ -199,7 +199,7 @@ def group(entry: Entry, *, with_config: bool = False) -> Group:
                 "name": link.name,
                 "url": masks.text(link.url),
                 "description": link.description,
-                "icon": _shown(link.icon),
+                "icon": _masked(link.icon),
                 "tags": list(link.tags),
                 "hotkey": link.hotkey,
             }
@@ -235,7 +235,7 @@ def counts(states: Iterable[tuple[apps.App, State]]) -> dict[str, int]:
 
 def named(app: apps.App) -> tuple[str, str, str | None]:
     """Slug, name and address as they are shown."""
-    return app.slug, masks.text(app.name), _shown(app.url)
+    return app.slug, masks.text(app.name), _masked(app.url)
 
 
 def cwd(app: apps.App) -> str:
@@ -271,16 +271,18 @@ def _state(app: apps.App, record: Record, now: Moment) -> Health:
     }
 
 
-def _drawn(app: apps.App) -> Drawn:
+def _presentation(app: apps.App) -> Drawn:
     file = app.file
     return {
         "description": file.description if file else None,
-        "icon": _shown(file.icon) if file else None,
+        "icon": _masked(file.icon) if file else None,
         "color": file.color if file else None,
         "group": file.group if file else None,
         "order": file.order if file else None,
-        "links": [{"name": one.name, "url": _shown(one.url)} for one in file.links] if file else [],
-        "docs": _shown(file.docs) if file else None,
+        "links": [{"name": one.name, "url": _masked(one.url)} for one in file.links]
+        if file
+        else [],
+        "docs": _masked(file.docs) if file else None,
     }
 
 
@@ -297,7 +299,7 @@ def _fronted(app: apps.App, config: schema.Config) -> str | None:
     return f"{fronted.scheme}://{app.slug}.{fronted.domain}/" if fronted.domain else None
 
 
-def _shown(url: str | None) -> str | None:
+def _masked(url: str | None) -> str | None:
     return masks.text(url) if url else None
 
 

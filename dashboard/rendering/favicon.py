@@ -107,7 +107,7 @@ def read(page: bytes, url: str) -> Named:
     manifest = None
     base = url
     for tag, attributes in _tags(text):
-        target = _joined(base, attributes.get("href", ""))
+        target = _join(base, attributes.get("href", ""))
         kinds = attributes.get("rel", "").lower().split()
         if not target:
             continue
@@ -158,13 +158,13 @@ async def _listed(manifest: str, rules: Rules) -> tuple[str, ...]:
         icons = json.loads(got.data)["icons"]
         rows = [row for row in icons if isinstance(row, dict) and isinstance(row.get("src"), str)]
         return _sorted(
-            [(_largest(str(row.get("sizes", ""))), _joined(got.url, row["src"])) for row in rows]
+            [(_largest(str(row.get("sizes", ""))), _join(got.url, row["src"])) for row in rows]
         )
     except (NoAnswer, AddressRefused, ValueError, KeyError, TypeError, RecursionError):
         return ()
 
 
-def _joined(base: str, target: str) -> str:
+def _join(base: str, target: str) -> str:
     try:
         return urljoin(base, target.strip()) if target.strip() else ""
     except ValueError:

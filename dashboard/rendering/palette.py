@@ -18,7 +18,7 @@ GREY = 0.02  # a colour with less chroma counts as grey
 
 def gradient(slug: str, color: str | None = None) -> tuple[Rgb, Rgb]:
     """The light and the dark end: the hue of `color` (CSS) if valid, else one by the slug."""
-    hue, chroma = _chosen(color) or (_hashed(slug), CHROMA)
+    hue, chroma = _hue_and_chroma(color) or (_hashed(slug), CHROMA)
     return rgb(LIGHT, chroma, hue), rgb(DARK, chroma, hue + (TURN if chroma else 0))
 
 
@@ -43,7 +43,7 @@ def rgb(lightness: float, chroma: float, hue: float) -> Rgb:
     )
 
 
-def _chosen(color: str | None) -> tuple[float, float] | None:
+def _hue_and_chroma(color: str | None) -> tuple[float, float] | None:
     """(hue, chroma) of a CSS colour; None if there is none or it is unknown."""
     try:
         chroma, hue = _polar(ImageColor.getrgb(color or "")[:3])

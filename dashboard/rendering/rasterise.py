@@ -46,9 +46,9 @@ def main(side: int, fonts: list[str]) -> None:
         how = {"font_files": fonts, "font_family": family, "serif_family": family}
         plain = _JOINING.sub("", text)
         boxes = _BEYOND.sub(_NOWHERE, plain)
-        if boxes != plain and _drawn(boxes, side, how) == _drawn(plain, side, how):
+        if boxes != plain and _render(boxes, side, how) == _render(plain, side, how):
             sys.exit("no font here has its letters")
-    sys.stdout.buffer.write(_drawn(text, side, how))
+    sys.stdout.buffer.write(_render(text, side, how))
 
 
 def _letter(number: re.Match[str]) -> str:
@@ -58,7 +58,7 @@ def _letter(number: re.Match[str]) -> str:
     return letter if _BEYOND.match(letter) else number[0]
 
 
-def _drawn(text: str, side: int, how: dict[str, Any]) -> bytes:
+def _render(text: str, side: int, how: dict[str, Any]) -> bytes:
     """resvg keeps the aspect ratio by width only: a tall image is drawn again by height."""
     png = resvg_py.svg_to_bytes(svg_string=text, width=side, **how)
     width, height = struct.unpack(">II", bytes(png[16:LOOKED_AT]))

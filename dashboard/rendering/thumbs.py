@@ -94,7 +94,9 @@ class CachedImages:
 
 def kept(slug: str) -> CachedImages:
     """The cached images of an app. Reads and hashes up to two files: call it in a thread."""
-    return CachedImages(_held(_path(slug, "screenshot")), _held(_path(slug, "favicon")))
+    return CachedImages(
+        _cached_image(_path(slug, "screenshot")), _cached_image(_path(slug, "favicon"))
+    )
 
 
 def all_kept() -> dict[str, CachedImages]:
@@ -111,7 +113,7 @@ def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = T
     for wanted in _ORDER[kind]:
         if wanted == "screenshot" and not screenshots:
             continue
-        if (found := _kept(subject.slug, wanted)) is not None:
+        if (found := _stored_picture(subject.slug, wanted)) is not None:
             return found
     return _card(subject)
 
@@ -121,7 +123,7 @@ def keep(slug: str, kind: Kind, data: bytes) -> bool:
     path = _path(slug, kind)
     with files.writing(path.name):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-    before = _kept(slug, kind)
+    before = _stored_picture(slug, kind)
     files.write(path, data)
     return before is None or before.data != data
 
@@ -140,7 +142,7 @@ async def refresh_favicon(slug: str, url: str) -> bool:
 
     The app's own server may be private; its page may not name another private one.
     """
-    icon = await _icon(slug, _found(url, private=True))
+    icon = await _icon(slug, _find_favicon(url, private=True))
     return icon is not None and max(icon.size) >= LEAST and await _plated(slug, icon)
 
 
@@ -148,7 +150,9 @@ async def refresh_icon(slug: str, icon: str, *, private: bool) -> bool:
     """Fetch the icon that the app's file names, of any size: from an address, whose server may
     only be private with `private`, or from `file:` and a path below the dashboard's home."""
     named = icon.removeprefix("file:")
-    work = _found(icon, private=private) if named == icon else asyncio.to_thread(_lying, named)
+    work = (
+        _find_favicon(icon, private=private) if named == icon else asyncio.to_thread(_lying, named)
+    )
     found = await _icon(slug, work)
     return found is not None and await _plated(slug, found)
 
@@ -161,7 +165,7 @@ async def _icon(slug: str, work: Awaitable[Image.Image]) -> Image.Image | None:
         return None
 
 
-async def _found(url: str, *, private: bool) -> Image.Image:
+async def _find_favicon(url: str, *, private: bool) -> Image.Image:
     return await favicon.find(url, private=private, most=FAVICON_BYTES, side=SIDE, least=LEAST)
 
 
@@ -184,7 +188,7 @@ def keep_screenshot(slug: str, png: bytes) -> bool:
     return keep(slug, "screenshot", images.shot(png, card.SIZE))
 
 
-def _kept(slug: str, kind: Kind) -> Picture | None:
+def _stored_picture(slug: str, kind: Kind) -> Picture | None:
     try:
         found = files.read(_path(slug, kind))
     except OSError:
@@ -194,7 +198,7 @@ def _kept(slug: str, kind: Kind) -> Picture | None:
     return Picture(kind, found.data, _quoted(found.etag))
 
 
-def _held(path: Path) -> CachedImage | None:
+def _cached_image(path: Path) -> CachedImage | None:
     try:
         found = files.read(path)
         if found is None or not found.data:

@@ -62,7 +62,7 @@ class Queue:
         if self._waiting and self._waiting[-1].action == action:
             return self._waiting[-1].done
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        done.add_done_callback(_seen)
+        done.add_done_callback(_ignore_error)
         self._waiting.append(_QueuedAction(action, do, done))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work(), name=f"actions {self.slug}")
@@ -98,7 +98,7 @@ class Queue:
                     one.done.set_result(result)
 
 
-def _seen(done: asyncio.Future[Outcome]) -> None:
+def _ignore_error(done: asyncio.Future[Outcome]) -> None:
     """Retrieve the error, so that asyncio does not complain if the caller is gone."""
     if not done.cancelled():
         done.exception()

@@ -71,13 +71,13 @@ class Tail:
 
     @property
     def lines(self) -> list[str]:
-        return [_shown(line) for line in self.data.split(b"\n")[:-1]]
+        return [_decode(line) for line in self.data.split(b"\n")[:-1]]
 
     def wire(self) -> Log:
         return {
             "slug": self.slug,
             "lines": self.lines,
-            "partial": _shown(self.partial) if self.partial else None,
+            "partial": _decode(self.partial) if self.partial else None,
             "truncated": self.truncated,
             "from": self.start,
             "bytes": self.end,
@@ -115,7 +115,7 @@ def last(slug: str, count: int, *, since: int = 0) -> list[str]:
     with holding(slug):
         parts = kept(slug)
         found = _last(slug, parts, count, parts[-1].end, since=since)
-    lines = [*found.lines, _shown(found.partial)] if found.partial else found.lines
+    lines = [*found.lines, _decode(found.partial)] if found.partial else found.lines
     return lines[-count:]
 
 
@@ -223,7 +223,7 @@ def _bytes(parts: list[Part], start: int, end: int) -> bytes:
     return b"".join(found)
 
 
-def _shown(line: bytes) -> str:
+def _decode(line: bytes) -> str:
     return line[:LINE_BYTES].removesuffix(b"\r").decode(errors="replace")
 
 

@@ -107,7 +107,7 @@ async def _searching(pattern: str) -> AsyncIterator[Callable[[bytes], Awaitable[
 
 
 async def _accepts(port: int, host: str) -> bool:
-    return await _asked(host, port, None) is not None
+    return await _ask(host, port, None) is not None
 
 
 async def _answers(target: str, host: str, port: int | None) -> bool:
@@ -123,13 +123,13 @@ async def _answers(target: str, host: str, port: int | None) -> bool:
     )
     at = url.port or (443 if url.scheme == "https" else 80)
     for scheme in [url.scheme] if "://" in target else ["http", "https"]:
-        line = await _asked(host, at, request.encode(), tls=scheme == "https")
+        line = await _ask(host, at, request.encode(), tls=scheme == "https")
         if match := re.match(rb"HTTP/1\.[01] ([0-9]{3})", line or b""):
             return 200 <= int(match[1]) < 500
     return False
 
 
-async def _asked(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:
+async def _ask(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:
     """The first line of the answer; b"" if it only had to accept; None when nothing answers.
     Certificates are not verified: a service that has just started has whatever it has."""
     context = connect.unverified() if tls else None

@@ -137,10 +137,10 @@ class Supervisor:
 
     async def _rotate(self) -> None:
         for slug in list(self._units):
-            await self._kept(slug, asyncio.to_thread(rotation.recover, slug))
+            await self._tolerate(slug, asyncio.to_thread(rotation.recover, slug))
         while True:
             for slug, unit in list(self._units.items()):
-                await self._kept(slug, self._cut(unit))
+                await self._tolerate(slug, self._cut(unit))
             await self.world.clock.sleep(ROTATE_S)
 
     async def _cut(self, unit: Unit) -> None:
@@ -154,7 +154,7 @@ class Supervisor:
         )
         await unit.measure()
 
-    async def _kept(self, slug: str, work: Awaitable[None]) -> None:
+    async def _tolerate(self, slug: str, work: Awaitable[None]) -> None:
         """Log a full disk or an unreadable log, which must stop neither service nor daemon."""
         try:
             await work

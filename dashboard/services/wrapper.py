@@ -36,10 +36,10 @@ def argv(command: Iterable[str], *, run: str, exit_file: Path, files: int | None
     """The arguments to run. `files`: the limit of open files for the command, None for ours."""
     limit = "-" if files is None else str(files)
     shell = ["/bin/sh", "-c", SCRIPT, "svc-service", run, str(exit_file), limit, *command]
-    return [*_heard(), *shell]
+    return [*_unignore(), *shell]
 
 
-def _heard() -> list[str]:
+def _unignore() -> list[str]:
     """A program that resets signals we were started to ignore (by nohup or `&`); no shell can."""
     numbers = [signal.Signals[f"SIG{name}"] for name in STOP_SIGNALS if name != "KILL"]
     deaf = [int(number) for number in numbers if signal.getsignal(number) == signal.SIG_IGN]

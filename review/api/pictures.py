@@ -34,7 +34,7 @@ def answer(
         headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
     data = kept(project, etag)
     if data is None:
-        data, missing = _drawn(asked, kind, project, repo, item.commit.sha if item else None)
+        data, missing = _draw(asked, kind, project, repo, item.commit.sha if item else None)
         if missing:
             headers["Missing-Characters"] = quote(missing)
         else:
@@ -42,7 +42,7 @@ def answer(
     return HttpResponse(data, content_type=TYPES[kind], headers=headers)
 
 
-def _drawn(
+def _draw(
     asked: Mapping[str, str], kind: str, project: str, repo: str | None, sha: str | None
 ) -> tuple[bytes, str]:
     """The picture, and the characters that it can only show as boxes."""

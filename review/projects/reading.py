@@ -49,7 +49,7 @@ _looked_at: list[float] = []  # when all were last read, by the monotonic clock
 
 def get(slug: str) -> Project:
     """The project as its file is now. Raises NotFound if there is none."""
-    found = _taken(slug, files.read(slug, files.PROJECT)) if files.SLUG.fullmatch(slug) else None
+    found = _current(slug, files.read(slug, files.PROJECT)) if files.SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFound(f"No such project: {printable(slug)}")
     return found
@@ -58,7 +58,7 @@ def get(slug: str) -> Project:
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project, by slug."""
     read = files.read_many((slug, files.PROJECT) for slug in files.slugs())
-    found = [project for (slug, _), said in read.items() if (project := _taken(slug, said))]
+    found = [project for (slug, _), said in read.items() if (project := _current(slug, said))]
     _looked_at[:] = [time.monotonic()]
     return found
 
@@ -85,7 +85,7 @@ def repo(project: Project, name: str) -> RepoEntry:
     return found
 
 
-def _taken(slug: str, found: Mirrored | None) -> Project | None:
+def _current(slug: str, found: Mirrored | None) -> Project | None:
     """The project of a file as it is now; the same object while the file is unchanged."""
     if found is None:
         if _parsed.pop(slug, None):

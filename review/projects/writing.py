@@ -100,7 +100,7 @@ def add_repo(
     """
     project = get(slug)
     place = _place(project, path, working_dir)
-    shown = _shown(place)
+    shown = _short(place)
     wanted = _range(range)
     _check_repository(place, shown, wanted)
     if name is not None and not (isinstance(name, str) and entries.NAME.fullmatch(name)):
@@ -123,7 +123,7 @@ def repository_at(project: Project, path: Any) -> Repository:
     if path is None or (isinstance(path, str) and not path.strip()):
         raise Invalid('"path" is required: the folder in which the repository is now')
     place = _place(project, path, None)
-    _check_repository(place, _shown(place), None)
+    _check_repository(place, _short(place), None)
     return opened(place)
 
 
@@ -134,7 +134,7 @@ def set_path(slug: str, name: str, place: Path) -> None:
     def edit(data: bytes) -> bytes:
         index = _repo_in(data, project, name)[1].index
         at: Keys = ("repos", index)
-        after = _set(data, (*at, "path"), _shown(place))
+        after = _set(data, (*at, "path"), _short(place))
         renamed = entries.repos(_values(after).get("repos"), project.dir)[index].name != name
         return _set(after, (*at, "name"), name) if renamed else after
 
@@ -230,7 +230,7 @@ def _place(project: Project, path: str | None, working_dir: Path | None) -> Path
     return found
 
 
-def _shown(place: Path) -> str:
+def _short(place: Path) -> str:
     """The path as it is written: `~/...` if it is below the home directory."""
     home = Path.home()
     return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)

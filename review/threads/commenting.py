@@ -66,7 +66,7 @@ def begun(target: Target, comment: Comment, **lines: Any) -> Thread:
 
 def reply(target: Target, tid: str, *, body: Any, author: Any) -> str:
     """Add a comment to a thread, resolved or not; return its id."""
-    _shown(target, tid)
+    _thread(target, tid)
     operation = _Reply(tid, new_comment(body, author))
     writes.write(target, operation)
     return operation.comment.id
@@ -74,7 +74,7 @@ def reply(target: Target, tid: str, *, body: Any, author: Any) -> str:
 
 def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
     """Resolve or reopen a thread. False if it was so already; then nothing is written."""
-    _shown(target, tid)
+    _thread(target, tid)
     if not isinstance(resolved, bool):
         raise Invalid('"resolved" must be true or false')
     at = times.now()
@@ -95,7 +95,7 @@ def resolve(target: Target, tid: str, resolved: Any, by: str) -> bool:
 def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = None) -> bool:
     """Change the text of one's own comment; False if it is unchanged. Raises Conflict if the text
     is no longer `was`."""
-    before = _shown(target, tid).comment(cid)
+    before = _thread(target, tid).comment(cid)
     text, at = limits.body(body), times.now()
     _check_own(before, me)
 
@@ -116,7 +116,7 @@ def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = N
 
 def delete(target: Target, tid: str, cid: str, me: str) -> bool:
     """Delete one's own comment, and with the last one the thread. Whether the thread is deleted."""
-    _check_own(_shown(target, tid).comment(cid), me)
+    _check_own(_thread(target, tid).comment(cid), me)
     gone = False
 
     def operation(page: Page) -> bool:
@@ -132,7 +132,7 @@ def delete(target: Target, tid: str, cid: str, me: str) -> bool:
     return gone
 
 
-def _shown(target: Target, tid: str) -> Thread:
+def _thread(target: Target, tid: str) -> Thread:
     """The thread. If it is missing and a file cannot be read, the error of that file is raised."""
     found = commit_review.of(target)
     try:

@@ -61,7 +61,7 @@ def of(target: Target, own: ReviewFile | None = None) -> CommitReview:
     said = own if own is not None else (mine.review if mine else None)
     match = target.match
     sources = _sources(target, said, match)
-    review, spoken = _shared(target, _joined(said, sources, match))
+    review, spoken = _shared(target, _join(said, sources, match))
     parts = list(spoken.values())
     # If a commit has no file of its own, another file may have the threads.
     held = [
@@ -149,17 +149,17 @@ def written(target: Target, shown: CommitReview) -> Tree:
 def _sources(target: Target, own: ReviewFile | None, match: Match | None) -> list[Read]:
     """The files of the gone commits that no file has taken over, the matched one first."""
     read = [_read(target, sha) for sha in (match.sha, *match.also)] if match else []
-    return [one for one in read if one is not None and not _taken(one, own)]
+    return [one for one in read if one is not None and not _is_taken(one, own)]
 
 
-def _taken(source: Read, own: ReviewFile | None) -> bool:
+def _is_taken(source: Read, own: ReviewFile | None) -> bool:
     carried = own.carried_from if own else None
     if carried is None or source.sha not in (carried.sha, *carried.also):
         return False
     return lineage.age_of(carried) > lineage.age_of(source.review.carried_from)
 
 
-def _joined(own: ReviewFile | None, sources: Sequence[Read], match: Match | None) -> ReviewFile:
+def _join(own: ReviewFile | None, sources: Sequence[Read], match: Match | None) -> ReviewFile:
     if match is None or not sources:
         return own or ReviewFile()
     main = [one.review for one in sources if one.sha == match.sha]

@@ -123,15 +123,15 @@ def remove(slug: str, repo: str, gone: Sequence[Draft]) -> None:
 
 def one(target: Target, name: str, author: str) -> Draft:
     """The draft. NotFound if there is none, or it is not the author's: no one else learns of it."""
-    return _named(of(target, author), name)
+    return _find(of(target, author), name)
 
 
 def one_left(slug: str, repo: str, shas: Iterable[str], name: str, author: str) -> Draft:
     """As `one`, for drafts of gone commits."""
-    return _named(left(slug, repo, shas, author), name)
+    return _find(left(slug, repo, shas, author), name)
 
 
-def _named(found: Iterable[Draft], name: str) -> Draft:
+def _find(found: Iterable[Draft], name: str) -> Draft:
     for draft in found:
         if draft.id == name:
             return draft

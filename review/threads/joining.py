@@ -26,7 +26,7 @@ def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
         made = replace(
             made,
             viewed=tuple(marks.values()),
-            threads=_joined(made.threads, other.threads, _same_thread, _both),
+            threads=_merge(made.threads, other.threads, _same_thread, _both),
             verdicts=judged.joined(made.verdicts, other.verdicts),
             warnings=(*made.warnings, *other.warnings),
             extra={**other.extra, **made.extra},
@@ -45,7 +45,7 @@ def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
         source,
         carried_from=own.carried_from,
         viewed=tuple(marks.values()),
-        threads=_joined(source.threads, younger, _same_thread, _both),
+        threads=_merge(source.threads, younger, _same_thread, _both),
         verdicts=judged.joined(source.verdicts, _verdicts_since(own, since)),
         warnings=(*own.warnings, *source.warnings),
         extra={**own.extra, **source.extra},
@@ -65,7 +65,7 @@ Began = Callable[[Thread], bool]
 def began_in(source: ReviewFile | None, sha: str, *, but: Iterable[ReviewFile] = ()) -> Began:
     """Return a function that says whether a thread began on commit `sha`, whose own file is
     `source`, and not in one of the older files `but`."""
-    said, before = _said([source] if source else []), _said(but)
+    said, before = _all_words([source] if source else []), _all_words(but)
 
     def began(thread: Thread) -> bool:
         words = {_words(one) for one in thread.comments}
@@ -79,7 +79,7 @@ def but_for(began: Began, others: Sequence[Began]) -> Began:
     return lambda thread: began(thread) and not any(one(thread) for one in others)
 
 
-def _said(files: Iterable[ReviewFile]) -> set[tuple[str, str | None, str]]:
+def _all_words(files: Iterable[ReviewFile]) -> set[tuple[str, str | None, str]]:
     return {_words(one) for file in files for thread in file.threads for one in thread.comments}
 
 
@@ -138,7 +138,7 @@ def _younger(at: str | None, since: str) -> bool:
     return (times.seconds(at) or "") >= (times.seconds(since) or "")
 
 
-def _joined(
+def _merge(
     first: Sequence[T],
     second: Sequence[T],
     same: Callable[[T, T], bool],
@@ -163,7 +163,7 @@ def _joined(
 
 def _both(first: Thread, second: Thread) -> Thread:
     """Both threads as one conversation, ordered by time if every comment has one."""
-    comments = _joined(first.comments, second.comments, _same_comment, lambda one, _: one)
+    comments = _merge(first.comments, second.comments, _same_comment, lambda one, _: one)
     if comments != first.comments and all(one.created_at for one in comments):
         comments = tuple(sorted(comments, key=lambda one: times.exact(one.created_at)))
     # either file may have been asked or proposed in; the latest of each counts

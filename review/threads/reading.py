@@ -158,14 +158,14 @@ class _Threads:
         names = [self._claimed(self.threads, field) for _, field in readable]
         below_names = [[self._claimed(self.comments, one) for _, one in many] for many in below]
         return tuple(
-            self._known(at, field, [name, *many_names])
+            self._reuse(at, field, [name, *many_names])
             or self._thread(at, field, name, list(zip(many, many_names, strict=True)))
             for (at, field), name, many, many_names in zip(
                 readable, names, below, below_names, strict=True
             )
         )
 
-    def _known(self, at: int, fields: Fields, names: list[str | None]) -> Thread | None:
+    def _reuse(self, at: int, fields: Fields, names: list[str | None]) -> Thread | None:
         """The thread that was read from this very value, if it and its comments have these ids."""
         known = self.known.get(id(fields.value))
         if known is None or [known.id, *(one.id for one in known.comments)] != names:

@@ -240,7 +240,7 @@ def _thread(thread: schema.Thread, where: Placed, render: Render | None = None) 
     if thread.from_sha:
         record["from_sha"] = thread.from_sha
     if thread.asked:
-        record["asked"] = _asked(thread.asked)
+        record["asked"] = _asked_record(thread.asked)
     if thread.proposed:
         record["proposed"] = {
             "by": thread.proposed.by,
@@ -249,7 +249,7 @@ def _thread(thread: schema.Thread, where: Placed, render: Render | None = None) 
     return beside(thread.extra, record)
 
 
-def _asked(value: asked.Asked) -> Asked:
+def _asked_record(value: asked.Asked) -> Asked:
     return {
         "at": times.seconds(value.at),
         "by": value.by,

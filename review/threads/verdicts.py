@@ -72,7 +72,7 @@ def submit(target: Target, *, verdict: Any, body: Any, author: Any) -> list[Draf
         sent = [*sent, _about_commit(target, body, signed)]
     if not sent and verdict == "comment":
         raise Invalid("There is nothing to submit: write a draft, or give a verdict")
-    made = _made(target, verdict, signed)
+    made = _make(target, verdict, signed)
     writes.write(target, _Submission(sent, made))
     drafts.remove(target.slug, target.repo, sent)
     return sent
@@ -82,7 +82,7 @@ def withdraw(target: Target, author: str) -> bool:
     """Withdraw one's verdict; False if there is none."""
 
     def operation(page: Page) -> bool:
-        given = _given(page)
+        given = _stored(page)
         if author not in given:
             return False
         del given[author]
@@ -112,8 +112,8 @@ class _Submission:
             try:
                 page.reply(page.review.thread(draft.reply_to), comment)
             except NotFound:
-                raise _gone(draft) from None
-        given = _given(page)
+                raise _thread_gone(draft) from None
+        given = _stored(page)
         before = {one.author: one for one in page.review.verdicts}.get(self.verdict.author)
         if self.verdict.word == "comment" and before is not None:
             return bool(self.sent)
@@ -122,13 +122,13 @@ class _Submission:
         return True
 
 
-def _given(page: Page) -> Tree:
+def _stored(page: Page) -> Tree:
     """The verdicts in the file; empty if they are not a mapping, as in a hand-made file."""
     found = page.tree.get("verdicts")
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def _gone(draft: Draft) -> Conflict:
+def _thread_gone(draft: Draft) -> Conflict:
     text = draft.thread.comments[0].body[:60]
     return Conflict(
         f'The thread that your draft "{text}" answers is gone: delete the draft, then submit again',
@@ -143,7 +143,7 @@ def _about_commit(target: Target, body: Any, author: str) -> Draft:
     return Draft(target.commit.sha, replace(made, id=ids.mint("t", ())))
 
 
-def _made(target: Target, word: str, author: str) -> Verdict:
+def _make(target: Target, word: str, author: str) -> Verdict:
     sha = target.commit.sha
     judged_diff = diff.change_digest(target.repository, target.shown_commit)
     return Verdict(author, word, times.now_exact(), sha, _patch_id(target, sha), judged_diff)

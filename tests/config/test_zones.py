@@ -216,7 +216,7 @@ def test_the_zone_of_the_machine_is_found_without_a_look_at_every_zone(monkeypat
         return set()
 
     monkeypatch.setattr("zoneinfo.available_timezones", every)
-    zones._found.cache_clear()
+    zones._detect.cache_clear()
 
     zones.host()
     assert looked == []

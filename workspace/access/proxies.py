@@ -26,11 +26,11 @@ DEFAULT = tuple(PRESETS)
 def peer(scope: Mapping[str, Any]) -> str:
     """The peer's address for comparing and printing: IPv4 if mapped, without a zone id."""
     client = scope.get("client")
-    return _shown(client[0]) if client and client[0] else UNKNOWN
+    return _text(client[0]) if client and client[0] else UNKNOWN
 
 
 @functools.lru_cache(1024)
-def _shown(text: str) -> str:
+def _text(text: str) -> str:
     return str(address_of(text) or UNKNOWN)
 
 

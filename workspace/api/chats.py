@@ -165,7 +165,7 @@ class ChatViewSet(rest.ViewSet):
             model=values.get("model"),
             key=rest.key(request),
         )
-        return Response(rest.warned(_sent(queued), body.warnings), status=202)
+        return Response(rest.warned(_receipt(queued), body.warnings), status=202)
 
     @documented(bodies.Stopped, errors=(404,))
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
@@ -206,7 +206,7 @@ class ChatViewSet(rest.ViewSet):
         queued = actions.again(
             principal=principal(request), project=store.get(slug), session_id=session_id, turn=turn
         )
-        return Response(_sent(queued), status=202)
+        return Response(_receipt(queued), status=202)
 
     @documented(bodies.Archived, errors=(404, 409), body=bodies.Archive)
     def archive(self, request: Request, slug: str, session_id: str) -> Response:
@@ -253,7 +253,7 @@ class ChatViewSet(rest.ViewSet):
         return Response(rest.warned(answer, body.warnings), status=201)
 
 
-def _sent(queued: queue.Queued) -> bodies.Sent:
+def _receipt(queued: queue.Queued) -> bodies.Sent:
     answer = bodies.Sent(
         sent=True, messageId=queued.turn.id, state=queued.state, position=queued.position
     )

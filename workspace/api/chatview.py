@@ -207,7 +207,7 @@ def _context(row: models.Chat) -> Context | None:
 def _last_turn(row: models.Chat, turns: list[models.Turn]) -> LastTurn | None:
     """The last turn by the transcript, or by its row if its end could not be written there."""
     lost = next((turn for turn in turns[::-1] if turn.state == "failed" and turn.finished), None)
-    told = _told(row.last_turn)
+    told = _turn_summary(row.last_turn)
     if lost is None or lost.finished is None:
         return told
     finished = timestamp(lost.finished)
@@ -216,7 +216,7 @@ def _last_turn(row: models.Chat, turns: list[models.Turn]) -> LastTurn | None:
     return {"status": "failed", "reason": lost.reason, "finishedAt": finished, "model": None}
 
 
-def _told(last: dict[str, Any] | None) -> LastTurn | None:
+def _turn_summary(last: dict[str, Any] | None) -> LastTurn | None:
     keys = ("status", "reason", "finishedAt", "model")
     return cast("LastTurn", {key: last.get(key) for key in keys}) if last else None
 

@@ -49,7 +49,7 @@ class FolderViewSet(rest.ViewSet):
         """With `prefix` the directories that complete it, else the known directories."""
         prefix = rest.query(request, FolderQuery).get("prefix", "")
         if not prefix.strip():
-            known = _known(request)
+            known = _folders(request)
             return Response(
                 FolderList(folders=known[:KNOWN], more=len(known) > KNOWN, problem=None)
             )
@@ -59,7 +59,7 @@ class FolderViewSet(rest.ViewSet):
         return Response(FolderList(folders=rows, more=found.more, problem=found.problem or None))
 
 
-def _known(request: Request) -> list[Folder]:
+def _folders(request: Request) -> list[Folder]:
     """The known directories, each once by its real path, in the order of the parts' answers."""
     sources: dict[str, list[str]] = {}
     for one in palette.folders(request):
@@ -73,7 +73,7 @@ def _known(request: Request) -> list[Folder]:
             continue
     at, home = store.working_at(), f"{Path.home()}/"
     return [
-        _row(_shown(real, home), real, [*dict.fromkeys(named)], at)
+        _row(_short(real, home), real, [*dict.fromkeys(named)], at)
         for real, named in merged.items()
     ]
 
@@ -87,6 +87,6 @@ def _row(shown: str, real: Path, sources: list[str], at: dict[Path, list[str]]) 
     }
 
 
-def _shown(real: Path, home: str) -> str:
+def _short(real: Path, home: str) -> str:
     path = str(real)
     return f"~/{path.removeprefix(home)}" if path.startswith(home) else path

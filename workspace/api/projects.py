@@ -349,7 +349,7 @@ def _changed(found: project.Project, spoken: datetime | None) -> datetime:
 
 def count(slug: str | None = None) -> Tallies:
     """Counts by project, only from the database; empty while it is gone."""
-    return database.unless_gone(lambda: _counted(slug), _nothing)
+    return database.unless_gone(lambda: _tallies(slug), _nothing)
 
 
 def _spent(slug: str) -> Spent:
@@ -369,7 +369,7 @@ def _nothing() -> Tallies:
     return Tallies({name: Counter() for name in Counts.__annotations__}, spoken={}, fires={})
 
 
-def _counted(slug: str | None) -> Tallies:
+def _tallies(slug: str | None) -> Tallies:
     only = Q() if slug is None else Q(project=slug)
     chats = models.Chat.objects.filter(only)
     states = models.TriggerState.objects.filter(only)

@@ -52,14 +52,14 @@ class WorktreeViewSet(rest.ViewSet):
     @documented(OneWorktree, errors=(404, 409))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
         """The chat's branch compared with the project's, and its worktree's uncommitted changes."""
-        return Response(self._shown(request, slug, session_id))
+        return Response(self._render(request, slug, session_id))
 
     @documented(OneWorktree, errors=(404, 409, 503))
     def again(self, request: Request, slug: str, session_id: str) -> Response:
         """Make a missing worktree again from its branch; does nothing if it exists."""
         project = store.get(slug)
         making.again(project, files.read(project, session_id))
-        return Response(self._shown(request, slug, session_id))
+        return Response(self._render(request, slug, session_id))
 
     @documented(BroughtOver, errors=(404, 409), body=Bring)
     def bring(self, request: Request, slug: str, session_id: str) -> Response:
@@ -70,7 +70,7 @@ class WorktreeViewSet(rest.ViewSet):
         done = bringing.bring(store.get(slug), session_id, **body.values)
         return Response(rest.warned(BroughtOver(brought=done), body.warnings))
 
-    def _shown(self, request: Request, slug: str, session_id: str) -> OneWorktree:
+    def _render(self, request: Request, slug: str, session_id: str) -> OneWorktree:
         tree = making.of_chat(store.get(slug), session_id)
         found = standing.of(tree)
         return {"worktree": found, "review": _review(request, tree.repository, tree.branch)}

@@ -65,12 +65,12 @@ class Indexer:
         with self._more:
             self._more.wait_for(lambda: self._grown or self._stopped.is_set())
             until = time.monotonic() + MOST_S
-            while not self._stopped.is_set() and (left := self._left(until)) > 0:
+            while not self._stopped.is_set() and (left := self._seconds_left(until)) > 0:
                 self._more.wait(left)
             places, self._grown = [*self._grown], {}
             return places
 
-    def _left(self, until: float) -> float:
+    def _seconds_left(self, until: float) -> float:
         return min(self._last + QUIET_S, until) - time.monotonic()
 
     def _catch_up(self, slug: str, session_id: str) -> None:

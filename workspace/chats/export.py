@@ -84,7 +84,7 @@ def _markdown(row: Chat, path: str) -> Iterator[bytes]:
         if shown is None:
             continue
         who = _speaker(shown)
-        text = _said(shown)
+        text = _block(shown)
         if who and (who != speaker or who != "Agent"):
             speaker = who
             text = f"## {who}\n\n_{shown.get('timestamp') or 'at an unknown time'}_\n\n{text}"
@@ -144,7 +144,7 @@ def _cut(shown: TranscriptLine) -> str:
     return "\n\n" + _quoted(told.format(**cut)) if cut else ""
 
 
-def _said(shown: TranscriptLine) -> str:
+def _block(shown: TranscriptLine) -> str:
     if shown.get("role") == "tool":
         return _call(shown)
     if shown.get("role") == "notice":

@@ -119,7 +119,7 @@ class Confinement:
             cwd=cwd,
             writable=[os.environ["HOME"], os.environ["TMPDIR"], *kept.pinned, *writable],
             read_only=[
-                *(os.path.join(cwd, name) for name in self._kept()),
+                *(os.path.join(cwd, name) for name in self._read_only()),
                 *kept.covered,
                 *(linked.read_only(tree) if tree else ()),
             ],
@@ -154,7 +154,7 @@ class Confinement:
         obeyed.note(found.detours, self.job.run_dir)
         return found
 
-    def _kept(self) -> list[str]:
+    def _read_only(self) -> list[str]:
         """What cannot be written from inside. `.svc` is made if it is missing, because only what
         exists can be covered; that is needed only in the project's own directory, which has the
         chats. There project.yaml is covered in every mode, because it names the directory of the

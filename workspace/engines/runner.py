@@ -117,13 +117,13 @@ class Runner:
             if poller.poll(LOOK_S * 1000):
                 part = os.read(self.answers, size - len(data))
                 if not part:
-                    raise self._gone()
+                    raise self._ended_error()
                 data += part
             elif time.monotonic() > deadline:
-                raise self._gone()
+                raise self._ended_error()
         return data
 
-    def _gone(self) -> Exception:
+    def _ended_error(self) -> Exception:
         self.lost = True
         if self.ready:
             return ToolError(ENDED)

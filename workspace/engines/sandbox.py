@@ -156,10 +156,10 @@ def wrap(
     for path in read_only:
         if os.path.exists(path):
             prefix += ["--ro-bind", path, path]
-    return [*prefix, *_found(sandbox.shown), *_handed_out(door), "--chdir", cwd, "--", *argv]
+    return [*prefix, *_variables(sandbox.shown), *_handed_out(door), "--chdir", cwd, "--", *argv]
 
 
-def _found(shown: Sequence[str]) -> list[str]:
+def _variables(shown: Sequence[str]) -> list[str]:
     """Variables that name folders which programs expect in the home: the turn has another."""
     named = ((LOOKED_FOR.get(os.path.basename(path)), path) for path in shown)
     return [word for name, path in named if name for word in ("--setenv", name, path)]

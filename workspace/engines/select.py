@@ -59,16 +59,16 @@ def choose(
     model: str | None = None
     for rung in (Rung(model=asked), pin or Rung(), project or Rung(), _instance()):
         if rung is pin and pin.engine:  # set by this ladder: its model belongs to its engine
-            return _named(pin.engine, model or pin.model)
+            return _choice(pin.engine, model or pin.model)
         for word in (rung.model, rung.engine):
             engine, named = read(word or "")
             model = model or named
             if engine:
-                return _named(engine, model)
+                return _choice(engine, model)
     return _automatic(model)
 
 
-def _named(engine: str, model: str | None) -> Choice:
+def _choice(engine: str, model: str | None) -> Choice:
     found = probe(engine)
     if found.available:
         return Choice(engine, model or _default_model(engine), pins=True)

@@ -69,7 +69,7 @@ def listing() -> ChannelList:
     waiting = dict(rows.annotate(Count("pk")))
     return {
         "channels": [
-            _shown(one, states.get(one.name), waiting.get(one.name, 0)) for one in found.channels
+            _render(one, states.get(one.name), waiting.get(one.name, 0)) for one in found.channels
         ],
         "problems": found.sentences(),
         "events": [*setting.EVENTS],
@@ -77,7 +77,7 @@ def listing() -> ChannelList:
     }
 
 
-def _shown(channel: Channel, row: NotifyChannel | None, waiting: int) -> ChannelShown:
+def _render(channel: Channel, row: NotifyChannel | None, waiting: int) -> ChannelShown:
     lacks = sending.lacks(channel)
     failing = row is not None and row.failures > 0
     state: State = "untried"
@@ -144,13 +144,13 @@ def findings() -> Iterator[Finding]:
             since = f" since {one['since'][:16]}Z" if one["since"] else ""
             text = f"channel {one['name']} fails{since}: {one['error']}"
             mend = f"; try it with manage.py notify --test {one['name']}"
-            yield Finding(FAULT, "notifications", f"{text}{_left(one)}{mend}")
+            yield Finding(FAULT, "notifications", f"{text}{_backlog(one)}{mend}")
     good = [one["name"] for one in shown if one["state"] in ("works", "untried")]
     if good:
         yield Finding(OK, "notifications", f"channels: {', '.join(good)}")
 
 
-def _left(one: ChannelShown) -> str:
+def _backlog(one: ChannelShown) -> str:
     waiting = f", {one['waiting']} waiting" if one["waiting"] else ""
     given_up = f", {one['givenUp']} given up" if one["givenUp"] else ""
     return f"{waiting}{given_up}"

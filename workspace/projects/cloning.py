@@ -160,7 +160,7 @@ def _followed_to_end(this: Clone) -> str | None:
     _running.append(this)
     late.start()
     try:
-        said = " ".join(_followed(this))
+        said = " ".join(_follow(this))
         this.process.wait()
     finally:
         late.cancel()
@@ -172,7 +172,7 @@ def _followed_to_end(this: Clone) -> str | None:
     return said if this.process.returncode else None
 
 
-def _followed(clone: Clone) -> Iterator[str]:
+def _follow(clone: Clone) -> Iterator[str]:
     """Git's output without progress lines; these update `clone`."""
     assert clone.process.stderr is not None
     with clone.process.stderr as stream:

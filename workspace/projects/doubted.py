@@ -65,11 +65,11 @@ def _mapping(data: bytes) -> Mapping[str, Any]:
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     keys = [*before, *(key for key in after if key not in before)]
-    told = ((key, _told(before, key), _told(after, key)) for key in keys)
+    told = ((key, _visible(before, key), _visible(after, key)) for key in keys)
     return [Change(str(key), was, now) for key, was, now in told if was != now]
 
 
-def _told(data: Mapping[str, Any], key: str) -> str | None:
+def _visible(data: Mapping[str, Any], key: str) -> str | None:
     """The key as YAML, None if missing; invisible characters are escaped, so that no line can
     look like another one."""
     if key not in data:

@@ -199,13 +199,13 @@ def _read(slug: str) -> Project | None:
         etag=found.etag,
         data=found.data,
         document=found.document,
-        error=_taken(slug) if found.taken else found.error,
+        error=_taken_text(slug) if found.taken else found.error,
         error_line=None if found.taken else found.error_line,
         taken=bool(found.taken),
     )
 
 
-def _taken(slug: str) -> str:
+def _taken_text(slug: str) -> str:
     where = (away(slug) or Away(slug, slug)).place
     return f"the project {slug} lives {where} already: rename this directory"
 

@@ -56,7 +56,7 @@ def of(record: Record, others: Iterable[Record] = ()) -> list[Change]:
 def _differing(record: Record, others: Iterable[Record]) -> list[Change]:
     notes = touched.read(str(record.folder))
     if not record.git or record.after is None:
-        return sorted(_noted(notes))
+        return sorted(_from_notes(notes))
     if record.before is None:
         return []
     repository = shadow_of(record)
@@ -74,7 +74,7 @@ def _differing(record: Record, others: Iterable[Record]) -> list[Change]:
     return found
 
 
-def _noted(notes: touched.Notes) -> Iterator[Change]:
+def _from_notes(notes: touched.Notes) -> Iterator[Change]:
     """Changes known from the notes alone: without git, or of a turn that a crash ended."""
     for path, (before, after) in notes.own.items():
         if before != after:

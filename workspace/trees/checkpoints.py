@@ -61,10 +61,10 @@ def begin(turn: Turn, job: Job) -> Job:
     root = Path(os.path.realpath(job.cwd))
     try:
         with files.lock(shadow.lock_of(root)):
-            record, notices = _kept(turn, job, root)
+            record, notices = _begin(turn, job, root)
     except Exception as error:
         log.warning("no checkpoint: %r", error, extra={"turn": turn.id})
-        return job._replace(notices=(("warn", CODE, _said(error)),))
+        return job._replace(notices=(("warn", CODE, _refusal(error)),))
     keep = {
         "folder": str(records.folder_of(turn.chat, turn.id)),
         "root": str(root),
@@ -77,7 +77,7 @@ def begin(turn: Turn, job: Job) -> Job:
 Notices = tuple[tuple[str, str, str], ...]
 
 
-def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
+def _begin(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
     repository = shadow.opened(root)
     if repository is None:
         return None, ()  # only the copies made by its file tools are kept
@@ -92,7 +92,7 @@ def _kept(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
     except (GitError, OSError) as error:
         # other turns must know that this one may have changed anything
         records.write(record)
-        return record, (("warn", CODE, _said(error)),)
+        return record, (("warn", CODE, _refusal(error)),)
     record = records.update(
         record, commit=commit, before=found.tree, left=tuple(found.left), rules=(found.rules, "")
     )
@@ -110,7 +110,7 @@ def _too_large(record: Record) -> Notices:
     return (("info", CODE, text.encode(errors="replace").decode()),)
 
 
-def _said(error: Exception) -> str:
+def _refusal(error: Exception) -> str:
     match error:
         case OSError(errno=int(number)):
             reason = os.strerror(number)
@@ -138,7 +138,7 @@ def end(turn: Turn, job: Job) -> None:
     except Exception as error:
         log.warning("no tree after a turn: %r", error, extra={"turn": turn.id})
         lost(turn)
-        _tell(turn, _said(error))
+        _tell(turn, _refusal(error))
 
 
 def _end_copies(turn: Turn, job: Job, root: Path) -> None:

@@ -43,14 +43,14 @@ def of_chat(project: Project, chat: str) -> list[TurnEdits]:
     for record in records.of_chat(chat):
         if record.ended is None or record.project != project.slug:
             continue
-        count = _counted(record)
+        count = _count(record)
         if count:
             undone = record.undone is not None
             found.append({"turnId": record.turn, "files": count, "undone": undone})
     return found
 
 
-def _counted(record: Record) -> int:
+def _count(record: Record) -> int:
     """How many files are the turn's own; counted from its notes if a crash ended it."""
     if record.count is not None:
         return record.count

@@ -134,7 +134,7 @@ def _listening(on: str) -> Iterator[TriggerState]:
 def _is_for(found: Happening, project: Project, trigger: Trigger) -> bool:
     if not (trigger.enabled and isinstance(trigger.when, Event) and trigger.when.on == found.on):
         return False
-    named = _named(found, trigger)
+    named = _matches(found, trigger)
     if found.on in APPS:
         inside = found.directory is not None and places.holds(project, found.directory)
         elsewhere = named and bool(trigger.run.match) and not trigger.clients
@@ -147,7 +147,7 @@ def _is_for(found: Happening, project: Project, trigger: Trigger) -> bool:
     return named and ours
 
 
-def _named(found: Happening, trigger: Trigger) -> bool:
+def _matches(found: Happening, trigger: Trigger) -> bool:
     """Whether `run.match` names it, ignoring case; always if `run.match` is empty."""
     wanted = [_but_for_stars(pattern.casefold()) for pattern in trigger.run.match]
     names = [name.casefold() for name in found.names]
@@ -170,7 +170,7 @@ def _take(found: Happening, project: Project, trigger: Trigger) -> None:
         own = admission.loops(f"{project.slug}/{trigger.name}", list(cause.chain))
         outside = admission.OUTSIDE if clients.barred(cause.clients, project.slug) else ""
         held = pausing.of(project)
-        if not (own or outside or held) and _joined(found, project, trigger, cause):
+        if not (own or outside or held) and _join(found, project, trigger, cause):
             return
         run = firing.fire(
             project=project,
@@ -198,7 +198,7 @@ def _works_there(found: Happening, slug: str) -> bool:
     return found.directory is not None and places.holds(project, found.directory)
 
 
-def _joined(found: Happening, project: Project, trigger: Trigger, cause: Cause) -> bool:
+def _join(found: Happening, project: Project, trigger: Trigger, cause: Cause) -> bool:
     """Whether a firing of the trigger still gathers; it then has the happening and its cause."""
     gathering = _gathering().filter(project=project.slug, trigger=trigger.name)
     run = gathering.filter(scheduled_for__gt=found.at).order_by("-id").first()

@@ -91,7 +91,7 @@ def of_instance() -> Pause | None:
     path = switch()
     stat = files.stat_of(path)
     try:
-        return _written(str(path), stat) if stat else None
+        return _read(str(path), stat) if stat else None
     except OSError:  # not cached: it may become readable without a trace in its stat
         return Pause("instance", None)
 
@@ -103,7 +103,7 @@ def switch() -> Path:
 
 
 @functools.lru_cache(maxsize=8)
-def _written(path: str, _stat: str) -> Pause | None:
+def _read(path: str, _stat: str) -> Pause | None:
     try:
         snapshot = files.read(Path(path), limit=LIMIT)
         value = yamlio.parse(snapshot.data).value if snapshot else None

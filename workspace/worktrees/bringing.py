@@ -113,7 +113,7 @@ class _Bringing:
             if commit:
                 self._commit(commit)
             self._refuse_losing()
-            self._joined(how)
+            self._combine(how)
             new = self._tip(tree.branch)
             count = self._read("rev-list", "--count", f"{self.target}..{new}").decode().strip()
             self._move(new)
@@ -159,7 +159,7 @@ class _Bringing:
             )
             raise _in_the_way(text, names)
 
-    def _joined(self, how: How) -> None:
+    def _combine(self, how: How) -> None:
         """Rebase onto the target or merge. Conflict with the names if the same lines changed."""
         if how == "rebase":
             args = ("rebase", "-q", "--merge", "--no-fork-point", "--empty=drop", self.target)
@@ -199,7 +199,9 @@ class _Bringing:
                 raise Conflict(f"{self.onto} was moved meanwhile; try again", code="not_brought")
             self._refuse_overwriting(self.at, new)
             how = ("--ff-only", "--no-autostash", "--no-overwrite-ignore")
-            repository.run(self.at, "merge", "-q", *how, new, writes=True, kept=self._kept(new))
+            repository.run(
+                self.at, "merge", "-q", *how, new, writes=True, kept=self._left_alone(new)
+            )
 
     def _refuse_overwriting(self, at: Path, new: str) -> None:
         """Conflict where git would refuse too, with all names; also for files that git ignores."""
@@ -216,7 +218,7 @@ class _Bringing:
         asked = ("diff-tree", "-r", "--name-only", "-z", "--no-renames", self.target, new)
         return repository.names(self._read(*asked))
 
-    def _kept(self, new: str) -> set[str]:
+    def _left_alone(self, new: str) -> set[str]:
         """Names that stay read-only, because nothing that is brought over is in them."""
         return {*confined.OURS} - {name.partition("/")[0] for name in self._coming(new)}
 

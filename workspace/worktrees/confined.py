@@ -108,7 +108,7 @@ class _Git(NamedTuple):
             walls,
             cwd=tree.top,
             writable=self._writable() if writes else [],
-            read_only=self._kept() if writes else [],
+            read_only=self._read_only() if writes else [],
             needed=[tree.common, tree.top, *owned.needed()],
             plan=not writes,
         )
@@ -120,7 +120,7 @@ class _Git(NamedTuple):
         inside = tree.common.startswith(f"{tree.top}/")
         return [*([] if inside else [tree.common]), *map(str, filter(None, [self.folder]))]
 
-    def _kept(self) -> list[str]:
+    def _read_only(self) -> list[str]:
         tree, kept = self.tree, [Path(self.tree.common, name) for name in OBEYED]
         tied = commits.read_only(tree) if tree.own != tree.common else []
         kept += [*map(Path, tied), *(Path(tree.top, name) for name in self.kept)]

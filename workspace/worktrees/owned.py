@@ -36,7 +36,7 @@ def needed() -> list[str]:
     files = dict.fromkeys([str(Path.home() / ".gitconfig"), str(own / "config")])
     found = [str(own / "ignore"), *_programs("git")]
     for file in (later := list(files)):
-        named = _named(file, *_version(file))
+        named = _config_of(file, *_version(file))
         found += [file, *named.others]
         new = [path for path in named.included if path not in files]
         files |= dict.fromkeys(new)
@@ -53,7 +53,7 @@ def _version(file: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=MOST)
-def _named(file: str, changed: int, size: int) -> _Named:
+def _config_of(file: str, changed: int, size: int) -> _Named:
     """The paths in one file. Conditional includes always count, as they are the user's own."""
     if not changed:
         return _Named()

@@ -32,7 +32,8 @@ class Command(BaseCommand):
 def listed() -> list[str]:
     """A line for each home or node other than this one's: its id, who serves it, what it has."""
     found = [
-        f"{one}  {_served(one)}  {', '.join(words)}" for one, words in sorted(_found().items())
+        f"{one}  {_served(one)}  {', '.join(words)}"
+        for one, words in sorted(_rows_by_home().items())
     ]
     return found or ["no rows of other machines"]
 
@@ -40,7 +41,7 @@ def listed() -> list[str]:
 def forgotten(one: str) -> str:
     """Delete the rows of a home or node; return a sentence that counts them. NotFound if it has
     none, Conflict while a process serves it, Unavailable while that cannot be known."""
-    if one not in _found():
+    if one not in _rows_by_home():
         raise NotFound(f"no rows of another machine: {printable(one)}; `forget` alone lists them")
     if not nodes.heard():
         raise Unavailable("the Redis does not answer, so nobody knows who is alive; try again then")
@@ -51,7 +52,7 @@ def forgotten(one: str) -> str:
     return f"{count} row{pluralize(count)} deleted"
 
 
-def _found() -> dict[str, list[str]]:
+def _rows_by_home() -> dict[str, list[str]]:
     found = defaultdict(list)
     for part in settings.SVC_ELSEWHERE:
         for one, words in import_string(part)().found().items():

@@ -75,7 +75,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def ensure_connection(self) -> None:
-        if self._left():
+        if self._hung_up():
             self.close()
         if self.connection is None:
             with OUTAGE.attempt():
@@ -87,13 +87,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         That also happens if another thread finds the server silent at that moment. If there is no
         connection to be had then, only callers that need rows fail, not an answer made from files.
         """
-        if self._left():
+        if self._hung_up():
             self.close()
         elif self.connection is not None:
             with suppress(OperationalError):
                 super().close_if_unusable_or_obsolete()
 
-    def _left(self) -> bool:
+    def _hung_up(self) -> bool:
         """Whether it is closed, older than an outage, or has unread data: a server sends nothing
         unasked but a goodbye."""
         if self.connection is None or self.in_atomic_block:

@@ -50,7 +50,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             made = super().get_new_connection(conn_params)
         except sqlite3.OperationalError:
             if before is None:
-                raise self._gone() from None
+                raise self._gone_error() from None
             raise
         self._file = before if before == self._there() else None
         return made
@@ -58,24 +58,24 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def close_if_unusable_or_obsolete(self) -> None:
         """Called before and after each request, even one that needs only files. Django's own opens
         a connection for its check, which must not fail then."""
-        if not self._moved():
+        if not self._was_replaced():
             super().close_if_unusable_or_obsolete()
         elif not self.in_atomic_block:
             self.close()
 
     def ensure_connection(self) -> None:
-        if self._moved():
+        if self._was_replaced():
             if self.in_atomic_block:
-                raise self._gone()
+                raise self._gone_error()
             self.close()
         super().ensure_connection()
 
     def _commit(self) -> None:
-        if self._moved():
-            raise self._gone()
+        if self._was_replaced():
+            raise self._gone_error()
         super()._commit()  # type: ignore[misc]
 
-    def _moved(self) -> bool:
+    def _was_replaced(self) -> bool:
         """Whether the file that the connection has open is no longer the one at the path."""
         return self.connection is not None and self._file != self._there()
 
@@ -87,7 +87,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return None
         return found.st_dev, found.st_ino
 
-    def _gone(self) -> DatabaseGone:
+    def _gone_error(self) -> DatabaseGone:
         return DatabaseGone(f"the database {self.settings_dict['NAME']} was removed or replaced")
 
 

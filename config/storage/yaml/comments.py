@@ -19,9 +19,9 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[^\r\n]*", re.MULTILINE)
 
 def lost(before: bytes, after: bytes) -> list[str]:
     """The comments of one text that the other lacks, in order."""
-    left = Counter(_found(recent.parse(after)).values())
+    left = Counter(_comments(recent.parse(after)).values())
     gone = []
-    for comment in _found(recent.parse(before)).values():
+    for comment in _comments(recent.parse(before)).values():
         left[comment] -= 1
         gone += [comment] if left[comment] < 0 else []
     return gone
@@ -31,7 +31,7 @@ def uncover(data: bytes, path: Path) -> bytes:
     """The text without the comments directly above an entry, in its column: they belong to it."""
     document = recent.parse(data)
     layout, start = Layout(document.text), _start(document, path)
-    above, found = start, _found(document)
+    above, found = start, _comments(document)
     while above and layout.line_start(above - 1) + layout.column(start) in found:
         above = layout.line_start(above - 1)
     first = layout.line_start(start)
@@ -63,17 +63,17 @@ def _start(document: Document, path: Path) -> int:
     return found[0].start if found else 0
 
 
-def _found(document: Document) -> dict[int, str]:
+def _comments(document: Document) -> dict[int, str]:
     """Every comment by its position; a `#` inside a scalar is not one."""
     found: dict[int, str] = {}
     text, at = document.text, 0
-    for start, end in [*sorted(_written(document)), (len(text), len(text))]:
+    for start, end in [*sorted(_scalar_spans(document)), (len(text), len(text))]:
         found |= {match.start(): match[0] for match in _COMMENT.finditer(text, at, start)}
         at = max(at, end)
     return found
 
 
-def _written(document: Document) -> Iterator[tuple[int, int]]:
+def _scalar_spans(document: Document) -> Iterator[tuple[int, int]]:
     """Start and end of each scalar; for a block scalar, without its header line."""
     layout, waiting = Layout(document.text), [document.root]
     while waiting:

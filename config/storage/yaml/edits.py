@@ -55,7 +55,7 @@ class Edits:
         parts, at = [], 0
         for start, end, new in sorted(self.found, key=lambda edit: edit[:2]):
             below = start < at and new.startswith(self.newline)  # after lines cut with their end
-            parts += [self.text[at:start], _ended(new, self.newline) if below else new]
+            parts += [self.text[at:start], _with_line_ends(new, self.newline) if below else new]
             at = max(at, end)
         return "".join(parts) + self.text[at:]
 
@@ -282,7 +282,7 @@ class Edits:
         return node.start, node.end, node.end
 
 
-def _ended(lines: str, newline: str) -> str:
+def _with_line_ends(lines: str, newline: str) -> str:
     """Turn lines that each begin with a line end into lines that each end with one."""
     return lines.removeprefix(newline) + newline
 

@@ -35,11 +35,11 @@ def parse(
     document = made or reader.parse(data, limit=limit, aliases=aliases, nodes=nodes)
     if len(data) <= ROOM:
         others = (one for one in _known if one[0] != data)
-        _known = _kept(((data, document), *others))
+        _known = _fitting(((data, document), *others))
     return document
 
 
-def _kept(known: Iterable[tuple[bytes, Document]]) -> tuple[tuple[bytes, Document], ...]:
+def _fitting(known: Iterable[tuple[bytes, Document]]) -> tuple[tuple[bytes, Document], ...]:
     """The first of them, as many as there is room for."""
     found = tuple(known)[:MOST]
     while sum(len(data) for data, _ in found) > ROOM:

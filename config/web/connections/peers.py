@@ -92,7 +92,7 @@ def by_netlink(there: End, here: End) -> int | None:
 def by_table(there: End, here: End) -> int | None:
     """Search the tables of all connections, for systems that refuse netlink."""
     for pair in _forms(there[0], here[0]):
-        wanted = [_shown(pair[0], there[1]), _shown(pair[1], here[1])]
+        wanted = [_table_address(pair[0], there[1]), _table_address(pair[1], here[1])]
         table = TABLES / ("tcp" if len(pair[0]) == 4 else "tcp6")
         for line in table.read_text("ascii").splitlines() if table.exists() else ():
             words = line.split()
@@ -102,7 +102,7 @@ def by_table(there: End, here: End) -> int | None:
     return None
 
 
-def _shown(address: bytes, port: int) -> str:
+def _table_address(address: bytes, port: int) -> str:
     """An address as the tables show it: 32-bit numbers in the machine's own byte order."""
     words = struct.unpack(f"={len(address) // 4}I", address)
     return f"{''.join(f'{word:08X}' for word in words)}:{port:04X}"

@@ -65,7 +65,7 @@ class Job:
             self.fault = fault
 
 
-def _held() -> threading.Lock:
+def _new_held_lock() -> threading.Lock:
     lock = threading.Lock()
     lock.acquire()
     return lock
@@ -78,7 +78,7 @@ class Batch:
     todo: deque[Job]
     done: deque[Job] = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
-    over: threading.Lock = field(default_factory=_held)  # released when the thread is done
+    over: threading.Lock = field(default_factory=_new_held_lock)  # released when the thread is done
     left: bool = False  # the loop did not wait, and must be notified
     settled: bool = False
 

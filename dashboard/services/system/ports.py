@@ -62,15 +62,15 @@ def _is(one: Listening, port: int, address: str | None) -> bool:
         return False
     found = ipaddress.ip_address(one.ip)
     found = getattr(found, "ipv4_mapped", None) or found
-    return found.is_unspecified or str(found) in _wanted(address)
+    return found.is_unspecified or str(found) in _addresses(address)
 
 
-def _wanted(address: str | None) -> tuple[str, ...]:
+def _addresses(address: str | None) -> tuple[str, ...]:
     return LOCALHOST if address is None else (address,)
 
 
 def _accepts(port: int, address: str | None) -> bool:
-    for host in _wanted(address):
+    for host in _addresses(address):
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
             return True
     return False

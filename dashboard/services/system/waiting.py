@@ -44,13 +44,13 @@ async def end(
     """Signal the family, and kill it after `timeout` seconds. Return the signal that ended all of
     it; None when a process is still alive."""
     known = await asyncio.to_thread(processes.tell, family, number)
-    if await _gone(family, known, timeout, clock):
+    if await _wait_ended(family, known, timeout, clock):
         return number
     await asyncio.to_thread(processes.kill, family, known)
-    return signal.SIGKILL if await _gone(family, known, KILLED_S, clock) else None
+    return signal.SIGKILL if await _wait_ended(family, known, KILLED_S, clock) else None
 
 
-async def _gone(family: Family, known: list[Process], seconds: float, clock: Clock) -> bool:
+async def _wait_ended(family: Family, known: list[Process], seconds: float, clock: Clock) -> bool:
     """Whether every member has ended in time, including processes started since."""
     limit = asyncio.ensure_future(clock.sleep(seconds))
     try:

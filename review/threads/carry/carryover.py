@@ -114,12 +114,12 @@ class _Search:
             head = self.chains.heads[sha]
             here = head if head in self.ranged else by_source.get(head)
             same = [to for to in self.ranged.values() if self._same_change(trace, to)]
-            lost = here is not None and self._lost(trace, head, here)
+            lost = here is not None and self._split_off(trace, head, here)
             if lost or (len(same) == 1 and same[0].sha != here):
                 found[sha] = self.chains.part(head, sha)
         return found
 
-    def _lost(self, trace: Trace, head: str, here: str) -> bool:
+    def _split_off(self, trace: Trace, head: str, here: str) -> bool:
         """Whether the commit that `head` now matches does not contain what `head` took over: a fold
         was undone, and that commit is another part of it."""
         if self.beside.met(trace.sha, here):

@@ -37,14 +37,14 @@ class Chains:
         self.parts: dict[str, list[str]] = defaultdict(list)
         self._descents: dict[str, frozenset[str]] = {}
         for heir in sorted(traces.values(), key=lambda trace: (age(trace), trace.sha)):
-            for sha in _taken(heir):
+            for sha in _sources(heir):
                 if sha not in traces or sha in free or age(traces[sha]) >= age(heir):
                     continue
                 if self._takes_part(heir, sha):
                     self.parts[sha].append(heir.sha)
                 else:
                     self.heirs[sha] = heir  # the newest wins
-        self.left = {sha: one for sha in self.heirs if (one := self._left(sha))}
+        self.left = {sha: one for sha in self.heirs if (one := self._left_out(sha))}
         for sha in self.left:
             del self.heirs[sha]
         self.heads = {sha: self._head(sha) for sha in traces}
@@ -60,11 +60,11 @@ class Chains:
         ones, then newest."""
         shas = self._older.get(head, [])
         newest = sorted(shas, key=lambda sha: age(self.traces[sha]), reverse=True)
-        return sorted(newest, key=lambda sha: (self._depth(sha), self._joined(sha)))
+        return sorted(newest, key=lambda sha: (self._depth(sha), self._is_joined(sha)))
 
     def whole(self, head: str) -> list[str]:
         """Those of `older` that `head` continues: none of them was joined on the way."""
-        return [sha for sha in self.older(head) if not any(map(self._joined, self._links(sha)))]
+        return [sha for sha in self.older(head) if not any(map(self._is_joined, self._links(sha)))]
 
     def descent(self, sha: str) -> frozenset[str]:
         """All commits whose threads the file may have, whichever commit speaks for them now."""
@@ -72,7 +72,7 @@ class Chains:
             found, todo = {sha}, [sha]
             while todo:
                 trace = self.traces.get(todo.pop())
-                news = set(_taken(trace) if trace else ()) - found
+                news = set(_sources(trace) if trace else ()) - found
                 found |= news
                 todo += news
             self._descents[sha] = frozenset(found)
@@ -88,10 +88,10 @@ class Chains:
     def firm(self, sha: str) -> bool:
         """Whether the head is certainly what the commit became, along its whole chain."""
         return all(
-            not self._joined(one) and self._by(one) in ("", *FIRM) for one in self._links(sha)
+            not self._is_joined(one) and self._by(one) in ("", *FIRM) for one in self._links(sha)
         )
 
-    def _left(self, sha: str) -> Part | None:
+    def _left_out(self, sha: str) -> Part | None:
         """The last file that has the threads of a commit that the next file left out; else None."""
         for file, heir in pairwise(self.way(sha)):
             carried = self.traces[heir].carried
@@ -128,7 +128,7 @@ class Chains:
     def _depth(self, sha: str) -> int:
         return sum(1 for _ in self._links(sha))
 
-    def _joined(self, sha: str) -> bool:
+    def _is_joined(self, sha: str) -> bool:
         carried = self.heirs[sha].carried
         return carried is None or carried.sha != sha
 
@@ -146,5 +146,5 @@ class Chains:
         return frozenset(found)
 
 
-def _taken(heir: Trace) -> tuple[str, ...]:
+def _sources(heir: Trace) -> tuple[str, ...]:
     return (heir.carried.sha, *heir.carried.also) if heir.carried else ()

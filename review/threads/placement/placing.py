@@ -62,8 +62,8 @@ def place(target: Target, threads: Sequence[Thread]) -> list[Placed]:
 def nowhere(thread: Thread) -> Placed:
     """The placement of a thread whose commit is gone: `general` or `none`, looking at no commit."""
     if thread.path is None:
-        return _placed(thread, "general", None, None)
-    return _placed(thread, "none", thread.path, None, outdated=True)
+        return _place(thread, "general", None, None)
+    return _place(thread, "none", thread.path, None, outdated=True)
 
 
 def anchor(  # noqa: PLR0917 - the fields of a thread, in the order of its file
@@ -167,19 +167,19 @@ class _Places:
 
     def of(self, thread: Thread) -> Placed:
         if thread.path is None:
-            return _placed(thread, "general", None, None)
+            return _place(thread, "general", None, None)
         side = normal_side(thread.side)
         spot = self._spot(thread, thread.path, side)
         if spot is None:
-            return _placed(thread, "none", thread.path, None, outdated=True)
+            return _place(thread, "none", thread.path, None, outdated=True)
         if thread.line is None or spot.oid is None:
-            return _placed(thread, "file", spot.path, None, outdated=thread.line is not None)
+            return _place(thread, "file", spot.path, None, outdated=thread.line is not None)
         start_side = normal_side(thread.start_side or thread.side)
         if thread.start_line is not None and start_side != side:
             return self._across(thread, spot, start_side)
         start = thread.start_line or thread.line
         how, lines = self._lines(thread, side, spot, start, thread.line)
-        return _placed(thread, how, spot.path, lines, outdated=how in ("nearest", "file"))
+        return _place(thread, how, spot.path, lines, outdated=how in ("nearest", "file"))
 
     def describe(self, thread: Thread, placed: Placed) -> Placed:
         """Add the text it was written on, which for a hand-made thread only the old blob has."""
@@ -212,7 +212,7 @@ class _Places:
             how, lines = ("nearest" if end else end_how), end
         else:
             lines = (begin[0], end[1])
-        return _placed(thread, how, spot.path, lines, outdated=how not in KEPT)
+        return _place(thread, how, spot.path, lines, outdated=how not in KEPT)
 
     def _lines(
         self,
@@ -282,7 +282,7 @@ def _searched(
     if pair.lineless:
         return "file", None
     near = pair.shift.nearest if pair.shift else lambda at: at
-    wanted = _wanted(anchor, pair, start, line, other=other)
+    wanted = _snippet(anchor, pair, start, line, other=other)
     if pair.text and wanted and (found := pair.text.find(wanted, near(start))):
         return "text", found
     at = near(line)
@@ -291,7 +291,7 @@ def _searched(
     return "nearest", (at, at)
 
 
-def _wanted(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool) -> Snippet | None:
+def _snippet(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool) -> Snippet | None:
     """The lines to look for: the anchor's, or the old blob's if the anchor does not have all."""
     if anchor.text is None or other or _shortened(anchor.text, line - start + 1):
         if pair.old_text is not None:
@@ -314,7 +314,7 @@ def _split(text: str | None) -> list[str]:
     return text.split("\n")[:CONTEXT] if text else []
 
 
-def _placed(
+def _place(
     thread: Thread,
     how: Placement,
     path: str | None,

@@ -159,7 +159,7 @@ async def test_the_address_that_won_is_tried_first(monkeypatch):
 
 def silence(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """Nobody ever takes or refuses a connection to these addresses."""
-    begun, arrived = connect._begun, connect._arrived
+    begun, arrived = connect._begin, connect._arrived
     lost: set[socket.socket] = set()
 
     def begin(where: str, port: int) -> tuple[socket.socket, bool]:

@@ -198,7 +198,7 @@ async def test_a_loop_whose_timers_are_early_is_woken_once_for_each_probe(monkey
 async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch):
     monkeypatch.setattr(runner, "CONNECTING", 5)
     begun, most, go = 0, 0, asyncio.Event()
-    begin, arrived = connect._begun, connect._arrived
+    begin, arrived = connect._begin, connect._arrived
 
     def counted(where: str, port: int):
         nonlocal begun, most

@@ -76,7 +76,7 @@ def listing(directory: Path, limit: int) -> tuple[list[Session], int]:
     newest = heapq.nlargest(MOST, _files(wanted))
     found: list[Session] = []
     for _, path, stat in newest:
-        if session := _held(path, stat, wanted, titled=len(found) < limit):
+        if session := _session(path, stat, wanted, titled=len(found) < limit):
             found.append(session)
     return found[:limit], len(found)
 
@@ -87,7 +87,7 @@ def get(directory: Path, session_id: str) -> Session:
     if ids.UUID.fullmatch(session_id):
         for _, path, stat in _files(wanted):
             named = path.endswith(f"/{session_id}.jsonl")
-            if named and (session := _held(path, stat, wanted, titled=True)):
+            if named and (session := _session(path, stat, wanted, titled=True)):
                 return session
     raise NotFound(f"Claude Code keeps no session {printable(session_id)} of {wanted}")
 
@@ -165,7 +165,7 @@ def _files(directory: str) -> Iterator[tuple[float, str, os.stat_result]]:
             continue
 
 
-def _held(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> Session | None:
+def _session(path: str, stat: os.stat_result, directory: str, *, titled: bool) -> Session | None:
     """The session of a file; None if it belongs elsewhere, no one speaks, or it is unreadable."""
     state = (stat.st_mtime_ns, stat.st_size)
     known = _known.get(path)

@@ -64,7 +64,7 @@ def _places(session: Session) -> _Places:
         for turn in records.held(session.path):
             lost += turn.lost
             lines.append(tuple(turn.lines))
-            counts.append(len(_shown(turn, Viewer(""), "", 0)))
+            counts.append(len(_turn_messages(turn, Viewer(""), "", 0)))
         while len(_known) >= KEPT:
             _known.pop(next(iter(_known)), None)
         known = (state, _Places(tuple(lines), tuple(accumulate(counts, initial=0)), lost))
@@ -80,10 +80,10 @@ def _turn(session: Session, lines: tuple[int, ...]) -> Turn:
 def _messages(session: Session, turn: Turn, number: int, places: _Places) -> list[Message]:
     name = f"{session.id}:{number + 1}"
     turn.lost = 0 if number else places.lost
-    return _shown(turn, Viewer(""), name, places.before[number])
+    return _turn_messages(turn, Viewer(""), name, places.before[number])
 
 
-def _shown(turn: Turn, viewer: Viewer, name: str, before: int) -> list[Message]:
+def _turn_messages(turn: Turn, viewer: Viewer, name: str, before: int) -> list[Message]:
     """The messages of a turn, numbered from `before` + 1."""
     messages: list[Message] = []
     for kind, fields in [*turn.before(), *turn.records]:

@@ -85,9 +85,9 @@ def job_for(
         _pin(project, record, choice)
     cfg, given = select.engine_cfg(choice.engine), offered.of_turn(project)
     cwd, tree = place.workable(project, record), place.of(record)
-    told = _told(project, cwd, choice, cfg)
+    told = _instructions(project, cwd, choice, cfg)
     return Job(
-        **_asked(turn),
+        **_of_row(turn),
         cwd=str(cwd),
         chats_dir=str(project.chats_dir),
         run_dir=str(run_dir(turn.id)),
@@ -143,7 +143,7 @@ def _choice(turn: Turn, project: Project, record: ChatRecord) -> select.Choice:
     )
 
 
-def _asked(turn: Turn) -> dict[str, Any]:
+def _of_row(turn: Turn) -> dict[str, Any]:
     """The fields of the job that are copied from the queue's row."""
     return {
         "turn": turn.id,
@@ -192,7 +192,7 @@ def _trigger_name(turn: Turn, record: ChatRecord) -> str | None:
     return record.trigger or None
 
 
-def _told(
+def _instructions(
     project: Project, cwd: Path, choice: select.Choice, cfg: Mapping[str, Any]
 ) -> instructions.Instructions:
     """The project's instructions for the engine that works in `cwd`; none if no model is used."""
@@ -252,12 +252,14 @@ def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
         operation.name: {argument.name: argument.kind for argument in operation.arguments}
         for operation in registry.granted(agent)
     }
-    parts = {part: found for part in turn_tools.registries() if (found := _given(agent, part))}
+    parts = {
+        part: found for part in turn_tools.registries() if (found := _tools_of_part(agent, part))
+    }
     url = f"http://127.0.0.1:{port()}/_svc/mcp"
     return {"url": url, "token": token, "ops": ops, "parts": parts}
 
 
-def _given(agent: Agent, part: str) -> dict[str, Any]:
+def _tools_of_part(agent: Agent, part: str) -> dict[str, Any]:
     """The operations of another part for this turn: {kind, arguments} each."""
     return {
         operation.name: {
@@ -327,10 +329,10 @@ def surroundings(turn: Turn) -> Surroundings:
         "SVC_CHAT_ID": turn.chat,
         "SVC_PROJECT": turn.project,
     }
-    return Surroundings(scratch, log, environ | identity() | TIDY | _chosen(project))
+    return Surroundings(scratch, log, environ | identity() | TIDY | _variables(project))
 
 
-def _chosen(project: Project) -> dict[str, str]:
+def _variables(project: Project) -> dict[str, str]:
     """Variables that the project names in `turnEnv`, except any that holds a secret of ours."""
     return variables.passed(project.effective("turnEnv"))
 

@@ -150,7 +150,7 @@ def _insert(turn: Turn) -> Queued:
     turn.id = _behind(rows.order_by("-id").values_list("id", flat=True).first())
     turn.save(force_insert=True)
     transaction.on_commit(lambda: _begin(turn.chat))
-    return _placed(turn)
+    return _position(turn)
 
 
 def _repeated(turn: Turn) -> Queued | None:
@@ -166,10 +166,10 @@ def _repeated(turn: Turn) -> Queued | None:
         raise Conflict(f"message {old.id} {REUSED}", code="key_reused")
     if old.state not in WAITING:
         return Queued(old, "started", 0, repeated=True)
-    return replace(_placed(old), repeated=True)
+    return replace(_position(old), repeated=True)
 
 
-def _placed(turn: Turn) -> Queued:
+def _position(turn: Turn) -> Queued:
     """The position of a message that has not begun."""
     before = Turn.objects.filter(chat=turn.chat, state__in=ACTIVE, id__lt=turn.id)
     ahead = list(before.values_list("state", flat=True))
@@ -268,7 +268,7 @@ def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
     if withdraw(turn, on_change=on_change) or _stop_unstarted(turn.id, on_change):
         return True
     running = Turn.objects.filter(id=turn.id, state="running")
-    return running.update(stop="user") == 1 and _ended(turn.id)
+    return running.update(stop="user") == 1 and _wait_ended(turn.id)
 
 
 def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
@@ -336,7 +336,7 @@ def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
     if _stop_unstarted(turn.id, on_change):
         return True
     Turn.objects.filter(id=turn.id, state="running").update(stop="user")
-    return _ended(turn.id)
+    return _wait_ended(turn.id)
 
 
 def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
@@ -348,7 +348,7 @@ def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
     return True
 
 
-def _ended(turn_id: str) -> bool:
+def _wait_ended(turn_id: str) -> bool:
     """Wait until the turn no longer runs, at most 10 s. Always True."""
     deadline = time.monotonic() + STOP_WAIT_S
     while Turn.objects.filter(id=turn_id, state="running").exists():

@@ -81,7 +81,7 @@ class Recorder:
             trigger=job.trigger,
             client_id=job.client,
             sandbox=job.sandbox.mode,
-            **_given({"instructions": job.told}),
+            **_without_none({"instructions": job.told}),
             **({"try": job.attempt} if job.attempt > 1 else {}),
         )
         if not known:
@@ -93,7 +93,7 @@ class Recorder:
             case Text() | Thinking():
                 kind = "assistant" if isinstance(event, Text) else "thinking"
                 optional = {"ref": event.ref, "task": event.task, "partial": event.partial or None}
-                self._append(kind, text=event.text, block=event.block, **_given(optional))
+                self._append(kind, text=event.text, block=event.block, **_without_none(optional))
             case ToolUse():
                 self.open[event.call] = time.monotonic()
                 self._append(
@@ -102,7 +102,7 @@ class Recorder:
                     call=event.call,
                     input=event.input,
                     target=catalogue.target(event.tool, event.input),
-                    **_given({"task": event.task}),
+                    **_without_none({"task": event.task}),
                 )
             case ToolResult():
                 self.open.pop(event.call, None)
@@ -170,7 +170,7 @@ class Recorder:
             turns=end.turns,
             usage=end.usage,
             cost=end.cost,
-            **_given(self.answered._asdict()),
+            **_without_none(self.answered._asdict()),
             ms=round((time.monotonic() - self._began) * 1000) + _spent(self.job),
             **(self._next(wait) if wait else {}),
             **({"hosts": list(hosts)} if hosts else {}),
@@ -196,7 +196,7 @@ class Recorder:
             is_error=event.is_error,
             text=event.text,
             ms=max(0, event.ms - round(thought * 1000)),
-            **_given({"status": event.status}),
+            **_without_none({"status": event.status}),
         )
 
     def _append(self, kind: str, **fields: Any) -> None:
@@ -208,5 +208,5 @@ def _spent(job: Job) -> int:
     return int((job.retry or {}).get("ms") or 0)
 
 
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
+def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}

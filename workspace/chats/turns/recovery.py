@@ -91,7 +91,7 @@ def adopt(slugs: Iterable[str]) -> None:
             rows.update(home=homes.home())
 
 
-def _lost(turn: Turn) -> bool:
+def _is_lost(turn: Turn) -> bool:
     """Whether no worker runs the turn any more: its worker is dead, or its lease has expired.
 
     A turn of another home gets one more lease, so that hosts with its transcript act first. A lease
@@ -111,7 +111,7 @@ def _lost(turn: Turn) -> bool:
 def revisit(turn_id: str, on_change: OnChange) -> bool:
     """Recover a running row whose worker is lost and whose chat no process writes."""
     turn = Turn.objects.filter(id=turn_id, state="running").first()
-    if turn is None or not _lost(turn) or _written(turn):
+    if turn is None or not _is_lost(turn) or _still_writing(turn):
         return False
     lease = datetime.now(UTC) + timedelta(seconds=LEASE_S)
     as_found = Turn.objects.filter(id=turn_id, state="running", claim=turn.claim)
@@ -122,7 +122,7 @@ def revisit(turn_id: str, on_change: OnChange) -> bool:
     return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)
 
 
-def _written(turn: Turn) -> bool:
+def _still_writing(turn: Turn) -> bool:
     """Whether a process keeps the chat's writer lock for FOLLOW_S although its worker is lost."""
     deadline = time.monotonic() + FOLLOW_S
     while _locked(turn):

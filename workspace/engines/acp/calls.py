@@ -125,7 +125,7 @@ class Call:
         return ToolResult(self.name, failed, self._output() if text is None else text, ms)
 
     def _output(self) -> str:
-        texts = [told for item in self.known.get("content") or [] if (told := _shown(item))]
+        texts = [told for item in self.known.get("content") or [] if (told := _text(item))]
         if texts:
             return "\n".join(texts)
         raw = self.known.get("raw_output")
@@ -187,7 +187,7 @@ def text_of(block: Any) -> str:
             return f"[{kind}]"
 
 
-def _shown(item: Any) -> str:
+def _text(item: Any) -> str:
     match item.type:
         case "content":
             return text_of(item.content)

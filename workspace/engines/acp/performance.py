@@ -158,7 +158,9 @@ class Performance:
         answer = None
         while answer is None:
             self.answer = None
-            async with aclosing(self._asked(agent, connection, session, since, changed)) as events:
+            async with aclosing(
+                self._one_prompt(agent, connection, session, since, changed)
+            ) as events:
                 async for event in events:
                     yield event
             answer = self.answer
@@ -179,7 +181,7 @@ class Performance:
         if others:
             yield Notice("warn", pictures.LEFT_OUT, pictures.too_much(others))
 
-    async def _asked(
+    async def _one_prompt(
         self,
         agent: agents.Agent,
         connection: Any,

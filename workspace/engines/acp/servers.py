@@ -39,7 +39,7 @@ def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Even
     told: list[Event] = []
     for server in hosting.startable(job):
         try:
-            found.append(_passed(agent, can, server, job))
+            found.append(_entry(agent, can, server, job))
         except (expanding.Lacking, programs.Missing) as error:
             text = f"The MCP server {server.name} was left out: {error}."
             told.append(Notice("warn", "mcp_server_unavailable", text))
@@ -59,7 +59,7 @@ def needed(job: Job) -> list[str]:
     return paths
 
 
-def _passed(agent: agents.Agent, can: Any, server: Server, job: Job) -> Any:
+def _entry(agent: agents.Agent, can: Any, server: Server, job: Job) -> Any:
     """The server in the protocol's form. Raises Lacking or Missing if it is left out."""
     from acp import schema
 

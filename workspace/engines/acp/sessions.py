@@ -52,8 +52,8 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
     own = service(can, job)
     theirs, told = given(agent, can, job)
     servers = [*own, *theirs]
-    session = await _known(agent, connection, job, can, servers)
-    fresh = await _begun(agent, connection, job, servers) if session.fresh else session
+    session = await _resume(agent, connection, job, can, servers)
+    fresh = await _begin(agent, connection, job, servers) if session.fresh else session
     fresh.events = [*session.events, *fresh.events, *told]
     fresh.sees = bool(can.prompt_capabilities and can.prompt_capabilities.image)
     if fresh.fresh and job.svc and not own:
@@ -111,7 +111,7 @@ async def _ask(agent: Agent, connection: Any, method: str, params: Any) -> Args:
     return answer if isinstance(answer, dict) else {}
 
 
-async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: list[Any]) -> Session:
+async def _resume(agent: Agent, connection: Any, job: Job, can: Any, servers: list[Any]) -> Session:
     """The session of an earlier turn, or one marked fresh that is yet to be begun."""
     from acp import RequestError
 
@@ -133,7 +133,7 @@ async def _known(agent: Agent, connection: Any, job: Job, can: Any, servers: lis
     return Session(ref["session"], False, dict(ref), offers.read(answer))
 
 
-async def _begun(agent: Agent, connection: Any, job: Job, servers: list[Any]) -> Session:
+async def _begin(agent: Agent, connection: Any, job: Job, servers: list[Any]) -> Session:
     answer = await _ask(agent, connection, "session/new", _place(agent, job, servers))
     session = str(answer["sessionId"])
     state = {"agent": agent.name, "session": session, "cost": 0.0}

@@ -167,7 +167,7 @@ def joined(
         last = next(one for one in reversed(messages) if isinstance(one, ModelRequest))
         opening = ModelRequest([told], instructions=last.instructions, metadata=memory.ANEW)
     whole = shortened([opening, *tail], room, message)
-    return Folded(whole, sum(map(_said, head)), bool(summary))
+    return Folded(whole, sum(map(_counts, head)), bool(summary))
 
 
 def shortened(messages: list[ModelMessage], room: int, message: str) -> list[ModelMessage]:
@@ -238,7 +238,7 @@ def _last_prompt(messages: Sequence[ModelMessage]) -> str:
     return ""
 
 
-def _said(message: ModelMessage) -> bool:
+def _counts(message: ModelMessage) -> bool:
     """Whether the message counts as one for people: answers of tools do not."""
     return isinstance(message, ModelResponse) or not isinstance(message.parts[0], ToolReturnPart)
 

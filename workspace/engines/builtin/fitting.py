@@ -119,7 +119,7 @@ class Fitting:
         if keep:
             for event in memory.kept_anew(messages):
                 yield event
-            yield Notice("info", "compacted", self._said(before, limit, found))
+            yield Notice("info", "compacted", self._notice(before, limit, found))
 
     def plain(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
         """The size by our own estimate alone."""
@@ -181,7 +181,7 @@ class Fitting:
             return ""
         return TOO_BIG.format(word=self.word, size=f"{size:,}", room=f"{room:,}")
 
-    def _said(self, before: int, limit: int, found: compaction.Folded) -> str:
+    def _notice(self, before: int, limit: int, found: compaction.Folded) -> str:
         grew = (
             f"The conversation had grown to about {before:,} tokens; {self.word} takes about "
             f"{limit:,}"

@@ -34,7 +34,7 @@ RECORD = 900_000  # characters of one record; a longer one would be cut and lost
 def kept(message: ModelMessage) -> Messages:
     """The event that keeps a message, without its instructions: they are up to 64 KiB, and each
     turn brings its own."""
-    return _kept([message])
+    return _dump([message])
 
 
 def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
@@ -42,10 +42,10 @@ def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
     one record can hold them."""
     if len(ModelMessagesTypeAdapter.dump_json(messages)) > RECORD:
         return [kept(message) for message in messages]
-    return [_kept(messages)]
+    return [_dump(messages)]
 
 
-def _kept(messages: list[ModelMessage]) -> Messages:
+def _dump(messages: list[ModelMessage]) -> Messages:
     bare = [
         replace(one, instructions=None) if isinstance(one, ModelRequest) else one
         for one in messages

@@ -101,7 +101,7 @@ def reported(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
 
 def failure(error: exceptions.AgentRunError, arrival: Arrival) -> End:
     """The end of a turn whose model cannot be asked any more."""
-    said = _said(error)
+    said = _reason(error)
     match error:
         case exceptions.UnexpectedModelBehavior() if arrival.kind != STREAM:
             return End("error", "api_error", NO_STREAM.format(arrival.kind))
@@ -132,7 +132,7 @@ def _after(error: exceptions.AgentRunError) -> float | None:
     return after
 
 
-def _said(error: exceptions.AgentRunError) -> str:
+def _reason(error: exceptions.AgentRunError) -> str:
     """The provider's own words, without what a library puts around them."""
     body = getattr(error, "body", None)
     if isinstance(body, dict):

@@ -83,18 +83,18 @@ class Messages:
             case sdk.StreamEvent(parent_tool_use_id=None):
                 self._delta(message.event)
             case sdk.AssistantMessage():
-                yield from self._said(message)
+                yield from self._assistant(message)
             case sdk.UserMessage() if isinstance(message.content, list):
                 for block in message.content:
                     if isinstance(block, sdk.ToolResultBlock):
                         yield self._result(block)
             case sdk.SystemMessage(subtype="init"):
-                yield from self._begun(message.data)
+                yield from self._init(message.data)
             case sdk.ResultMessage():
                 self.results.append(message)
                 yield self._replied(message.model_usage or {})
 
-    def _begun(self, data: Mapping[str, Any]) -> Iterator[Event]:
+    def _init(self, data: Mapping[str, Any]) -> Iterator[Event]:
         """The first message of each turn inside: which tools and which conversation there are."""
         there = {named(tool) for tool in data["tools"]}
         extra = sorted(there - self.offered)
@@ -156,7 +156,7 @@ class Messages:
     def _block(self) -> str:
         return f"block_{self._blocks}"
 
-    def _said(self, message: AssistantMessage) -> Iterator[Event]:
+    def _assistant(self, message: AssistantMessage) -> Iterator[Event]:
         import claude_agent_sdk as sdk
 
         if message.model == ITSELF:

@@ -29,11 +29,11 @@ def remember(path: str, told: Mapping[str, tuple[str, list[str]]]) -> None:
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = file.with_suffix(f".{time.time_ns()}")
-        draft.write_text(json.dumps(_known(file) | rows))
+        draft.write_text(json.dumps(_load(file) | rows))
         draft.replace(file)
 
 
-def _known(file: Path) -> dict[str, Any]:
+def _load(file: Path) -> dict[str, Any]:
     try:
         return read(file.read_bytes()[:LIMIT])
     except OSError:

@@ -70,7 +70,7 @@ class Link:
             text = f"{tool.name} did not answer within {seconds} s (callSeconds of its server)"
             return Output(text, True, 1)
         except Exception as error:
-            return Output(f"{tool.name} failed: {self._said(error)}", True, 1)
+            return Output(f"{tool.name} failed: {self._reason(error)}", True, 1)
         return bounded(Output(_text(result), result.is_error, int(result.is_error)))
 
     async def _live(self) -> None:
@@ -89,7 +89,7 @@ class Link:
         except (expanding.Lacking, programs.Missing) as error:
             self.problem = str(error)
         except Exception as error:
-            self.problem = self._said(error)
+            self.problem = self._reason(error)
         finally:
             self._session = None
             self._started.set()
@@ -130,7 +130,7 @@ class Link:
                 break
         self.tools, self.left = names.read(self.server, listed)
 
-    def _said(self, error: BaseException) -> str:
+    def _reason(self, error: BaseException) -> str:
         """The reason in one line: the program's own words if it has any."""
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

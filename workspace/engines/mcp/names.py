@@ -40,7 +40,7 @@ def read(server: Server, listed: Iterable[tuple[str, str, Any]]) -> tuple[list[T
             continue
         words = _CONTROL.sub(" ", description)[:DESCRIPTION_MOST]
         found[name] = Tool(name, own, words, schema)
-    return list(found.values()), _told(server, left)
+    return list(found.values()), _left_out(server, left)
 
 
 def _unfit(own: str, schema: Any) -> str:
@@ -54,7 +54,7 @@ def _unfit(own: str, schema: Any) -> str:
     return ""
 
 
-def _told(server: Server, left: list[str]) -> list[str]:
+def _left_out(server: Server, left: list[str]) -> list[str]:
     if not left:
         return []
     more = f" and {len(left) - 3} more" if len(left) > 3 else ""

@@ -26,7 +26,7 @@ def glob(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     matches = translate(pattern)
     with _Timer(SECONDS):
         paths = _walk(top, place, cwd, time.monotonic() + SECONDS)
-        found = sorted(_named(top, path) for path in paths if matches.fullmatch(path))
+        found = sorted(_path(top, path) for path in paths if matches.fullmatch(path))
     more = [f"[{len(found) - PATHS} paths left out]"] if len(found) > PATHS else []
     return "\n".join([*found[:PATHS], *more]) or "No files found"
 
@@ -87,7 +87,7 @@ def _files(
         matches = translate(wanted if "/" in wanted else f"**/{wanted}")
     for path in sorted(_walk(top, place, cwd, deadline)):
         if matches is None or matches.fullmatch(path):
-            yield _named(top, path)
+            yield _path(top, path)
 
 
 def _text(path: str, place: ToolContext, cwd: str) -> str | None:
@@ -146,7 +146,7 @@ def _walk(top: str, place: ToolContext, cwd: str, deadline: float) -> Iterator[s
                 yield f"{inner}/{name}" if inner else name
 
 
-def _named(top: str, path: str) -> str:
+def _path(top: str, path: str) -> str:
     """A path in the form in which the caller can pass it on."""
     return os.path.normpath(os.path.join(top, path))
 

@@ -68,7 +68,7 @@ def search(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
     answer = _follow(full, time.monotonic() + min(seconds, SECONDS), rules)
     try:
         results = json.loads(answer.body)["results"]
-        hits = [hit for hit in results if isinstance(hit, dict) and _wanted(hit, args)]
+        hits = [hit for hit in results if isinstance(hit, dict) and _is_allowed(hit, args)]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ToolError("the search service did not answer as expected") from None
     shown = [[str(hit.get(key, "")) for key in ("title", "url", "content")] for hit in hits[:20]]
@@ -80,7 +80,7 @@ def _need_network(settings: Settings) -> None:
         raise ToolError("the network is off for this turn")
 
 
-def _wanted(hit: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+def _is_allowed(hit: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
     host = urlsplit(str(hit.get("url", ""))).hostname or ""
 
     def among(domains: list[Any]) -> bool:
@@ -121,7 +121,7 @@ def _checked(url: str) -> SplitResult:
 def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
     try:
         connection = _connect(url, deadline, rules)
-        cut = threading.Timer(_left(deadline), _shut, [connection.sock])
+        cut = threading.Timer(_seconds_left(deadline), _shut, [connection.sock])
         cut.start()
         try:
             path = (url.path or "/") + (f"?{url.query}" if url.query else "")
@@ -131,7 +131,7 @@ def _get(url: SplitResult, deadline: float, rules: Rules) -> Answer:
             body = response.read(BYTES + 1)
             if len(body) > BYTES:
                 raise ToolError(f"the page is larger than {BYTES} bytes")
-            _left(deadline)
+            _seconds_left(deadline)
             return Answer(
                 response.status,
                 response.headers.get_content_type(),
@@ -156,7 +156,7 @@ def _connect(url: SplitResult, deadline: float, rules: Rules) -> http.client.HTT
     host = url.hostname or ""
     port = url.port or (443 if url.scheme == "https" else 80)
     address = _resolve(host, port, rules)
-    raw = socket.create_connection((address, port), timeout=_left(deadline))
+    raw = socket.create_connection((address, port), timeout=_seconds_left(deadline))
     if url.scheme == "https":
         raw = ssl.create_default_context().wrap_socket(raw, server_hostname=host)
     connection = http.client.HTTPConnection(host, port)
@@ -193,7 +193,7 @@ def _shut(raw: socket.socket) -> None:
         raw.shutdown(socket.SHUT_RDWR)
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise ToolError("the page took too long")

@@ -103,12 +103,14 @@ def _summary(turn: Turn) -> str:
     more = [f"and {len(calls) - CALLS} more"] if len(calls) > CALLS else []
     lines = [f"asked: {turn.prompt[:ASKED]}", *calls[:CALLS], *more]
     ended = "" if turn.state == "done" else f"ended: {turn.state}"
-    return "\n".join(_given([*lines, f"answered: {said[-1][:ANSWERED]}" if said else "", ended]))
+    return "\n".join(
+        _non_empty([*lines, f"answered: {said[-1][:ANSWERED]}" if said else "", ended])
+    )
 
 
 def _call(record: dict[str, Any]) -> str:
     return f"used: {record['tool']} {record.get('target') or ''}".rstrip()
 
 
-def _given(lines: Iterable[str]) -> list[str]:
+def _non_empty(lines: Iterable[str]) -> list[str]:
     return [line for line in lines if line]

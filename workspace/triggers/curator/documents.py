@@ -63,7 +63,7 @@ def with_entries(now: bytes, entries: tuple[str, ...], today: dt.date) -> bytes:
     section = heading + newline * 2 + block
     if first:
         return now[: first.start()] + section + newline + now[first.start() :]
-    return _begun(now or TITLE, section, newline)
+    return _first_section(now or TITLE, section, newline)
 
 
 def _after_blank_lines(now: bytes, at: int) -> int:
@@ -72,7 +72,7 @@ def _after_blank_lines(now: bytes, at: int) -> int:
     return found.end() if found else len(now)
 
 
-def _begun(now: bytes, section: bytes, newline: bytes) -> bytes:
+def _first_section(now: bytes, section: bytes, newline: bytes) -> bytes:
     """A document that had no dated section; its first one is placed below the title."""
     title = _TITLE.match(now)
     head = now[: title.end()].rstrip() + newline * 2 if title else b""

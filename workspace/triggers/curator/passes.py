@@ -76,7 +76,7 @@ def _due(project: Project, now: datetime) -> bool:
     """Whether there is something new from people, no pass under way, and the interval is over."""
     if _passes(project).filter(status__in=runs.ACTIVE).exists():
         return False
-    last = _begun(_passes(project), now)
+    last = _last_begin(_passes(project), now)
     interval = timedelta(milliseconds=project.effective("curation")["minIntervalMs"])
     if last is not None and now - last < interval:
         return False
@@ -87,7 +87,7 @@ def _passes(project: Project) -> QuerySet[Run]:
     return Run.objects.filter(project=project.slug, kind=KIND)
 
 
-def _begun(passes: QuerySet[Run], now: datetime) -> datetime | None:
+def _last_begin(passes: QuerySet[Run], now: datetime) -> datetime | None:
     """When the last of the passes began; one dated in the future (a clock was ahead) is ignored."""
     found: datetime | None = passes.filter(queued_at__lte=now).aggregate(at=Max("queued_at"))["at"]
     return found
@@ -144,7 +144,7 @@ def _queue(project: Project, run: Run) -> None:
 
 def _news(project: Project, now: datetime) -> list[Turn]:
     """The turns that a pass which begins now is told about."""
-    completed = _begun(_passes(project).filter(status="completed"), now)
+    completed = _last_begin(_passes(project).filter(status="completed"), now)
     return briefing.turns_since(project.slug, completed, now)
 
 

@@ -144,7 +144,7 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
     def edit(data: bytes) -> bytes:
         document = yamlio.parse(data)
         entry = stored(make(_parsed(document)))
-        if isinstance(_written(document, TRIGGERS).get(name), Mapping):
+        if isinstance(_own_section(document, TRIGGERS).get(name), Mapping):
             return yamlio.merge_entry(data, (TRIGGERS, name), _patch(entry))
         return yamlio.set_entry(data, (TRIGGERS, name), entry)
 
@@ -179,14 +179,14 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
         nonlocal gone
         document = yamlio.parse(data)
         entry = stored(make(_parsed(document)))
-        body = _mapping(_written(document, SCHEDULES).get(name))
+        body = _mapping(_own_section(document, SCHEDULES).get(name))
         unknown = {key: body[key] for key in body if key not in legacy.KEYS}
         taken = [key for key in unknown if key in validate.KEYS]
         gone = tuple(f"{key}: not kept, a trigger has a key of this name" for key in taken)
         kept = {key: value for key, value in unknown.items() if key not in taken}
         moved = yamlio.set_entry(data, (TRIGGERS, name), {**entry, **kept})
         moved = _without(yamlio.uncover(moved, (SCHEDULES, name)), SCHEDULES, name)
-        if not _written(yamlio.parse(moved), SCHEDULES):
+        if not _own_section(yamlio.parse(moved), SCHEDULES):
             moved = yamlio.remove_entry(moved, (SCHEDULES,))
         return yamlio.cover(moved, (TRIGGERS, name), yamlio.lost(data, moved))
 
@@ -198,7 +198,7 @@ def _parsed(document: yamlio.Document) -> TriggerSet:
     return parse(_mapping(document.merged()), document)
 
 
-def _written(document: yamlio.Document, section: str) -> Mapping[Any, Any]:
+def _own_section(document: yamlio.Document, section: str) -> Mapping[Any, Any]:
     """What the file says of a section itself, without what a merge key mixes in."""
     return _mapping(_mapping(document.value).get(section))
 
@@ -206,7 +206,7 @@ def _written(document: yamlio.Document, section: str) -> Mapping[Any, Any]:
 def _without(data: bytes, section: str, name: str) -> bytes:
     """The file without one entry; a `schedules` that becomes empty is removed as well."""
     document = yamlio.parse(data)
-    if name not in _written(document, section):
+    if name not in _own_section(document, section):
         line = document.line(section) or 1
         raise yamlio.NotSpliceable(f'"{name}" is mixed in by a merge key', line, 1)
     data = yamlio.remove_entry(data, (section, name))

@@ -100,7 +100,7 @@ def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
 
 def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, held: Held) -> None:
     """Store the runs; a nominal time that already has a run is not fired again."""
-    taken = _taken(run for run, _, _ in firings)
+    taken = _already_fired(run for run, _, _ in firings)
     backing = {(run.project, run.trigger) for run, _, trigger in firings if trigger.backs_off}
     failing = admission.failing(backing) if backing else set()
     active = admission.activity(run.project for run, _, _ in firings) if firings else Counter()
@@ -119,7 +119,7 @@ def _record(firings: Sequence[tuple[Run, Decision, Trigger]], claimed: Claimed, 
     Run.objects.bulk_create(claimed.queued)
 
 
-def _taken(runs: Iterable[Run]) -> set[tuple[str, str, datetime | None]]:
+def _already_fired(runs: Iterable[Run]) -> set[tuple[str, str, datetime | None]]:
     """The nominal times of these runs that fired already, before the clock was set back."""
     asked = list(runs)
     names = {run.trigger for run in asked}

@@ -96,10 +96,10 @@ def parse(text: str) -> Cron:
             reason = f'"{shown}" field {number} ({field.name}): {error}'
             raise BadCron(reason) from None
     _refuse_never(shown, fields, values)
-    return Cron(text.strip(), " ".join(fields).lower(), (*_meant(fields, values),))
+    return Cron(text.strip(), " ".join(fields).lower(), (*_warnings(fields, values),))
 
 
-def _meant(words: list[str], values: list[set[int]]) -> Iterator[str]:
+def _warnings(words: list[str], values: list[set[int]]) -> Iterator[str]:
     """Warnings about a pattern that looks as if it did something else."""
     for word, field, found in zip(words, _FIELDS, values, strict=True):
         if "/" in word and len(found) == 1:
