@@ -1,4 +1,4 @@
-"""Who descends from whom, and which names lead to which commits, each asked in one process."""
+"""Ancestry of commits, and the commits that names resolve to; one git process per question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _bases: caches.Memory[tuple[Path, str, frozenset[str]], str] = caches.Memory(256
 
 
 def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]) -> frozenset[str]:
-    """Those of these commits that are reachable from one of `tips`. All of them must exist."""
+    """Return those of `shas` that are reachable from one of `tips`. All commits must exist."""
     if not shas or not tips:
         return frozenset()
     key = (repository.common_dir, repository.shallow, frozenset(shas), tuple(tips))
@@ -34,7 +34,7 @@ def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]
 
 
 def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
-    """The commit each full or short sha leads to; names without exactly one are left out."""
+    """The commit of each full or short sha; a name of no commit, or of several, is left out."""
     wanted = [name for name in dict.fromkeys(names) if HEX.fullmatch(name)]
     found = {name: sha for name in wanted if (sha := _resolved.get((repository.common_dir, name)))}
     asked = [name for name in wanted if name not in found]
@@ -52,8 +52,8 @@ def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:
 
 
 def straight(repository: Repository, sha: str, most: int) -> list[tuple[str, str]]:
-    """The commit and those below it, newest first, at most so many, each with its one parent: down
-    to the first that has none or several."""
+    """The commit and its ancestors, newest first, at most `most`, each with its only parent. The
+    list ends before the first commit that has no parent or several."""
     asked = [sha, *(f"{sha}~{n}" for n in range(1, most))]
     line = list(takewhile(lambda found: len(found) == 1, objects.parents(repository, asked)))
     parents = [parent for (parent,) in line]
@@ -61,14 +61,12 @@ def straight(repository: Repository, sha: str, most: int) -> list[tuple[str, str
 
 
 def forget() -> None:
-    """Look every commit up again, for what was found once may have been pruned."""
+    """Clear the cache of `resolve`: a commit that was found once may have been pruned since."""
     _resolved.clear()
 
 
 def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
-    """The best commit that all of these descend from. None where one of them is gone, or their
-    histories never meet.
-    """
+    """The best common ancestor of all these commits; None if one is missing or they have none."""
     key = (repository.common_dir, repository.shallow, frozenset(shas))
     known = _bases.get(key)
     if known is None:
@@ -77,7 +75,7 @@ def merge_base(repository: Repository, shas: Collection[str]) -> str | None:
         except GitError as error:
             if error.kind == "timeout":
                 raise
-            return None  # which a fetch may bring back
+            return None  # not cached: a fetch may bring the commit back
         known = _bases.put(key, told.decode().strip())
     return known or None
 

@@ -1,4 +1,4 @@
-"""Objects as `git cat-file` tells them, by object id alone: of processes that stay (staying.py)."""
+"""Read objects by object id alone, from long-running `git cat-file` processes (staying.py)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from review.git.repository import Repository
 from review.git.staying import Died, Staying
 
 COMMAND = ("cat-file", "--batch-command", "--buffer")
-WINDOW = 800  # requests on their way: their lines fit a pipe, so neither side waits forever
+WINDOW = 800  # requests in flight: their lines fit into a pipe, so neither side blocks forever
 NO_OID = "0" * 40
 NAME = re.compile(f"(?:{SHA.pattern})(?:~[0-9]{{1,2}})?")
 
@@ -27,11 +27,11 @@ T = TypeVar("T")
 def contents(
     repository: Repository, oids: Iterable[str], timeout: float = command.TIMEOUT_S
 ) -> Iterator[tuple[str, Object | None]]:
-    """Each object in order, as it arrives; None for one that is missing or that git dies of. A
-    commit may also be asked for as `<id>~<n>`, n first parents below another,
-    of which n has at most two digits.
+    """Yield each object in order, as it arrives; None for one that is missing or makes git exit. A
+    commit may also be named as `<id>~<n>`, its n-th first-parent ancestor, with n of at most two
+    digits.
 
-    GitError timeout when git says nothing of an object for so long.
+    GitError timeout if git does not answer for an object within `timeout` seconds.
     """
     return _answers(repository, oids, _contents, timeout)
 
@@ -39,7 +39,7 @@ def contents(
 def infos(
     repository: Repository, oids: Iterable[str], timeout: float = command.TIMEOUT_S
 ) -> Iterator[tuple[str, Info | None]]:
-    """Kind and size of each object in order, as `contents`."""
+    """Yield kind and size of each object in order, like `contents`."""
     return _answers(repository, oids, _infos, timeout)
 
 
@@ -61,7 +61,7 @@ def _answers(
                         yield window[done - 1], found
                     git.owes = False
             except Died:
-                if fresh and not done:  # it is this object that git dies of
+                if fresh and not done:  # this object makes git exit
                     yield window[0], None
                     done = 1
                 fresh = True
@@ -69,7 +69,7 @@ def _answers(
 
 
 def _contents(git: Staying, oids: Sequence[str], timeout: float) -> Iterator[Object | None]:
-    """The objects in order, None for a missing one. At most WINDOW; take them all."""
+    """The objects in order, None for a missing one. At most WINDOW ids; consume every result."""
     _ask(git, "contents", oids)
     for _ in oids:
         deadline = time.monotonic() + timeout
@@ -78,7 +78,7 @@ def _contents(git: Staying, oids: Sequence[str], timeout: float) -> Iterator[Obj
 
 
 def _infos(git: Staying, oids: Sequence[str], timeout: float) -> Iterator[Info | None]:
-    """Kinds and sizes in order. At most WINDOW; take them all."""
+    """Kinds and sizes in order. At most WINDOW ids; consume every result."""
     _ask(git, "info", oids)
     for _ in oids:
         yield _header(git, time.monotonic() + timeout)

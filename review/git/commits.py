@@ -1,4 +1,4 @@
-"""Commits as values: what git says of one commit against its first parent."""
+"""Commits as values: one commit as git reports it against its first parent."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 SUBMODULE = "160000"  # its mode
-BYTE = re.compile("[\udc80-\udcff]")  # of a name, that is no text
+BYTE = re.compile("[\udc80-\udcff]")  # a byte of a name that is not UTF-8
 FileStatus = Literal["added", "modified", "deleted", "renamed", "copied", "mode", "type"]
 
 
 def shown_path(path: str) -> str:
-    """The path as answers and files write it, a byte that is no text as `\\xE9`: no two names
-    become one."""
+    """The path as answers and files write it, with a byte that is not UTF-8 as `\\xE9`, so that
+    different names stay different."""
     return BYTE.sub(lambda found: f"\\x{ord(found[0]) & 0xFF:02X}", path)
 
 
@@ -36,12 +36,12 @@ class Changed(NamedTuple):
 
     @property
     def is_submodule(self) -> bool:
-        """On either side."""
+        """Whether the path is a submodule on either side."""
         return SUBMODULE in (self.old_mode, self.new_mode)
 
     @property
     def blobs(self) -> list[str]:
-        """Ids of its contents, the old one first; a submodule has none here."""
+        """Blob ids of its contents, the old one first; a submodule has no blob."""
         sides = ((self.old_oid, self.old_mode), (self.new_oid, self.new_mode))
         return [oid for oid, mode in sides if oid and mode != SUBMODULE]
 
@@ -50,10 +50,10 @@ class Changed(NamedTuple):
 class Commit:
     """One commit, diffed against `parent` (its first one; None for a root commit).
 
-    Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line. Where
-    they were not asked for or objects are missing, it is not `counted`: the counts of all files
-    are None then, or the files are left out. At the `edge` of a shallow clone it has no parents
-    here, and only seems to add every file.
+    Times are RFC 3339 in UTC with `Z`. `body` is the message without the subject line. `counted` is
+    false where line counts were not requested or objects are missing: then the counts of all files
+    are None, or `files` is empty. A commit at the `edge` of a shallow clone has no parents here,
+    and only seems to add every file.
     """
 
     sha: str

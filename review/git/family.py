@@ -1,4 +1,4 @@
-"""What git still knows of a repository's past: which commits stood together, and what is in use."""
+"""What git still knows of the past: which commits existed together, and which are in use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from review.git.output import SHA
 from review.git.refs import HEADS, Refs
 from review.git.repository import LONGEST, Repository
 
-MOST = 10_000  # commits that are walked; what is older than these is not known
+MOST = 10_000  # commits that are walked; older ones are ignored
 REMEMBERED = 300  # entries of one reflog that are read, the newest
-TAIL = REMEMBERED * 512  # bytes of a reflog that hold them
+TAIL = REMEMBERED * 512  # bytes at the end of a reflog that hold them
 
 Parents = dict[str, tuple[str, ...]]
 _parents: caches.Memory[tuple[object, ...], Parents]
@@ -24,9 +24,9 @@ _parents = caches.Memory(50_000, weigh=lambda found: 1 + len(found))
 
 
 def parents(repository: Repository, tips: Iterable[str], below: Iterable[str | None]) -> Parents:
-    """The parents of each commit that leads to one of `tips` and to none `below`, newest first.
+    """The parents of each commit reachable from `tips` and not from `below`, newest first.
 
-    One git call, remembered. Tips that are gone are left out. GitError when git fails.
+    One git call, cached. Tips that are gone are left out. GitError when git fails.
     """
     wanted = sorted(set(tips))
     lines = [*wanted, *(f"^{sha}" for sha in sorted({sha for sha in below if sha}))]
@@ -43,7 +43,7 @@ def parents(repository: Repository, tips: Iterable[str], below: Iterable[str | N
 
 
 def past_tips(repository: Repository, refs: Refs, heads: Iterable[str]) -> list[str]:
-    """Where HEAD and the branches under review have pointed, as their reflogs remember it."""
+    """The commits that HEAD and the branches under review pointed to, from their reflogs."""
     names = dict.fromkeys((refs.head_ref, *(refs.full_name(head) for head in heads)))
     logs = [repository.common_dir / "logs" / name for name in names if name]
     found = (sha for log in (repository.git_dir / "logs" / "HEAD", *logs) for sha in _logged(log))
@@ -51,8 +51,8 @@ def past_tips(repository: Repository, refs: Refs, heads: Iterable[str]) -> list[
 
 
 def used_tips(repository: Repository, refs: Refs) -> list[str]:
-    """What keeps a commit in use: local branches, the HEAD of each worktree, and what a rebase
-    that is under way began with and will come back to."""
+    """The tips that keep commits in use: local branches, the HEAD of each worktree, and the commit
+    that a rebase in progress began with and may return to."""
     found = {sha for name, sha in refs.shas.items() if name.startswith(HEADS)}
     found |= {sha for folder in _worktrees(repository) for sha in _detached(folder)}
     return sorted(found | ({refs.head} if refs.head else set()))
@@ -67,7 +67,7 @@ class Move(NamedTuple):
 
 
 def head_moves(repository: Repository) -> list[Move]:
-    """How HEAD moved, oldest first; nothing where no reflog is kept, or not as a file."""
+    """How HEAD moved, oldest first; empty if there is no reflog, or it is not a file."""
     return _moves(repository.git_dir / "logs" / "HEAD")
 
 
@@ -99,7 +99,7 @@ def _worktrees(repository: Repository) -> Sequence[Path]:
 
 
 def _detached(git_dir: Path) -> Iterator[str]:
-    """What a worktree points at without a branch, and what its rebase began with."""
+    """The commit of a worktree's detached HEAD, and the commit its rebase began with."""
     for name in ("HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head"):
         with contextlib.suppress(OSError, UnicodeDecodeError):
             text = walled.contents(git_dir / name, limit=LONGEST).decode().strip()

@@ -1,6 +1,6 @@
-"""Refs that hold what was reviewed against git's own cleaning: `refs/svc/reviewed/<sha>`.
+"""Refs that keep reviewed commits from git's garbage collection: `refs/svc/reviewed/<sha>`.
 
-The one thing that review writes into a repository. See docs/design/review.md#versions.
+Unasked, review writes nothing else into a repository. See docs/design/review.md#versions.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from review.git.repository import Repository
 log = logging.getLogger(__name__)
 
 KEPT = f"{OURS}/reviewed"
-DEAD_S = 600.0  # no git of ours lives so long: its lock is of one that was killed
-# Those that packed-refs of this stat holds; a ref with a file of its own is looked for.
+DEAD_S = 600.0  # no git of ours runs so long: an older lock is from a killed one
+# Commits in the packed-refs of this stat; a ref with its own file is looked up each time.
 _packed: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
 
 
 def hold(repository: Repository, shas: Iterable[str]) -> None:
-    """Keep these commits, those that are here and not held already.
+    """Create a ref for each of these commits that exists here and has none yet.
 
-    A repository that cannot be written to stays as it is: what was said is in its file anyway.
+    A repository that cannot be written to stays as it is: the review is in its own file anyway.
     """
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
     news = _not_held(repository, wanted)
@@ -56,7 +56,7 @@ def hold(repository: Repository, shas: Iterable[str]) -> None:
 
 
 def _not_held(repository: Repository, shas: list[str]) -> list[str]:
-    """As the files are now: a new clone at the same place has none of their refs."""
+    """The commits without a ref on disk: a new clone at the same path has none of them."""
     packed = _stat(repository)
     return [
         sha
@@ -75,7 +75,7 @@ def _stat(repository: Repository) -> str:
 
 
 def _unlock(folder: Path, shas: Iterable[str]) -> None:
-    """Take away locks that a killed git left: one refuses all that are written with it."""
+    """Remove locks that a killed git left: a single one fails the whole transaction."""
     for sha in shas:
         with contextlib.suppress(OSError):
             lock = folder / f"{sha}.lock"

@@ -16,14 +16,14 @@ from review.git.commits import SUBMODULE
 from review.git.repository import Repository
 
 SNIFFED = 8000  # bytes
-OTHER = re.compile("[^\x00-\x7f\ufffd]")  # no ASCII, and not what stands for unreadable bytes
+OTHER = re.compile("[^\x00-\x7f\ufffd]")  # neither ASCII nor the replacement character
 Kind = Literal["blob", "tree", "commit"]
 Tree = dict[bytes, "Entry"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a tree says of one name; kind "commit" is a submodule."""
+    """One entry of a tree; kind "commit" is a submodule."""
 
     mode: str  # six octal digits
     oid: str
@@ -35,26 +35,26 @@ _roots: caches.Memory[tuple[Path, str], str] = caches.Memory(4096)  # commit -> 
 
 
 def blob(repository: Repository, oid: str) -> bytes | None:
-    """A file's bytes; None when the object is missing or no blob. GitError timeout."""
+    """A file's bytes; None when the object is missing or not a blob. GitError timeout."""
     return dict(blobs(repository, [oid]))[oid]
 
 
 def blobs(repository: Repository, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """Many files' bytes in the order asked, each as soon as git has said it."""
+    """Yield many files' bytes in the order asked, each as soon as git has sent it."""
     for oid, found in catfile.contents(repository, oids):
         yield oid, found[1] if found is not None and found[0] == "blob" else None
 
 
 def is_binary(data: bytes) -> bool:
-    """As git tells it, attributes aside: a NUL near the beginning."""
+    """Whether git treats the data as binary, attributes aside: a NUL near the beginning."""
     return b"\0" in data[:SNIFFED]
 
 
 def text(data: bytes) -> tuple[str, str]:
-    """The contents as text, and of which encoding: `utf-8`, `windows-1252`, or `unknown`.
+    """The contents as text, and their encoding: `utf-8`, `windows-1252` or `unknown`.
 
-    Text that holds no sign of UTF-8 is read as Windows-1252, of which Latin-1 is a part. What is
-    neither is shown with replacement marks.
+    Contents without any sign of UTF-8 are read as Windows-1252, which includes Latin-1. Contents
+    that are neither are decoded with replacement characters.
     """
     try:
         return data.decode(), "utf-8"
@@ -77,18 +77,18 @@ def kind(repository: Repository, oid: str) -> str | None:
 
 
 def missing(repository: Repository, oids: Iterable[str]) -> set[str]:
-    """Those objects that are not here."""
+    """The ids of those objects that are not here."""
     return {oid for oid, found in catfile.infos(repository, oids) if found is None}
 
 
 def entry(repository: Repository, commit_sha: str, path: str) -> Entry | None:
-    """What stands at `path` in the commit's tree, None when nothing or when a tree is missing."""
+    """The entry at `path` in the commit's tree; None if there is none or a tree is missing."""
     return entries(repository, commit_sha, [path]).get(path)
 
 
 def entries(repository: Repository, commit_sha: str, paths: Iterable[str]) -> dict[str, Entry]:
-    """The same of many paths. Trees of one depth are asked for together: each alone is a way to git
-    and back."""
+    """The entries at many paths, like `entry`. Trees of one depth are read together, to save round
+    trips to git."""
     root = _root(repository, commit_sha)
     names = {path: path.encode("utf-8", "surrogateescape").split(b"/") for path in paths}
     folders = dict.fromkeys(names, root) if root else {}
@@ -117,19 +117,20 @@ def roots(repository: Repository, commit_shas: Iterable[str]) -> dict[str, str]:
 
 
 def parents(repository: Repository, names: Iterable[str]) -> list[list[str]]:
-    """The parents of each commit as it is stored, by its id or `<id>~<n>`; none where it is not
+    """The parents of each commit as it is stored, named by id or `<id>~<n>`; empty if it is not
     here."""
     return [_parents(*(found or ("", b""))) for _, found in catfile.contents(repository, names)]
 
 
 def _parents(kind: str, data: bytes) -> list[str]:
-    """As git reads them: only what stands right behind the tree is a parent."""
+    """The parents as git reads them: only the headers directly after the tree count."""
     lines = data.partition(b"\n\n")[0].split(b"\n")[1:] if kind == "commit" else []
     return [_id(line[7:]) for line in takewhile(lambda line: line.startswith(b"parent "), lines)]
 
 
 def _id(text: bytes) -> str:
-    """An id as a commit writes it. One that is damaged says anything: then nothing is called so."""
+    """An id as a commit writes it; in a damaged commit it may be any text, which names no
+    object."""
     return text.decode("ascii", "replace")
 
 
@@ -143,13 +144,13 @@ def _root(repository: Repository, commit_sha: str) -> str | None:
 
 
 def tree(repository: Repository, oid: str) -> Tree:
-    """What a tree holds, by name; nothing where it is missing or damaged."""
+    """The entries of a tree, by name; empty if it is missing or damaged."""
     return _trees_of(repository, [oid]).get(oid, {})
 
 
 def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
     """These trees by id, without those that are missing or damaged."""
-    found: dict[str, Tree] = {repository.empty_tree: {}}  # which need not be stored
+    found: dict[str, Tree] = {repository.empty_tree: {}}  # git need not store it
     asked = []
     for oid in oids:
         known = _trees.get((repository.common_dir, oid))
@@ -166,7 +167,7 @@ def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
 
 
 def _parsed(data: bytes, oid_size: int) -> Tree:
-    """A tree object: `mode SP name NUL oid`, again and again. ValueError for anything else."""
+    """A tree object: `mode SP name NUL oid`, repeated. ValueError for anything else."""
     found: Tree = {}
     at = 0
     while at < len(data):

@@ -1,7 +1,7 @@
 """Reads `git log --pretty=raw --parents --raw --numstat -z`.
 
-Paths may hold any byte but NUL: they become text by surrogateescape. Messages become text with
-replacement; git has turned those of other encodings into UTF-8 by then.
+Paths may have any byte except NUL and are decoded with surrogateescape. Messages are decoded with
+replacement; git has already converted those of other encodings to UTF-8.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ STATUS: Mapping[str, FileStatus] = {
 }  # fmt: skip
 IDENT = re.compile(rb"(.*?) ?<([^>]*)>(?: (-?\d+))?")
 CHANGE_ID = re.compile(r"^change-id:[ \t]*(\S+)[ \t]*$", re.IGNORECASE | re.MULTILINE)
-NEVER = "1970-01-01T00:00:00Z"  # of a commit whose time cannot be read
+NEVER = "1970-01-01T00:00:00Z"  # for a commit whose time cannot be read
 Counts = tuple[int | None, int | None]
 
 
 def commits(data: bytes) -> Iterator[Commit]:
-    """The commits of one log, in its order. Without --numstat they are not `counted`."""
+    """Yield the commits of one log, in its order. Without --numstat they are not `counted`."""
     tokens = data.split(b"\0")
     end = len(tokens)
     at = 0
     while at < end:
         head = tokens[at]
         if not head.startswith(b"commit "):
-            at += 1  # the empty one between two commits
+            at += 1  # the empty token between two commits
             continue
         text, raw, first = head.partition(b"\n\n:")
         if not raw:
@@ -51,7 +51,7 @@ def files(data: bytes) -> tuple[Changed, ...]:
 
 
 def commit(text: bytes, files: tuple[Changed, ...] = (), *, counted: bool = True) -> Commit:
-    """One commit of these files, from its header and its message (each line after 4 blanks)."""
+    """One commit with these files, from its header and its message (lines indented by 4 spaces)."""
     header, _, message = text.partition(b"\n\n")
     first, *lines = header.split(b"\n")
     _, sha, *parents = first.decode().split(" ")
@@ -83,7 +83,7 @@ def path_text(path: bytes) -> str:
 
 
 def time_text(seconds: str | bytes) -> str:
-    """RFC 3339 in UTC of seconds since 1970; NEVER for what no calendar holds."""
+    """Seconds since 1970 as RFC 3339 in UTC; NEVER if they are no valid date."""
     try:
         return f"{datetime.fromtimestamp(int(seconds), UTC).isoformat()[:-6]}Z"
     except (ValueError, OverflowError, OSError):
@@ -91,7 +91,7 @@ def time_text(seconds: str | bytes) -> str:
 
 
 def _message(message: bytes) -> tuple[str, str]:
-    """Subject (the first paragraph in one line, as git says it) and the rest."""
+    """The subject (the first paragraph joined into one line, as in git) and the rest."""
     text = message.decode(errors="replace")
     lines = [line[4:] for line in text.rstrip("\n").split("\n")]
     end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
@@ -99,7 +99,7 @@ def _message(message: bytes) -> tuple[str, str]:
 
 
 def _trailer(body: str) -> str:
-    """The Change-Id of the last paragraph."""
+    """The Change-Id in the last paragraph, "" if there is none."""
     found = CHANGE_ID.findall(body.rpartition("\n\n")[2])
     return found[-1] if found else ""
 
@@ -117,7 +117,7 @@ Entry = tuple[str, str | None, bytes]  # path, old path, the raw line
 
 
 def _raw(tokens: list[bytes], at: int) -> tuple[list[Entry], int]:
-    """The `:mode mode oid oid status` entries from here on."""
+    """The `:mode mode oid oid status` entries from `at` on, and the index after them."""
     entries: list[Entry] = []
     while at < len(tokens) and tokens[at].startswith(b":"):
         line = tokens[at]
@@ -131,7 +131,7 @@ def _raw(tokens: list[bytes], at: int) -> tuple[list[Entry], int]:
 
 
 def _numstat(tokens: list[bytes], at: int) -> tuple[dict[str, Counts], int]:
-    """Added and deleted lines by path, from here to the empty token that ends them."""
+    """Added and deleted lines by path, from `at` to the empty token, and the index of the end."""
     counts: dict[str, Counts] = {}
     while at < len(tokens) and tokens[at] and not tokens[at].startswith(b"commit "):
         added, deleted, path = tokens[at].split(b"\t", 2)

@@ -1,6 +1,6 @@
-"""What recognises a commit after a rebase: patch ids, change id, changed lines.
+"""What identifies a commit after a rebase: patch ids, change id, changed lines.
 
-One log gives the stable patch ids with context, a second one without; both run at once.
+One log gives the stable patch ids with context, a second one those without; both run at once.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 
 CHUNK = 500  # shas of one query
 SHALLOW = 8 << 20  # bytes: 200,000 commits at the edge of a clone
-MOST_LINES = 50_000  # a commit with more changed lines is not matched by them
-MOST_BYTES = 32 << 20  # nor is one of which git says more; of more commits, it is not kept
+MOST_LINES = 50_000  # a commit with more changed lines is not matched by its lines
+MOST_BYTES = 32 << 20  # nor is one with a larger patch; a larger log is not kept in memory
 HEAD = b"\ncommit "
 PATCH = (
     "log", "--no-walk=unsorted", "--stdin", "--pretty=raw", "-p", "-M", "-l1000", "--full-index",
@@ -45,8 +45,8 @@ class Patch:
     """A commit's change. Both ids are None for an empty diff.
 
     `lines` counts the changed lines by `<path>:+<text>` and `<path>:-<text>`, the crc32 of the
-    file's old path (of a new file its own) and of the trimmed text. Blank lines are left out; it is
-    empty for a commit of over 50,000, or of over 32 MB.
+    file's old path (the path itself for a new file) and of the trimmed text. Blank lines are left
+    out; `lines` is empty for a commit of over 50,000 changed lines or over 32 MB.
     """
 
     sha: str
@@ -60,7 +60,7 @@ _landed: caches.Memory[tuple[object, ...], dict[str, str]] = caches.Memory(256)
 
 
 def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
-    """The patches of these commits; those of which an object is missing are left out.
+    """The patches of these commits; commits with a missing object are left out.
 
     GitError timeout.
     """
@@ -68,19 +68,19 @@ def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
 
 
 def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
-    """The same in two steps: git sets out at once; what is returned waits for it when called."""
+    """Like `of` in two steps: git starts at once, and the returned function waits for it."""
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
-    if walled.standing():  # rows tell also of what was pruned, or lay behind a link
+    if walled.standing():  # rows may describe pruned commits, or some beyond a link
         missing = objects.missing(repository, wanted)
         wanted = [sha for sha in wanted if sha not in missing]
-    edge = _edge(repository)  # what they seem to add depends on the depth of the clone
+    edge = _edge(repository)  # what these commits seem to add depends on the clone's depth
     found = _rows(repository, [sha for sha in wanted if sha not in edge])
     asked = [sha for sha in wanted if sha not in found]
     told = aside(_here, repository, asked) if asked else None
 
     def awaited() -> dict[str, Patch]:
         news = told.result() if told else []
-        shallow = edge | _edge(repository)  # also of a clone that became deeper meanwhile
+        shallow = edge | _edge(repository)  # also if the clone was deepened meanwhile
         _put(repository, [patch for patch in news if patch.sha not in shallow])
         made = found | {patch.sha: patch for patch in news}
         return {sha: made[sha] for sha in wanted if sha in made}
@@ -89,7 +89,7 @@ def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str,
 
 
 def _edge(repository: Repository) -> frozenset[str]:
-    """Commits whose parents a shallow clone does not have: they look as if they added all."""
+    """Commits whose parents a shallow clone lacks: they look as if they added every file."""
     if not repository.shallow:
         return frozenset()
     try:
@@ -100,7 +100,7 @@ def _edge(repository: Repository) -> frozenset[str]:
 
 
 def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
-    """Of git alone: a database has a connection for each thread."""
+    """The patches from git alone: each thread would open its own database connection."""
     missing = objects.missing(repository, asked)
     here = [sha for sha in asked if sha not in missing]
     return [patch for start in range(0, len(here), CHUNK) for patch in
@@ -108,10 +108,10 @@ def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
 
 
 def landed(repository: Repository, span: Range) -> dict[str, str]:
-    """The commits of the range with an equal patch on trunk, and which commit that is there.
+    """The commits of the range with an equal patch on the trunk, and that trunk commit, by sha.
 
-    One `rev-list --cherry-mark` per tip of trunk, remembered. A history too long to compare in
-    time tells of none.
+    One `rev-list --cherry-mark` per tip of the trunk, cached. Empty for a history too long to
+    compare in time.
     """
     key = (repository.common_dir, repository.shallow, span.base_sha, span.head_sha, span.trunk_shas)
     known = _landed.get(key)
@@ -124,7 +124,7 @@ def landed(repository: Repository, span: Range) -> dict[str, str]:
 
 
 def _equal(repository: Repository, span: Range, tip: str) -> dict[str, str]:
-    """By the ids of all commits that git marks as equal to one of the other side."""
+    """The pairs, by patch id, of the commits that git marks as equal to one on the other side."""
     try:
         told = repository.run(
             "rev-list", "--left-right", "--cherry-mark", "--no-merges", "--topo-order",
@@ -155,7 +155,7 @@ def _rows(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
         )
         used.see(PatchRow, ((key, when) for key, *_, when in read))
         for key, patch_id, patch_id_u0, change_id, lines, _ in read:
-            if all(":" in one for one in islice(lines, 1)):  # else of before lines had a path
+            if all(":" in one for one in islice(lines, 1)):  # else from before lines had paths
                 found[keys[key]] = Patch(
                     keys[key], patch_id or None, patch_id_u0 or None, change_id or None, lines
                 )
@@ -182,12 +182,12 @@ def _put(repository: Repository, patches: Iterable[Patch]) -> None:
             update_fields=["patch_id", "patch_id_u0", "change_id", "lines", "used"],
             batch_size=CHUNK,
         )
-    except OperationalError as error:  # a full or read-only disk: made again next time
+    except OperationalError as error:  # full or read-only disk: computed again later
         log.warning("rows of patches lag", extra={"why": str(error)})
 
 
 def _made(repository: Repository, shas: Sequence[str]) -> list[Patch]:
-    """The patches from git; where it fails over some commit, without that one."""
+    """The patches from git, without those commits on which git fails."""
     try:
         return _ask(repository, shas)
     except GitError as error:
@@ -217,12 +217,12 @@ def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
 
 
 def _told(repository: Repository, stdin: bytes) -> Iterator[bytes]:
-    """The log without context, piece by piece."""
+    """The output of the log without context, piece by piece."""
     process, deadline = repository.spawn(*PATCH, "-U0", stdin=PIPE), time.monotonic() + TIMEOUT_S
     try:
         assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it says itself why it ended
-            process.stdin.write(stdin)  # which a pipe holds
+        with contextlib.suppress(BrokenPipeError):  # command.pieces reports why it ended
+            process.stdin.write(stdin)  # which fits into the pipe
             process.stdin.close()
         for piece in command.pieces(process):
             if time.monotonic() > deadline:
@@ -233,7 +233,7 @@ def _told(repository: Repository, stdin: bytes) -> Iterator[bytes]:
 
 
 def _kept(pieces: Iterable[bytes], said: list[bytes]) -> Iterator[bytes]:
-    """The same, and in `said` once it is over; nothing there where that is too much."""
+    """Yield the pieces, and collect them in `said`, which ends up empty if they are too many."""
     size = 0
     for piece in pieces:
         size += len(piece)
@@ -259,8 +259,8 @@ def _read(pieces: Iterable[bytes]) -> Iterator[tuple[str, str | None, dict[str, 
 
 
 def _commits(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What is said of each, its beginning of too much: a commit may add more than memory holds.
-    Only a header starts with `commit `."""
+    """The output for each commit, cut off if too large, as a commit may add more than fits into
+    memory. Only a header line starts with `commit `."""
     found: list[bytes] = []
     size, rest, begun = 0, b"\n", False
     for piece in pieces:
@@ -292,7 +292,7 @@ def _lines(files: Sequence[bytes]) -> dict[str, int]:
 
 
 def _moves(header: bytes) -> Iterable[bytes]:
-    """A new name or mode as lines: a commit may change nothing else."""
+    """A changed name or mode as lines, since a commit may change nothing else."""
     for line in header.split(b"\n"):
         for start in (b"rename from ", b"old mode "):
             if line.startswith(start):
@@ -303,9 +303,9 @@ def _moves(header: bytes) -> Iterable[bytes]:
 
 
 def _path(header: bytes) -> bytes:
-    """The old path of a file, which a rename leaves as it was; of a new file its own."""
+    """The old path of a file, which does not depend on a rename; the path of a new file."""
     lines = header.split(b"\n")
     names = [line[4:] for line in lines if line[:4] in (b"--- ", b"+++ ")]
     name = next((name for name in names if name != b"/dev/null"), b"")
     moved = next((line[12:] for line in lines if line.startswith(b"rename from ")), b"")
-    return moved.strip(b'"') or name.strip(b'"\t')[2:]  # behind a/ or b/
+    return moved.strip(b'"') or name.strip(b'"\t')[2:]  # after a/ or b/

@@ -18,20 +18,20 @@ from review.git.output import SHA
 from review.git.refs import HEADS, REMOTES, Refs, upstream
 from review.git.repository import Repository
 
-LAST = 20  # commits shown where nothing says where the work began
+LAST = 20  # commits shown if nothing says where the work began
 ORIGIN_HEAD = "refs/remotes/origin/HEAD"
-SHOWN = 200  # characters of a name that an error repeats
-HEAD = re.compile(r"(?:HEAD|@)(?=$|[~^])")  # or a commit below it
-FOLLOWED = re.compile(r"(?:HEAD)?(?=@\{(?:u|upstream|push)\})", re.IGNORECASE)  # by its branch
+SHOWN = 200  # characters of a name that an error quotes
+HEAD = re.compile(r"(?:HEAD|@)(?=$|[~^])")  # or an ancestor, as HEAD~2
+FOLLOWED = re.compile(r"(?:HEAD)?(?=@\{(?:u|upstream|push)\})", re.IGNORECASE)  # via HEAD's branch
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`base_sha`..`head_sha`, base None for the whole history; at most `limit` commits of it.
+    """`base_sha`..`head_sha`, or the whole history if base is None; at most `limit` commits.
 
-    `text` is the range as written, None for a computed one. `trunk_shas` are the tips that tell
-    of landed commits: trunk's and its counterpart's on origin. A range whose head is trunk itself
-    does not count that tip: being there is no landing.
+    `text` is the range as written, None for a computed one. `trunk_shas` are the tips on which
+    commits may have landed: the trunk and its counterpart on origin. If the range's head is the
+    trunk itself, that tip does not count: being there is no landing.
     """
 
     text: str | None
@@ -45,13 +45,13 @@ class Range:
     limit: int | None = None
 
 
-_immutable: caches.Memory[tuple[Any, ...], str] = caches.Memory(4096)  # answers about shas
+_immutable: caches.Memory[tuple[Any, ...], str] = caches.Memory(4096)  # results for fixed shas
 
 
 def resolve(
     repository: Repository, refs: Refs, wanted: str | Mapping[str, Any] | None, trunk: str | None
 ) -> Range:
-    """The range as the refs are now. GitError revision `Unknown revision: x`."""
+    """Resolve the range against the current refs. GitError revision `Unknown revision: x`."""
     return _Resolver(repository, refs, trunk).range(wanted)
 
 
@@ -68,7 +68,7 @@ def of_head(wanted: str | Mapping[str, Any] | None) -> bool:
 
 
 def revision(repository: Repository, refs: Refs, text: str) -> str:
-    """The commit that a revision names, by the HEAD of `refs`. GitError revision."""
+    """The commit that a revision names, with HEAD as in `refs`. GitError revision."""
     if text == "HEAD":
         if refs.head is None:
             raise unknown("HEAD (the repository has no commits yet)")
@@ -93,7 +93,7 @@ def revision(repository: Repository, refs: Refs, text: str) -> str:
 
 
 def _without_head(refs: Refs, text: str) -> str:
-    """The same revision of what HEAD stands for: git itself knows but the HEAD of this moment."""
+    """The revision with HEAD as in `refs`: git itself knows only the current HEAD."""
     if refs.head and (found := HEAD.match(text)):
         return refs.head + text[found.end() :]
     if refs.head_ref and (found := FOLLOWED.match(text)):
@@ -118,7 +118,7 @@ def unknown(text: str) -> GitError:
 
 
 def named(text: str) -> str:
-    """A path, a revision or a range, from a caller or from git, as a sentence repeats it."""
+    """A path, revision or range from a caller or from git, made printable for a message."""
     return printable(text, SHOWN, instead="\ufffd")
 
 
@@ -171,7 +171,7 @@ class _Resolver:
         )  # fmt: skip
 
     def _computed(self) -> Range:
-        """trunk..HEAD; on trunk upstream..HEAD; nothing there: the last commits, with a warning."""
+        """trunk..HEAD; on the trunk upstream..HEAD; else the last commits, with a warning."""
         trunk = self._trunk(None)
         if trunk is not None and not self._is_trunk(self.refs.head_ref, trunk):
             return self._between(None, trunk, "HEAD")
@@ -208,7 +208,7 @@ class _Resolver:
         return revision(self.repository, self.refs, text)
 
     def _trunk(self, base: str | None) -> str | None:
-        """The trunk's short name: as configured, else the base if it is a branch, else usual."""
+        """The trunk's short name: as configured, else the base if a branch, else a usual one."""
         if self.wanted_trunk is not None:
             self._sha(self.wanted_trunk)
             return self.wanted_trunk
@@ -244,7 +244,7 @@ def short(full: str) -> str:
 
 
 def _pair(full: str) -> tuple[str, str]:
-    """The local branch of a name and origin's."""
+    """The full names of the local branch and of origin's branch of that name."""
     name = full.removeprefix(HEADS).removeprefix(f"{REMOTES}origin/")
     if name == full:
         return "", ""

@@ -1,7 +1,7 @@
-"""Refs as their files say, without a process: loose ones first, then packed-refs, as git does.
+"""Read refs from their files, without a process: loose refs override packed-refs, as in git.
 
-Only where git keeps them in files of a form that leaves no question; whatever else is there
-(reftables, extensions, links, names or contents out of the ordinary) is for git to read.
+Only for files in the plain form that git writes; anything else (reftables, extensions, links,
+unusual names or contents) is left for git to read.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from review.git.output import SHA
 from review.git.repository import LARGEST, LONGEST, Repository
 
 PACKED = 64 << 20  # bytes of packed-refs: half a million refs
-OWN = ("refs/bisect", "refs/worktree", "refs/rewritten")  # a linked worktree has these to itself
+OWN = ("refs/bisect", "refs/worktree", "refs/rewritten")  # a linked worktree has its own
 NAME = re.compile(r"refs(?:/(?!\.)[^\x00-\x20\x7f~^:?*\[\\/]+(?<!\.)(?<!\.lock))+")
 TAGGED = re.compile(rb"object ([0-9a-f]{40}(?:[0-9a-f]{24})?)\ntype ([a-z]+)\n")
 NEVER = re.compile(r"\.\.|@\{")
-DEPTH = 5  # symbolic refs behind each other, tags of tags
+DEPTH = 5  # longest chain of symbolic refs, or of tags of tags
 
 
 class Ref(NamedTuple):
-    """`sha` is the commit it leads to, "" for none; `symref` the ref it stands for in the end."""
+    """`sha` is the commit it leads to, "" for none; `symref` the final ref of a symbolic ref."""
 
     sha: str
     symref: str = ""
 
 
 class Unusual(Exception):
-    """What is there is for git to judge."""
+    """The files are not in plain form: git has to read the refs."""
 
 
 def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
-    """Every ref by its full name; None where git has to be asked, as always behind a wall. Of those
-    whose names begin with `but`, the object itself, whatever it is. GitError when a git that stays
-    does not answer."""
+    """Every ref by its full name; None if git has to be asked, as always behind a wall. Refs whose
+    names begin with `but` keep their own object, of any type. GitError if a long-running git does
+    not answer."""
     if walled.standing():
         return None
     try:
@@ -58,8 +58,8 @@ def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
 
 
 def _commits(repository: Repository, shas: Collection[str]) -> dict[str, str]:
-    """The commit that each object leads to, through tags; itself for one that is missing. What
-    leads to a file or a tree is left out."""
+    """The commit that each object leads to, through tags; a missing object stands for itself.
+    Objects that lead to a blob or a tree are left out."""
     ends = {sha: sha for sha in shas}
     kinds = {sha: told[0] if told else "commit" for sha, told in catfile.infos(repository, shas)}
     for _ in range(DEPTH):
@@ -73,7 +73,7 @@ def _commits(repository: Repository, shas: Collection[str]) -> dict[str, str]:
 
 
 def _tagged(told: catfile.Object | None) -> tuple[str, str]:
-    """What a tag names, and of which kind that is."""
+    """The id and the type of the object that a tag names."""
     found = TAGGED.match(told[1]) if told else None
     if found is None:
         raise Unusual
@@ -81,8 +81,8 @@ def _tagged(told: catfile.Object | None) -> tuple[str, str]:
 
 
 def _found(repository: Repository) -> Iterator[tuple[str, Ref]]:
-    """Packed refs, then the loose ones that count before them, read in the other order: git packs
-    a ref before it removes its file."""
+    """Yield packed refs, then loose ones, which override them. The loose ones are read first, since
+    git packs a ref before it removes its file."""
     common, own = os.fspath(repository.common_dir), os.fspath(repository.git_dir)
     config = opening.contents(f"{common}/config", limit=LARGEST).lower()
     if b"extensions" in config or os.path.lexists(f"{common}/reftable"):
@@ -139,7 +139,7 @@ def _packed(path: str) -> Iterator[tuple[str, Ref]]:
 
 
 def is_name(text: str) -> bool:
-    """Whether a ref may be called so."""
+    """Whether this is a valid name of a ref."""
     return bool(NAME.fullmatch(text)) and not NEVER.search(text)
 
 
@@ -150,7 +150,7 @@ def _checked(name: str) -> str:
 
 
 def _resolved(name: str, found: Mapping[str, Ref]) -> Ref | None:
-    """With the object that a symbolic ref leads to; None for one that leads nowhere."""
+    """The ref with the object that its symbolic refs lead to; None if they lead nowhere."""
     target, symref = found[name], ""
     for _ in range(DEPTH):
         if target.sha:

@@ -1,5 +1,5 @@
-"""Branches, tags and HEAD: read when a stat says that they moved, from their files where git keeps
-them in plain ones, else by one for-each-ref."""
+"""Branches, tags and HEAD, read again when a stat shows that they moved: from plain files if
+possible, else by one for-each-ref."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from review.git.repository import LARGEST, LONGEST, Repository, refuse_odd
 from review.git.underway import MARKS, REBASES, Underway
 
 HEADS, REMOTES, TAGS = underway.HEADS, "refs/remotes/", "refs/tags/"
-OURS = "refs/svc"  # what the service keeps for itself: no branch, and no move of one
+OURS = "refs/svc"  # the service's own refs: not branches, and their moves do not count
 STATED = ("HEAD", "packed-refs", "logs/HEAD", "shallow", "config", *MARKS)
-RACY_NS = 50_000_000  # what changed this recently may change again under the same stat
+RACY_NS = 50_000_000  # a file changed this recently may change again under the same stat
 # Where git looks for a short name, first to last (gitrevisions).
 RULES = (
     "{}",
@@ -43,9 +43,9 @@ class Refs:
 
     `head` is None while HEAD's branch has no commit, `head_ref` is None when HEAD is detached.
     `symbolic`: full name of a symbolic ref -> the ref it stands for (refs/remotes/origin/HEAD).
-    `underway`: what detached HEAD for a while, a rebase or a bisect. `ours`: what the service
-    keeps there, which is as old as the last move of a ref that is not. `key` changes with all but
-    these, and with the configuration, which names upstreams.
+    `underway`: the rebase or bisect that detached HEAD for a while. `ours`: the service's own refs,
+    only as fresh as the last move of any other ref. `key` changes with everything except `ours`,
+    and with the configuration, which names upstreams.
     """
 
     head: str | None
@@ -58,7 +58,7 @@ class Refs:
 
     @property
     def settled(self) -> Refs:
-        """The same with HEAD where it was before what is under way took it."""
+        """These refs with HEAD where it was before the rebase or bisect in progress detached it."""
         was = self.underway
         return replace(self, head=was.sha, head_ref=was.ref) if was else self
 
@@ -85,7 +85,7 @@ class Refs:
 
     @cached_property
     def _remote(self) -> dict[str, str]:
-        """Branches of remotes by their name there; of several remotes the first one counts."""
+        """Commits of remote branches by branch name; among several remotes the first one wins."""
         found: dict[str, str] = {}
         for name in sorted(self.shas):
             if name.startswith(REMOTES) and name not in self.symbolic:
@@ -99,7 +99,7 @@ _upstreams: caches.Memory[tuple[Path, str, str], str] = caches.Memory(512)
 
 
 def read(repository: Repository) -> Refs:
-    """The refs as they are now; nothing is read while the stamp holds. GitError like run."""
+    """The current refs; nothing is read while the stamp is unchanged. GitError as from `run`."""
     now = stamp(repository)
     place = (repository.common_dir, repository.git_dir)
     known = _read.get(place)
@@ -112,7 +112,7 @@ def read(repository: Repository) -> Refs:
 
 
 def upstream(repository: Repository, refs: Refs) -> str:
-    """The full name of the ref that HEAD's branch follows, "" for none. One process, remembered."""
+    """The full name of the upstream of HEAD's branch, "" for none. One process, cached."""
     if refs.head_ref is None:
         return ""
     key = (repository.common_dir, refs.head_ref, refs.key)
@@ -124,9 +124,9 @@ def upstream(repository: Repository, refs: Refs) -> str:
 
 
 def stamp(repository: Repository) -> str:
-    """Changes whenever a ref may have moved; stat calls only.
+    """A value that changes whenever a ref may have moved; made by stat calls only.
 
-    While a file is so young that its next change could go unseen, no two stamps are equal.
+    While a file is so new that its next change could go unnoticed, no two stamps are equal.
     """
     told = hashlib.sha256()
     newest = 0
@@ -141,7 +141,7 @@ def stamp(repository: Repository) -> str:
 
 
 def watched(repository: Repository) -> list[Path]:
-    """The folders whose files tell of moved refs; those of refs go as deep as they do."""
+    """The folders in which files change when refs move, with all subfolders of `refs`."""
     found: list[str] = []
     for base in map(str, _bases(repository)):
         names = (base, *(f"{base}/{name}" for name in ("logs", "reftable", *REBASES)))
@@ -150,7 +150,7 @@ def watched(repository: Repository) -> list[Path]:
 
 
 def _folders(top: str, but: str) -> Iterator[str]:
-    """This folder and those below it, without one."""
+    """The folder and all folders below it, except `but`."""
     try:
         entries = list(os.scandir(top))
     except OSError:
@@ -204,7 +204,7 @@ def _ask(repository: Repository) -> Refs:
 
 
 def _by_git(repository: Repository) -> dict[str, Ref]:
-    """One for-each-ref, a second one without peeling where a ref leads to a missing object."""
+    """One for-each-ref; if a ref leads to a missing object, a second one without peeling."""
     try:
         told = command.run(repository.path, "for-each-ref", f"--format={PEELED}%00")
     except GitError as error:
@@ -227,7 +227,7 @@ def _configuration(repository: Repository) -> bytes:
 
 
 def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kind: str) -> str:
-    """The commit a ref leads to, "" for one that leads to a file or a tree."""
+    """The commit a ref leads to, "" if it leads to a blob or a tree."""
     if kind == "commit":
         return sha
     if peeled_kind == "commit":
@@ -242,7 +242,7 @@ def _commit(repository: Repository, sha: str, kind: str, peeled: str, peeled_kin
 
 
 def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """HEAD's commit and branch; from its file, as git wrote it, where it is one of text."""
+    """HEAD's commit and branch, from its file if that is a plain one, else from git."""
     path = repository.git_dir / "HEAD"
     try:
         data = b"" if path.is_symlink() else walled.contents(path, limit=LONGEST)
@@ -250,7 +250,7 @@ def _head(repository: Repository, shas: Mapping[str, str]) -> tuple[str | None, 
     except OSError:
         text = ""
     name = text.removeprefix("ref: ").strip()
-    if name != text and reffiles.is_name(name):  # a reftable's is not
+    if name != text and reffiles.is_name(name):  # with reftables it is not
         return shas.get(name), name
     if len(text) in (40, 64):
         return text, None

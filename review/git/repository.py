@@ -1,7 +1,7 @@
-"""One local repository: where its parts are, and git commands over its objects alone.
+"""One local repository: where its parts are, and git commands that read only its objects.
 
-Objects are read through an empty repository of ours that borrows them: the configuration,
-attributes, hooks, remotes and grafts of the reviewed one are not even seen.
+Objects are read through an empty repository of ours that borrows them, so that git never sees the
+configuration, attributes, hooks, remotes and grafts of the reviewed repository.
 Why: docs/design/review.md#reading-git.
 """
 
@@ -34,7 +34,7 @@ EMPTY_TREE = {
     True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 FIRST_READ = ("HEAD", "config", "config.worktree", "commondir", "shallow", "packed-refs")
-LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a file of one line
+LARGEST, LONGEST = 1 << 20, 8192  # bytes of a configuration, and of a one-line file
 QUESTIONS = (
     "--absolute-git-dir", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
 )  # fmt: skip
@@ -42,9 +42,10 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A work tree or a bare repository. `git_dir` is that of a linked worktree, if it is one. One
-    that is `ours` has the objects of looks at a work tree. `shallow` stands for the edge of a
-    shallow clone, "" where there is none: what is known of one depth says nothing of another."""
+    """A work tree or a bare repository. `git_dir` is a linked worktree's own, if it is one. With
+    `ours`, it is a repository of the service with the objects of looks at a work tree. `shallow`
+    identifies the edge of a shallow clone, "" for a full one: results for one depth do not hold for
+    another."""
 
     path: Path
     git_dir: Path
@@ -56,18 +57,18 @@ class Repository:
 
     @property
     def empty_tree(self) -> str:
-        """The id of the tree without files, which root commits are diffed against."""
+        """The id of the empty tree, against which root commits are diffed."""
         return EMPTY_TREE[self.sha256]
 
     def key(self, oid: str) -> str:
-        """What stands for an object of this repository in tables that all share: git does not look
-        whether the contents are those of the id, so another one may say that it is something else.
+        """The key of an object in tables that all repositories share. It includes the repository,
+        since git does not verify contents: another one may have other contents under the same id.
         """
         return hashlib.sha256(os.fsencode(f"{self.common_dir}\0{oid}")).hexdigest()
 
     @property
     def environ(self) -> dict[str, str]:
-        """What makes git read this repository's objects and nothing else of it."""
+        """The environment that makes git read this repository's objects and nothing else of it."""
         return {
             "GIT_DIR": str(_empty_repository(self.sha256)),
             "GIT_OBJECT_DIRECTORY": str(self.common_dir / "objects"),
@@ -78,7 +79,7 @@ class Repository:
 
     @property
     def shows(self) -> tuple[Path, ...]:
-        """What of ours a git needs beside it."""
+        """The folders of the service that git needs besides the repository."""
         return (_empty_repository(self.sha256), *([self.common_dir] if self.ours else []))
 
     def run(
@@ -88,7 +89,7 @@ class Repository:
         timeout: float = TIMEOUT_S,
         accepted: Collection[int] = (0,),
     ) -> bytes:
-        """What a git command prints that needs objects only. GitError like command.run."""
+        """The output of a git command that needs only objects. GitError as from command.run."""
         return command.run(
             self.common_dir, *args, stdin=stdin, timeout=timeout, environ=self.environ,
             accepted=accepted, shows=self.shows,
@@ -97,7 +98,7 @@ class Repository:
     def spawn(
         self, *args: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
     ) -> subprocess.Popen[bytes]:
-        """The same as it works, to be ended by `command.end`."""
+        """Start such a command; the caller ends it with `command.end`."""
         return command.spawn(
             self.common_dir, args, stdin=stdin, stderr=stderr, environ=self.environ,
             shows=self.shows,
@@ -111,7 +112,7 @@ class Repository:
         stdin: bytes,
         timeout: float = TIMEOUT_S,
     ) -> bytes:
-        """The same of two commands, the first one's output being the second one's input."""
+        """The output of the second of two such commands, which reads the first one's output."""
         return command.piped(
             self.common_dir, source, sink, stdin=stdin, timeout=timeout, environ=self.environ,
             shows=self.shows,
@@ -124,7 +125,7 @@ _opened: caches.Memory[Path, tuple[tuple[str, ...], Repository]] = caches.Memory
 def open_repository(path: Path) -> Repository:
     """The repository at `path`: a work tree's top, a linked worktree or a bare repository.
 
-    GitError missing, not_git or unreadable. No process while nothing of it was replaced.
+    GitError missing, not_git or unreadable. Runs no process while its files are unchanged.
     """
     known = _opened.get(path)
     if known is not None and known[0] == _stamp(known[1]):
@@ -138,14 +139,14 @@ def open_repository(path: Path) -> Repository:
 
 
 def remembered(repository: Repository) -> list[Any]:
-    """What another process needs to open it without asking git, as JSON holds it."""
+    """What another process needs to open the repository without asking git, as JSON values."""
     parts = [str(repository.path), str(repository.git_dir), str(repository.common_dir)]
     flags = [repository.sha256, repository.shallow, repository.partial]
     return [parts, flags, list(_stamp(repository))]
 
 
 def recall(said: list[Any]) -> None:
-    """Take over what `remembered` told; it holds as long as its stamp does."""
+    """Take over what `remembered` returned; it is used while its stamp is unchanged."""
     parts, flags, stamp = said
     path, git_dir, common_dir = map(Path, parts)
     if _opened.get(path) is None:
@@ -153,9 +154,9 @@ def recall(said: list[Any]) -> None:
 
 
 def _plain(path: Path) -> Repository | None:
-    """A work tree of the user's own as `git init` or `git clone` leaves it, known by its files.
+    """A work tree of this user as `git init` or `git clone` makes it, recognised by its files.
 
-    None for anything else: a link, an extension, another user's. That is for git to judge.
+    None for anything else, which git has to judge: a link, an extension, another user's.
     """
     git_dir = path / ".git"
     try:
@@ -176,7 +177,7 @@ def _plain(path: Path) -> Repository | None:
 
 
 def refuse_odd(files: Iterable[Path | str]) -> None:
-    """GitError when git would wait at a FIFO forever, or read a device without end."""
+    """GitError if git would block on a FIFO, or read a device without end."""
     for file in files:
         try:
             found = os.stat(file)  # noqa: PTH116 - all refs are looked at
@@ -187,7 +188,7 @@ def refuse_odd(files: Iterable[Path | str]) -> None:
 
 
 def _first_read(path: Path) -> Iterator[Path]:
-    """What git reads of a repository to know it for one, also of a linked worktree."""
+    """The files that git reads to recognise a repository, also for a linked worktree."""
     dot_git = path / ".git"
     base = dot_git if os.path.lexists(dot_git) else path
     yield base
@@ -220,7 +221,7 @@ def _ask(path: Path) -> Repository:
 
 
 def _is_partial(common_dir: Path) -> bool:
-    """Whether some of its objects were promised only."""
+    """Whether it is a partial clone: some of its objects are only promised."""
     return any((common_dir / "objects" / "pack").glob("*.promisor"))
 
 
@@ -230,7 +231,7 @@ def _rev_parse(path: Path, *questions: str) -> str:
 
 
 def _stamp(repository: Repository) -> tuple[str, ...]:
-    """What stands for the same repository in the same state: a move, `fetch --unshallow`, …"""
+    """A value that changes with a move, a replacement, a new configuration, `fetch --unshallow`."""
     path, git_dir, common = map(
         os.fspath, (repository.path, repository.git_dir, repository.common_dir)
     )
@@ -246,7 +247,8 @@ def _stamp(repository: Repository) -> tuple[str, ...]:
 
 
 def _inode(path: str) -> str:
-    """A directory's mtime moves with every index lock, its inode does not."""
+    """The identity of a file. A directory's mtime changes with every index lock, its inode does
+    not."""
     try:
         found = os.stat(path)  # noqa: PTH116 - looked at before every answer
     except OSError:
@@ -263,7 +265,7 @@ def _content(path: str) -> str:
 
 
 def _empty_repository(sha256: bool) -> Path:
-    """Made again if the cache was cleared; as git only looks for these four, that is all of it."""
+    """The folder, made again if the cache was cleared. Git only looks for these four entries."""
     folder: Path = settings.DATA_DIR / "cache" / ("git-sha256" if sha256 else "git-sha1")
     if not (folder / "HEAD").exists():
         for name in ("objects", "refs"):
@@ -274,7 +276,7 @@ def _empty_repository(sha256: bool) -> Path:
 
 
 def _put(path: Path, text: str) -> None:
-    """Whole or not at all: another process may be making the same one."""
+    """Write the file whole or not at all: another process may be writing it too."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.write_text(text)
     draft.replace(path)

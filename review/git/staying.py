@@ -1,4 +1,4 @@
-"""Git processes that stay and are asked again: two of a kind per repository, and not many in all.
+"""Long-running git processes that are reused: two of a kind per repository, limited in all.
 
 One that dies or hangs is replaced; all end when unused for a minute, and with this process. A
 forked child starts with none.
@@ -21,10 +21,10 @@ from config.git import command, walled
 from config.git.command import GitError
 from review.git.repository import Repository
 
-KEPT = 2  # idle ones of a kind per repository; a caller that finds none idle starts one
+KEPT = 2  # idle ones of a kind per repository; a caller that finds none starts one
 MOST = 64  # idle ones of all repositories: each takes half a megabyte and two open files
 IDLE_S = 60.0
-MUCH = 64 << 20  # bytes that one has said: what it keeps in its caches by then is given back
+MUCH = 64 << 20  # bytes read from one process before it is replaced, to free its caches
 READ = 1 << 18
 
 Command = tuple[str, ...]
@@ -36,7 +36,7 @@ class Died(Exception):
 
 
 class Staying:
-    """One of them, with what it has said and was not taken yet."""
+    """One such process, with its output that was read but not consumed yet."""
 
     def __init__(self, repository: Repository, args: Command) -> None:
         self.process = repository.spawn(*args, stdin=subprocess.PIPE)
@@ -48,13 +48,13 @@ class Staying:
         self._poll = select.poll()
         self._poll.register(self._out, select.POLLIN)
         self._said, self._at = b"", 0
-        self.owes = False  # something that it was asked: then it is not to be asked again
-        self.told = 0  # bytes
+        self.owes = False  # an answer is unfinished, so the process must not be reused
+        self.told = 0  # bytes read so far
         self.used = time.monotonic()
 
     def ask(self, text: str) -> None:
-        """At most what a pipe holds, so that neither side waits forever. One that has died says so
-        where its answer is read."""
+        """Write a request no larger than a pipe holds, so that neither side blocks forever. If the
+        process has died, reading the answer raises Died."""
         self.owes = True
         data = text.encode()
         with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ class Staying:
                 data = data[os.write(self._in, data) :]
 
     def line(self, deadline: float) -> bytes:
-        """Without its line feed. Died or TimeoutError, as all that reads."""
+        """Read a line without its line feed. Died or TimeoutError, as from every read."""
         while (end := self._said.find(b"\n", self._at)) < 0:
             self._said, self._at = self._said[self._at :] + self._more(deadline), 0
         found = self._said[self._at : end]
@@ -70,7 +70,7 @@ class Staying:
         return found
 
     def take(self, size: int, deadline: float) -> bytes:
-        """So many bytes; the line feed behind them is dropped."""
+        """Read `size` bytes and drop the line feed after them."""
         end = self._at + size
         if len(self._said) <= end:
             parts = [self._said[self._at :]]
@@ -84,7 +84,7 @@ class Staying:
         return found
 
     def until(self, mark: bytes, timeout: float) -> Iterator[bytes]:
-        """All up to a mark that ends it, piece by piece; `timeout`: for each of them."""
+        """Yield everything up to a final mark, piece by piece, each within `timeout` seconds."""
         held = b""
         while not held.endswith(mark):
             whole = max(0, len(held) - len(mark))
@@ -98,8 +98,8 @@ class Staying:
         command.end(self.process)
 
     def leave(self) -> None:
-        """Let go of a process that is not this one's child: what a fork inherited."""
-        self.process.returncode = 0  # nothing waits for it here
+        """Let go of a process that a fork inherited and that is not a child of this one."""
+        self.process.returncode = 0  # so that nothing here waits for it
         command.end(self.process)
 
     def _more(self, deadline: float) -> bytes:
@@ -119,7 +119,7 @@ _sweeper: threading.Timer | None = None
 
 
 def close() -> None:
-    """End all processes that are not in use right now, and the timer that would."""
+    """End all idle processes, and cancel the timer that would."""
     global _sweeper  # noqa: PLW0603
     with _lock:
         if _sweeper is not None:
@@ -130,8 +130,8 @@ def close() -> None:
 
 @contextlib.contextmanager
 def borrowed(repository: Repository, args: Command, *, fresh: bool = False) -> Iterator[Staying]:
-    """A process of one's own for a while; `fresh`: one that nobody has asked yet. Whatever goes
-    wrong meanwhile ends it, and so does an answer that was not taken to its end. GitError timeout.
+    """A process for the caller's exclusive use; with `fresh`, a new one. It is ended after any
+    error and if its answer was not read to the end. GitError timeout.
     """
     place = (args, repository.common_dir, repository.sha256, walled.place())
     git = (None if fresh else _take(place)) or _start(repository, args)
@@ -150,9 +150,9 @@ def borrowed(repository: Repository, args: Command, *, fresh: bool = False) -> I
 
 @contextlib.contextmanager
 def asked(repository: Repository, args: Command, lines: str) -> Iterator[Iterator[bytes]]:
-    """What one says to these lines, piece by piece; it works at once. Of commands that say again a
-    line that names no object. Died or GitError timeout, as it is read."""
-    mark = f"={token_hex()}\n"  # as no name in a commit can foresee
+    """A process's answer to these lines, piece by piece; it starts at once. The command must echo a
+    line that names no object. Died or GitError timeout while the answer is read."""
+    mark = f"={token_hex()}\n"  # which no name in a commit can predict
     with borrowed(repository, args) as git:
         git.ask(f"{lines}{mark}")
         yield git.until(mark.encode(), command.TIMEOUT_S)
@@ -187,7 +187,7 @@ def _give_back(place: Place, git: Staying) -> None:
 
 
 def _oldest_over() -> Staying | None:
-    """The idle one that was used longest ago, taken out, if there are too many. Under the lock."""
+    """Take out the least recently used idle process if there are too many. Call under the lock."""
     if sum(map(len, _idle.values())) <= MOST:
         return None
     return min((idle for idle in _idle.values() if idle), key=lambda idle: idle[0].used).pop(0)
@@ -200,7 +200,7 @@ def _drop(git: Staying) -> None:
 
 
 def _wake_sweeper() -> None:
-    """Have the idle ones looked at in a while, unless that is due. Under the lock."""
+    """Start the timer that ends idle processes, unless it is running. Call under the lock."""
     global _sweeper  # noqa: PLW0603 - one timer per process
     if _sweeper is None:
         _sweeper = threading.Timer(IDLE_S, _sweep_again)
@@ -231,7 +231,7 @@ def _sweep(*, older_than: float) -> None:
 
 
 def _forked() -> None:
-    """In a forked child: the processes are the parent's."""
+    """In a forked child, let go of all processes: they belong to the parent."""
     global _lock, _sweeper
     _lock, _sweeper = threading.Lock(), None
     for git in _all:

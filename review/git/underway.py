@@ -1,5 +1,5 @@
-"""A rebase or a bisect that holds HEAD for a while: which branch, or commit, it was taken from; and
-whatever else is half done."""
+"""A rebase or bisect in progress, with the branch or commit that HEAD was detached from; and any
+other unfinished operation."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ HOLDING = {
     "sequencer": "A cherry-pick or revert",
     "BISECT_START": "A bisect",
 }
-LIMIT = 4096  # bytes of a mark: a name, or a sha
+LIMIT = 4096  # bytes of a state file: a name, or a sha
 
 
 @dataclass(frozen=True, slots=True)
 class Underway:
     """`ref` is the branch's full name, None for work that began on a detached HEAD; `sha` is the
-    commit that HEAD stood on, or that the branch names now.
+    commit that the branch points to now, or that HEAD pointed to.
     """
 
     kind: Literal["rebase", "bisect"]
@@ -43,12 +43,12 @@ class Underway:
 
 
 def holding(git_dir: Path) -> str | None:
-    """What is half done in this git directory, in words that begin a sentence."""
+    """The unfinished operation in this git directory, in words that begin a sentence, or None."""
     return next((word for name, word in HOLDING.items() if (git_dir / name).exists()), None)
 
 
 def read(git_dir: Path, shas: Mapping[str, str]) -> Underway | None:
-    """What holds the detached HEAD of this git directory; `shas` are the refs."""
+    """The operation that detached this git directory's HEAD; `shas` are the commits of refs."""
     return next(_found(git_dir, shas), None)
 
 
@@ -67,7 +67,7 @@ def _found(git_dir: Path, shas: Mapping[str, str]) -> Iterator[Underway]:
 
 
 def _line(path: Path) -> str:
-    """The text of a file of one line, "" for none."""
+    """The text of a one-line file, "" if there is none."""
     try:
         return os.fsdecode(walled.contents(path, limit=LIMIT)).strip()
     except OSError:

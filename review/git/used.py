@@ -1,7 +1,7 @@
-"""Rows of the index by the day they were last used: those that nothing asks for go.
+"""Index rows by the day they were last used: rows that nothing reads are deleted.
 
-All can be made again while git has the commit, and a review's own file has what recognises one that
-git has not. See docs/design/review.md#reading-git.
+Every row can be rebuilt while git has the commit; for a commit that git has lost, a review's own
+file holds what identifies it. See docs/design/review.md#reading-git.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from review.models import CommitRow, PatchRow
 log = logging.getLogger(__name__)
 
 KEPT = timedelta(days=90)
-SEEN = timedelta(days=7)  # a row is written no more often for being read
+SEEN = timedelta(days=7)  # reading a row updates its day no more often
 CHUNK = 500  # parameters of one query
 Table = type[CommitRow] | type[PatchRow]
 
@@ -28,20 +28,20 @@ def today() -> date:
 
 
 def see(table: Table, read: Iterable[tuple[str, date | None]]) -> None:
-    """These keys of one query were read, last on that day before; of an earlier release it is not
-    known."""
+    """Note that these rows were read; with each key comes the day it was last read, None for a row
+    of an earlier release."""
     now = today()
     old = [key for key, used in read if used is None or abs(now - used) >= SEEN]
     if not old:
         return
     try:
         table._default_manager.filter(pk__in=old).update(used=now)
-    except DatabaseError as error:  # a full or read-only disk: at worst they are made again
+    except DatabaseError as error:  # a full or read-only disk: at worst rows are rebuilt
         log.warning("the use of rows is not noted", extra={"why": str(error)})
 
 
 def drop_unused() -> int:
-    """Take away what was not used for 90 days; how many rows."""
+    """Delete the rows that were not used for 90 days; return how many."""
     count = 0
     try:
         for table in (CommitRow, PatchRow):

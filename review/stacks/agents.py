@@ -1,6 +1,6 @@
-"""Branches of chats (`svc/*`): what agents commit in worktrees of their own, beside the range.
+"""Branches of chats (`svc/*`): what agents commit in their own worktrees, beside the range.
 
-Each is a stack behind the others, as long as it has commits that neither the range nor the trunk
+Each branch is a stack after the others, while it has commits that neither the range nor the trunk
 has. See docs/design/review.md#stacks.
 """
 
@@ -23,7 +23,7 @@ MOST = 50  # branches that are looked at, by name
 def read(
     repository: Repository, pointers: Refs, span: Range, commits: Sequence[Commit], *, counts: bool
 ) -> dict[str, list[Commit]]:
-    """The commits of each branch that are listed nowhere else, oldest first. GitError."""
+    """The commits of each branch that no other list contains, oldest first. GitError."""
     found: dict[str, list[Commit]] = {}
     known = {commit.sha for commit in commits}
     for name in branches(pointers, span):
@@ -36,7 +36,7 @@ def read(
 
 
 def branches(pointers: Refs, span: Range) -> list[str]:
-    """Those that are looked at, by name: not what is checked out, nor what the range shows."""
+    """The branches to look at, by name: neither the one checked out nor the head of the range."""
     full = sorted(name for name in pointers.shas if name.startswith(HEADS + PREFIX))
     return [
         name.removeprefix(HEADS)

@@ -1,7 +1,7 @@
-"""Which commit stands in which stack, and what a stack has to warn of.
+"""Which commit belongs to which stack, and the warnings of each stack.
 
-Pure: the entries of project.yaml, the listed commits and a way to find a listed sha go in. No
-commit is ever dropped: what no entry lists goes to the rest stack.
+Pure functions of the entries of project.yaml, the listed commits and a way to find a listed sha. No
+commit is ever dropped: a commit that no entry lists goes to the rest stack.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(slots=True)
 class Draft:
-    """A stack in the making. `entry` is None for the implicit rest stack, and for that of a chat's
+    """A stack being built. `entry` is None for the implicit rest stack and for a chat's
     `branch`."""
 
     n: int
@@ -29,7 +29,7 @@ class Draft:
 
     @property
     def color(self) -> str:
-        """`#rrggbb`, by default that of its place."""
+        """`#rrggbb`; the default depends on the stack's number."""
         named = self.entry.color if self.entry else None
         return named or COLORS[(self.n - 1) % len(COLORS)]
 
@@ -44,11 +44,11 @@ def assemble(
     find: Callable[[str], str | None],
     branches: Mapping[str, str] = NOWHERE,
 ) -> list[Draft]:
-    """The stacks, the implicit one behind them and only if something is left for it, then those of
-    `branches` (of chats, by commit), with what no entry lists.
+    """The stacks of the entries, then the implicit rest stack if commits are left for it, then one
+    per chat's branch, with those of its commits that no entry lists.
 
-    `order` is every commit, oldest first, and the order within each stack. `find` leads a listed
-    text to one of them, None where it leads nowhere.
+    `order` holds every commit, oldest first; each stack keeps this order. `find` returns the commit
+    that a listed text means, or None. `branches` maps commits to branches of chats.
     """
     drafts = [Draft(n, entry) for n, entry in enumerate(entries, 1)]
     taken: dict[str, Draft] = {}

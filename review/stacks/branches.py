@@ -1,4 +1,4 @@
-"""The branch of a commit: recorded or found, and where it points now."""
+"""The branch of a commit, recorded or discovered, and where it points now."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Branch(TypedDict):
 
 
 class Pointers(Protocol):
-    """What is asked of the refs of a repository."""
+    """The part of a repository's refs that is used here."""
 
     def branches_at(self, sha: str) -> list[str]: ...
 
@@ -30,10 +30,10 @@ def branch(
     refs: Pointers,
     shared: tuple[str | None, ...] = (),
 ) -> Branch | None:
-    """The branch, None with no name recorded and none found.
+    """The branch; None if no name is recorded and none is found.
 
-    `shared` names branches that stand for the whole range, the least telling last: the range's
-    head, the trunk. They name a commit only where no branch of its own does.
+    `shared` names the branches that stand for the whole range, the least specific last: the range's
+    head, the trunk. They are used only for a commit without a branch of its own.
     """
     here = refs.branches_at(sha)
     if recorded is None:

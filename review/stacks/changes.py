@@ -1,7 +1,7 @@
-"""What is changed of a commit: threads, viewed marks, the PR record.
+"""Changes to a commit's review: threads, viewed marks, the PR record.
 
-Each function writes, tells the clients, and returns the record as it is then. What it was sent is
-checked by the nouns; `me` signs what names no author, and only what `me` wrote may be changed.
+Each function writes, notifies the clients, and returns the updated record. The nouns check the
+arguments. `me` is the default author, and only what `me` wrote may be changed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Submitted(Judged):
 
 
 class Viewed(TypedDict):
-    """`path` or `paths`, as they were sent."""
+    """The result of marking files; `path` and `paths` are as they were sent."""
 
     path: str | None
     paths: NotRequired[list[str]]
@@ -67,8 +67,8 @@ def start_thread(
     look: Any = None,
     **lines: Any,
 ) -> records.Thread:
-    """A thread with its first comment; `lines` are the path, side and lines it is about, of what is
-    not committed as they were at this `look`."""
+    """Start a thread with its first comment. `lines` are the path, side and lines that it is about;
+    for what is not committed, they are those of `look`."""
     before = reviewed.at(project, repo, sha)
     reviewed.check_look(before, look, [lines.get("path")])
     signed = me if author is None else author
@@ -95,7 +95,7 @@ def reply(
 def resolve_thread(
     project: str, repo: str, sha: str, thread: str, *, me: str, resolved: Any = True
 ) -> records.Thread:
-    """Resolve the thread, or open it again."""
+    """Resolve the thread, or reopen it."""
     before = reviewed.having(project, repo, sha, thread)
     changed = commenting.resolve(before, thread, resolved, by=me)
     if changed:
@@ -107,7 +107,7 @@ def resolve_thread(
 
 
 def propose_resolved(project: str, repo: str, sha: str, thread: str, *, me: str) -> None:
-    """Say that the thread is done; a person decides. Said once, until it is asked about again."""
+    """Propose that the thread is done; a person decides. Once per question to an agent."""
     target = reviewed.having(project, repo, sha, thread)
     if asking.propose(target, thread, by=me):
         events.review(project, repo, target.stem)
@@ -135,7 +135,7 @@ def edit_comment(
 def delete_comment(
     project: str, repo: str, sha: str, thread: str, comment: str, *, me: str
 ) -> Deleted:
-    """Delete a comment; `thread` is what is left of its thread, None when it was the last."""
+    """Delete a comment; `thread` is the rest of its thread, None after the last comment."""
     before = reviewed.having(project, repo, sha, thread)
     gone = commenting.delete(before, thread, comment, me=me)
     events.review(project, repo, before.stem)
@@ -154,7 +154,7 @@ def draft(
     reply_to: str | None = None,
     **lines: Any,
 ) -> records.Thread:
-    """A comment that is not sent yet: a thread about `lines`, or a reply to a thread."""
+    """Write a comment without sending it: a thread about `lines`, or a reply to a thread."""
     target = repos.target_at(project, repo, sha)
     signed = me if author is None else author
     made = drafts.add(target, body=body, author=signed, reply_to=reply_to, **lines)
@@ -172,7 +172,7 @@ def edit_draft(
 
 
 def delete_draft(project: str, repo: str, sha: str, draft: str, *, me: str) -> DeletedDraft:
-    """Delete a draft; also one of a commit that is gone, as its orphaned review tells it."""
+    """Delete a draft, also one in the orphaned review of a commit that is gone."""
     found = repos.look_up_repo(project, repo)
     gone = next((one for one in found.orphans if one.sha == sha and one.drafted), None)
     if gone is not None:
@@ -196,7 +196,7 @@ def submit(
     body: Any = None,
     author: Any = None,
 ) -> Submitted:
-    """Send all drafts of the author with a verdict; `threads` are those that were written in."""
+    """Send all drafts of the author with a verdict; `threads` are those with a sent comment."""
     target = repos.target_at(project, repo, sha)
     signed = me if author is None else author
     sent = verdicts.submit(target, verdict=verdict, body=body, author=signed)
@@ -212,7 +212,7 @@ def submit(
 
 
 def withdraw(project: str, repo: str, sha: str, *, me: str) -> Judged:
-    """Take one's verdict back."""
+    """Withdraw the verdict of `me`."""
     target = repos.target_at(project, repo, sha)
     if verdicts.withdraw(target, me):
         events.review(project, repo, target.commit.sha)
@@ -227,8 +227,8 @@ def _draft(target: Target, name: str, author: str) -> records.Thread:
 def apply_suggestions(
     project: str, repo: str, sha: str, *, suggestions: Any = None, me: str | None = None
 ) -> apply.Applied:
-    """A fixup commit of these suggestions; `me` is the person who takes them, which resolves their
-    threads as far as their files can be written."""
+    """Make a fixup commit of these suggestions. If `me` names the person who takes them, their
+    threads are resolved as far as the files can be written."""
     made = apply.apply(project, repo, sha, apply.asked(suggestions))
     for thread in made["threads"] if me else ():
         with suppress(SvcError):
@@ -246,8 +246,8 @@ def mark_viewed(
     viewed: Any = None,
     look: Any = None,
 ) -> Viewed:
-    """Mark a file as viewed, or all of `paths`, or take the marks off; of what is not committed, as
-    of this `look`."""
+    """Mark a file, or all of `paths`, as viewed or as not viewed; for what is not committed, as of
+    this `look`."""
     before = reviewed.at(project, repo, sha)
     reviewed.check_look(before, look, paths if isinstance(paths, list) else [path])
     if paths is None:
@@ -264,7 +264,7 @@ def mark_viewed(
 def set_pr(
     project: str, repo: str, sha: str, patch: Mapping[str, Any], was: Any = None
 ) -> details.Pr:
-    """Set the fields of `patch`; None clears one. Conflict when one is not as it `was`."""
+    """Set the fields of `patch`; None clears a field. Conflict if one is not as it `was`."""
     found, item = repos.look_up(project, repo, sha)
     changed = pr_files.set_pr(
         repos.target(found, item),
@@ -282,7 +282,7 @@ def set_pr(
 def _tell(
     target: Target, thread: records.Thread, act: signals.Act, author: str, text: str = ""
 ) -> None:
-    """The other parts, once it is written."""
+    """Notify the other parts of a change that has been written."""
     written = signals.ThreadWritten(
         repository=target.repository.path,
         project=target.slug,
@@ -295,5 +295,5 @@ def _tell(
         file=thread["path"] or "",
         line=thread["line"],
     )
-    with walled.behind(None):  # who hears of it is not who wrote
+    with walled.behind(None):  # receivers are not limited by the writer's wall
         signals.tell(signals.thread_written, written)

@@ -1,4 +1,4 @@
-"""Every thread of a project where it stands now, and what of its files cannot be read."""
+"""Every thread of a project at its current place, and the files that cannot be read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ProjectThread(Where, records.Thread):
 
 
 class StrandedReview(TypedDict):
-    """`drafts`: what the asking person has not sent there."""
+    """`drafts`: the comments there that the requesting person has not sent."""
 
     repo: str
     sha: str
@@ -49,7 +49,7 @@ class Conversations(TypedDict):
     unreadable: list[Unreadable]
 
 
-Discussed = tuple[Where, Target, int]  # where it is, how reviews see it, how many threads
+Discussed = tuple[Where, Target, int]  # place, target, number of threads
 
 
 def conversations(
@@ -61,11 +61,12 @@ def conversations(
     mount: str = "",
     drafts_of: str | None = None,
 ) -> Conversations:
-    """Everything that is said in the project, in the order of reading.
+    """All threads of the project, in reading order.
 
-    Each thread as on its commit, with the place of that; `more` are left out behind the first
-    `limit`. `orphaned`: the reviews no commit stands for, or whose repository cannot be read
-    (`reason`), with their threads, and the drafts of the person `drafts_of`.
+    Each thread is as shown on its commit, with the place of the commit. `more` counts the threads
+    left out after the first `limit`. `orphaned`: the reviews that no commit stands for, or whose
+    repository cannot be read (`reason`), with their threads and the drafts of the person
+    `drafts_of`.
     """
     found = _reviewed(project)
     threads: list[ProjectThread] = []
@@ -91,8 +92,8 @@ def conversations(
 
 
 def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
-    """The open threads whose last word is a person's and that no chat was asked to work on, in the
-    order of reading; of one repo if it is named. NotFound for either."""
+    """The unresolved threads whose last comment is a person's and that no chat was asked to work
+    on, in reading order; of one repo if it is named. NotFound for an unknown project or repo."""
     if repo:
         projects.repo(projects.get(project), repo)
     return [
@@ -137,7 +138,7 @@ def _left_out(one: Repo) -> str:
 
 
 def _reviewed(slug: str) -> list[Repo]:
-    """The repos of the project of which there is any review file."""
+    """The repos of the project that have any review file."""
     found = projects.get(slug)
     with_files = [
         entry
@@ -148,7 +149,7 @@ def _reviewed(slug: str) -> list[Repo]:
 
 
 def _items(one: Repo) -> Iterator[Item]:
-    """Its commits stack by stack, bottom to top."""
+    """The repo's commits, stack by stack, bottom to top."""
     return (one.by_sha[sha] for stack in one.stacks for sha in stack.commits)
 
 
@@ -158,8 +159,8 @@ def _everywhere(found: Iterable[Repo], *, unresolved_only: bool) -> Iterator[Dis
 
 
 def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[Discussed]:
-    """The commits with threads, then what is not committed."""
-    uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # commits take over then
+    """Yield the commits with threads, then what is not committed."""
+    uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # lets commits take over
     shorts = wire.shorts([item.commit.sha for item in one.items])
     here = repo.reviewed(one)
     for item in (item for item in _items(one) if item.commit.sha in here):

@@ -1,4 +1,4 @@
-"""What is shown of a project and of a commit: the whole, one file, progress, PR record."""
+"""What is shown of a project and of a commit: all of it, one file, progress, PR record."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from review.stacks.values import Item, Repo
 from review.threads import commit_review, records, verdicts, viewed
 from review.threads.target import Target
 
-COUNTED = 200  # files of a commit that are counted for a first look
-AT_ONCE = 4 << 20  # characters of text in an answer that is made in one piece
-KEPT = 1 << 20  # characters of text in an answer that is remembered
-PIECE = 256 << 10  # bytes of a streamed answer's piece
+COUNTED = 200  # most files of a commit whose lines are counted for a first answer
+AT_ONCE = 4 << 20  # most characters of text in an answer that is made in one piece
+KEPT = 1 << 20  # most characters of text in an answer that is cached
+PIECE = 256 << 10  # bytes of one piece of a streamed answer
 
 
 class Project(TypedDict):
@@ -77,7 +77,7 @@ _small: caches.Memory[tuple[object, ...], list[texts.Record]] = caches.Memory(16
 
 @dataclass(frozen=True, slots=True)
 class CommitPosition:
-    """One commit among all commits of its project, in the order of reading."""
+    """One commit among all commits of its project, in reading order."""
 
     project: projects.Project
     repo: Repo
@@ -94,7 +94,7 @@ class CommitPosition:
     @property
     def neighbours(self) -> tuple[wire.Neighbour | None, wire.Neighbour | None]:
         """The commits before and after this one: repo by repo, stack by stack, bottom to top.
-        Another repo is read only where this one ends."""
+        Another repo is read only at the ends of this one."""
         path, entries = list(reading_order(self.repo)), self.project.repos
         at, here = path.index(self.item.commit.sha), self.repo.entry.index
         below = (one for one in reversed(entries) if one.index < here)
@@ -105,7 +105,7 @@ class CommitPosition:
         return before, self._nearest(above, 0)
 
     def _nearest(self, entries: Iterable[projects.RepoEntry], end: int) -> wire.Neighbour | None:
-        """The commit at that end of the first of these repos that has any."""
+        """The commit at that end (0 or -1) of the first of these repos that has commits."""
         loaded = (repo.load(self.project, entry) for entry in entries)
         ends = (_neighbour(one, path[end]) for one in loaded if (path := [*reading_order(one)]))
         return next(ends, None)
@@ -116,7 +116,7 @@ def reading_order(found: Repo) -> Iterator[str]:
 
 
 def project(project: str) -> Project:
-    """The project detail. Nothing is made again while nothing changed."""
+    """The project detail, cached until something changes."""
     found = projects.get(project)
     mark = _mark(found)
     known = _projects.get(project)
@@ -138,12 +138,12 @@ def project(project: str) -> Project:
 
 
 def repo_of(slug: str, name: str) -> wire.Repo:
-    """One repo as the project detail has it."""
+    """One repo as in the project detail."""
     return next(one for one in project(slug)["repos"] if one["name"] == name)
 
 
 def rendered(found: Project, mount: str) -> Project:
-    """The project with `description_html` of itself and of each stack, safe on pages there."""
+    """The project with `description_html` for itself and each stack, safe on pages of `mount`."""
     repos = [
         one | {"stacks": [_rendered(stack, mount) for stack in one["stacks"]]}
         for one in found["repos"]
@@ -158,10 +158,10 @@ def _rendered(record: Rendered, mount: str) -> Rendered:
 def commit(
     project: str, repo: str, sha: str, *, contents: Any = "all", rendered: int = 0, mount: str = ""
 ) -> Commit | Iterator[bytes]:
-    """The commit detail; a big one as pieces of its JSON, so that it is never whole in memory.
+    """The commit detail; a large one as pieces of its JSON, so that it is never whole in memory.
 
-    `contents`: of which files texts, edits and counts are shown. Invalid where it is none of these.
-    `rendered`: of how many threads, from the top, comments carry `body_html` for pages there.
+    `contents`: which files have texts, edits and counts: all, none, or how many; Invalid otherwise.
+    `rendered`: in how many threads, from the top, comments have `body_html` for pages of `mount`.
     """
     place = _place(project, repo, sha)
     files = _Listed(place, texts.wanted(contents))
@@ -207,14 +207,14 @@ def pr(project: str, repo: str, sha: str) -> Pr:
 
 
 def etag(slug: str, *parts: str) -> str:
-    """A tag of everything an answer below this project shows; `parts` name the answer."""
+    """The etag of everything that an answer below this project shows; `parts` name the answer."""
     me = reviewer.me()
     material = "\0".join((_mark(projects.get(slug)), me.id, me.name, *parts))
     return hashlib.sha256(material.encode(errors="replace")).hexdigest()[:32]
 
 
 class _Listed:
-    """The files of one commit, as many of them whole as are asked for."""
+    """The files of one commit, with contents for as many as are asked for."""
 
     def __init__(self, place: CommitPosition, asked: texts.Wanted) -> None:
         self.target = place.target
@@ -243,7 +243,7 @@ class _Listed:
         }
 
     def answer(self, head: Head, tail: Tail) -> Commit | Iterator[bytes]:
-        """In one piece if it is small."""
+        """The answer: in one piece if it is small, else as pieces of JSON."""
         found, size = iter(self._records()), 0
         first: list[texts.Record] = []
         for one in found:
@@ -265,7 +265,7 @@ class _Listed:
         return (place, commit.sha, commit.parent, commit.counted, self.most)
 
     def _records(self) -> Iterable[texts.Record]:
-        """The files without marks, those asked for whole; a small answer is remembered."""
+        """The files without marks, with contents for those asked for; small answers are cached."""
         known = _small.get(self._key)
         if known is not None:
             return known
@@ -274,16 +274,16 @@ class _Listed:
         return chain(whole, bare)
 
     def _counted(self, commit: commits.Commit) -> commits.Commit:
-        """With line counts where they are not found on the way, unless that takes long."""
+        """The commit, with line counts if its contents will not give them and it is not large."""
         if commit.counted or self.asked == "all" or len(commit.files) > COUNTED:
             return commit
         return history.commit(self.target.repository, commit.sha)
 
 
 def _streamed(head: Head, files: Iterator[File], tail: Tail) -> Iterator[bytes]:
-    """The answer as JSON in pieces; the sums stand behind the files they are of."""
+    """The answer as pieces of JSON; the sums come after the files that they are made from."""
     added = deleted = 0
-    counted = head["additions"] is not None or tail["truncated"]  # then they stay unknown
+    counted = head["additions"] is not None or tail["truncated"]  # if truncated, sums stay unknown
     late = () if counted else ("additions", "deletions")
     known = {key: value for key, value in head.items() if key not in late}
     piece = bytearray(dumps(known)[:-1] + b',"files":[')
@@ -347,7 +347,7 @@ def _repo(found: Repo) -> wire.Repo:
 
 
 def _judged(found: Repo) -> dict[str, list[verdicts.Given]]:
-    """The verdicts by commit."""
+    """The verdicts of each reviewed commit, by sha."""
     here = repo.reviewed(found)
     return {sha: verdicts.of(repo.target(found, found.by_sha[sha])) for sha in here}
 
@@ -362,7 +362,7 @@ def _short(found: Repo, item: Item) -> str:
 
 
 def _mark(found: projects.Project) -> str:
-    """Changes with anything that is shown below this project; stats only."""
+    """A value that changes with anything shown below this project; made from stats only."""
     return "\0".join(
         [found.etag, found.parse_error or "", *(repo.stamp(found, entry) for entry in found.repos)]
     )

@@ -1,4 +1,4 @@
-"""What changed between the commit that a reader knows and the one that stands for it now."""
+"""What changed between the commit that a reader knows and the one that now stands for it."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Interdiff.__doc__ = (
 def interdiff(
     project: str, repo: str, sha: str, old: str | None = None, path: str | None = None
 ) -> Interdiff:
-    """What changed between `old` and this one, in the file `path` or in all.
+    """What changed between `old` and this commit, in the file `path` or in all files.
 
-    `old` is by default the commit this one stands for; of a file the one on which it was marked
-    as viewed.
+    `old` is by default the commit that this one stands for or, with `path`, the one on which that
+    file was marked as viewed.
     """
     target = repos.target_at(project, repo, sha)
     new = target.commit if path is None else target.shown_commit
@@ -53,7 +53,7 @@ def interdiff(
 
 
 def _without_lines(old: Commit, new: Commit, paths: Collection[str]) -> list[str]:
-    """Binary files, modes and names: the text has no line of these, or of a change none of them."""
+    """The files with a difference that no line of the text shows: binary content, mode or name."""
     was, now = ({file.path: file for file in one.files} for one in (old, new))
     return [
         shown_path(path)
@@ -75,13 +75,13 @@ def _beside_lines(file: Changed) -> tuple[str | None, ...]:
 
 
 def _there(repository: Repository, name: str) -> str | None:
-    """The commit of that full or short sha; what was resolved before may have been pruned."""
+    """The commit of a full or short sha; None if it is gone, even if it was resolved before."""
     known = ancestry.resolve(repository, [name.lower()] if name.isalnum() else [])
     return next((sha for sha in known.values() if objects.exists(repository, sha)), None)
 
 
 def _names(commit: Commit, path: str) -> list[str]:
-    """What a file of the commit is called after and before it."""
+    """The paths of a file after and before the commit."""
     for changed in commit.files:
         if path in (changed.path, shown_path(changed.path)):
             return [changed.path, *([changed.old_path] if changed.old_path else [])]
@@ -89,7 +89,7 @@ def _names(commit: Commit, path: str) -> list[str]:
 
 
 def _compared(target: Target, path: str | None) -> str:
-    """The commit that a reader knows."""
+    """The commit that the reader knows. NotFound if there is none."""
     found = commit_review.of(target)
     if path is None:
         if found.matched_from is None:

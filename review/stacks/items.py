@@ -1,4 +1,4 @@
-"""Fills a repo with its listed commits and stacks, from what was matched and what landed."""
+"""Fills a repo with its listed commits and stacks, from the matches and landings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from review.stacks.values import Item, Landing, Orphan, Repo, Stack
 from review.threads.carry.carryover import Match, Shares, Trace
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
-KEPT = 200  # commits that left the range by landing and that no stack lists
+KEPT = 200  # most commits shown that left the range by landing and that no stack lists
 
 
 def filled(repo: Repo, commits: Sequence[Commit], branches: Mapping[str, str] = NOWHERE) -> Repo:
-    """The repo with its items, stacks and orphans. `branches`: that of a chat, by the commits that
+    """The repo with its items, stacks and orphans. `branches`: a chat's branch, by each commit that
     only it has. GitError when git cannot answer."""
     assert repo.repository is not None
     assert repo.refs is not None
@@ -106,7 +106,7 @@ class _Filling:
     # landings
 
     def _landings(self) -> dict[str, Landing]:
-        """By sha, in and out of the range."""
+        """The landings by sha, of commits in the range and of kept ones outside it."""
         shown = self._inside() | dict(self.found.kept)
         self.known |= {commit.sha: commit for commit in self.scene.commits}
         wanted = {landed for landed, _ in shown.values()} | self.found.kept.keys()
@@ -119,7 +119,7 @@ class _Filling:
         }
 
     def _landing(self, sha: str, landed: str, by: str) -> Landing:
-        """`landed` may be short where a hand wrote it and git has no such commit."""
+        """`landed` may be a short sha if it was written by hand and git has no such commit."""
         commit = self.known.get(landed)
         recorded = self.found.states.get(sha).pr
         said = recorded.landed if recorded else None
@@ -127,7 +127,7 @@ class _Filling:
         return Landing(landed, at, by, commit)
 
     def _inside(self) -> dict[str, tuple[str, str]]:
-        """(landed sha, evidence) of the range's commits."""
+        """(landed sha, evidence) by sha, for the commits of the range that landed."""
         tips = self.scene.range.trunk_shas
         outside = landing.outside(tips, self.scene.commits)
         trunk, equal = self._trunk(outside), self._equal(outside)
@@ -167,7 +167,7 @@ class _Filling:
         )
 
     def _kept(self) -> list[str]:
-        """Landed commits that left the range, oldest landing first; unlisted ones are bounded."""
+        """Landed commits that left the range, oldest landing first; at most KEPT unlisted ones."""
         places = {
             self.found.full[text]: at
             for at, text in enumerate(self._texts())
@@ -190,8 +190,8 @@ class _Filling:
         return [text for entry in self.scene.stacks for text in entry.commits or ()]
 
     def _kept_commit(self, sha: str) -> Commit:
-        """The commit itself; of one whose object is gone, what its file remembers of it and the
-        diff it landed with.
+        """The commit itself or, if its object is gone, what its file recorded of it, with the diff
+        that it landed with.
         """
         if sha in self.known:
             return self.known[sha]
@@ -271,7 +271,7 @@ class _Filling:
         return tuple(orphan for sha in self.found.matches.orphans if (orphan := self._orphan(sha)))
 
     def _orphan(self, sha: str) -> Orphan | None:
-        """None for what is in a stack list alone: the stack warns of it."""
+        """The orphan of a sha; None if it is only in a stack list: then the stack warns of it."""
         state = self.found.states.get(sha)
         if state.file is None:
             return None

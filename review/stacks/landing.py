@@ -1,6 +1,6 @@
-"""Where commits landed on the trunk: five kinds of evidence, the first that holds.
+"""Where commits landed on the trunk, by the first of five kinds of evidence that applies.
 
-`evidence` is the rule; `Trunk` gathers from git what the rule asks for, and no more than that.
+`evidence` is the rule; `Trunk` holds what the rule needs from git, and no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMPARED = 500  # trunk commits whose patches are compared with commits that lef
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What one commit brings along. `equal` is the trunk commit with the same patch."""
+    """What one commit can be recognised by. `equal` is the trunk commit with the same patch."""
 
     sha: str
     recorded: str | None = None
@@ -32,7 +32,7 @@ class Clues:
 
 @dataclass(frozen=True, slots=True)
 class Trunk:
-    """What the trunk tells: which commits it holds, and its own since the merge-base."""
+    """Facts of the trunk: which given commits it contains, and its own since the merge base."""
 
     ancestors: frozenset[str] = frozenset()
     by_change_id: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def evidence(clues: Clues, trunk: Trunk) -> tuple[str, str] | None:
 
 
 def indexed(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) -> Trunk:
-    """The trunk's commits, oldest first, by what they may be recognised by; the newest wins."""
+    """Index the trunk's commits, oldest first, by change id and PR number; the newest wins."""
     by_change_id: dict[str, str] = {}
     by_number: dict[int, str] = {}
     for commit in commits:
@@ -67,7 +67,8 @@ def indexed(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) 
 
 
 def outside(tips: Iterable[str], commits: Sequence[Commit]) -> tuple[str, ...]:
-    """The tips that these commits do not all descend from: only there anything can have landed."""
+    """The tips that are neither one of these commits nor a parent of one: only there can one of
+    them have landed as another commit."""
     known = {commit.sha for commit in commits} | {p for commit in commits for p in commit.parents}
     return tuple(tip for tip in tips if tip not in known)
 
@@ -75,7 +76,7 @@ def outside(tips: Iterable[str], commits: Sequence[Commit]) -> tuple[str, ...]:
 def since(repository: Repository, tips: Sequence[str], base: str | None) -> list[Commit]:
     """The commits of the trunk that are not reachable from `base`, oldest first per tip.
 
-    Without a base nothing says where to begin: the newest ones.
+    Without a base, only the newest COMPARED commits.
     """
     found: dict[str, Commit] = {}
     for tip in tips:

@@ -1,4 +1,4 @@
-"""The list of projects: a summary per repo, kept in RepoRow while its stamp holds."""
+"""The list of projects: a summary per repo, kept in RepoRow and valid for its stamp."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _known: caches.Memory[str, tuple[str, Summary]] = caches.Memory(2000)
 
 
 def project_list() -> ProjectList:
-    """Every project under review. Of what did not change nothing is parsed and no process runs."""
+    """Every project under review. Unchanged projects are not parsed again and run no process."""
     found = projects.all()
     _recall(found)
     return {
@@ -90,7 +90,7 @@ def project_list() -> ProjectList:
 def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
     """(project, repo, sha, title) of every commit as its repo was last read. Reads no repository.
 
-    What this process has not read comes from the rows, as the list last showed it.
+    For repos that this process has not read, they come from the rows, as last listed.
     """
     rows = dict(RepoRow._default_manager.values_list("key", "data"))
     for project in found:
@@ -102,7 +102,7 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
 
 
 def stacks(project: Project, entry: RepoEntry) -> list[tuple[str, str]]:
-    """Title and size of each stack as the repo was last read; the repo itself where it was not."""
+    """Title and size of each stack as last read; if none were, the names of repo and project."""
     known = repos.remembered(project, entry)
     if known is None or not known.stacks:
         return [(entry.name, project.title)]
@@ -118,13 +118,13 @@ def _titles(found: Repo) -> list[tuple[str, str]]:
 
 
 def _key(project: Project, entry: RepoEntry) -> str:
-    """Of the row, and of what is remembered: two homes may have projects of the same name."""
+    """The key of row and cache. It has the home: two homes may have projects of the same name."""
     name = f"{project.slug}/{entry.name}"
     return f"{homes.home()}:{name}" if homes.home() else name
 
 
 def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
-    """Threads, resolved, unresolved, viewed of each of these commits."""
+    """Counts for each commit: threads, resolved ones, unresolved ones, viewed files."""
     here = repos.reviewed(found)
     return [
         records.counts(repos.target(found, item)) if item.commit.sha in here else (0, 0, 0, 0)
@@ -187,7 +187,7 @@ def _made(found: Repo) -> Summary:
 
 
 def _head_time(found: Repo) -> float:
-    """The committer date of the range's head; 0 where that cannot be read."""
+    """The committer date of the range's head; 0 if it cannot be read."""
     if found.range is None or found.repository is None:
         return 0.0
     head = found.by_sha.get(found.range.head_sha)
@@ -207,7 +207,7 @@ def _file_times(found: Repo) -> Iterator[float]:
 
 
 def _changed(stat: str) -> float:
-    """The time in a stat of the kernel, whole seconds like every time told."""
+    """The modification time of a stat of the kernel, in seconds since 1970; 0 for no stat."""
     return int(stat.partition(":")[0] or 0) / 1e9
 
 
@@ -218,7 +218,7 @@ def _time(seconds: float) -> str | None:
 
 
 def _recall(found: list[Project]) -> None:
-    """Bring back what rows know of repos this process has not seen yet, in one query."""
+    """Load the rows of repos that this process has not read yet, CHUNK rows per query."""
     keys = [_key(one, entry) for one in found for entry in one.repos]
     unseen = [key for key in keys if _known.get(key) is None]
     if not unseen:
@@ -232,7 +232,7 @@ def _recall(found: list[Project]) -> None:
 
 
 def _keep(key: str, found: Repo, made: Summary) -> None:
-    """Write the row, for the next process. A full disk costs that one time."""
+    """Write the row, for the next process. A full disk only costs that process time."""
     if found.repository is None or not found.stamp:
         return
     data = {

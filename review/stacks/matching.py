@@ -1,7 +1,7 @@
-"""Which listed commit each old sha leads to, and which old shas stay listed because they landed.
+"""Which listed commit each old sha becomes, and which old shas stay listed because they landed.
 
-An old sha is one with review state or an entry in a stack list that the range does not hold. One
-that landed keeps its own place; the others climb the ladder of carry/.
+An old sha has review state or an entry in a stack list, and is not in the range. One that landed
+keeps its own place; the others are matched by the rungs of the ladder in carry/.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from review.threads.carry.carryover import Beside, Match, Matches, Trace
 from review.threads.schema import Fingerprint
 
 NOTHING: Mapping[str, Patch] = {}
-CERTAIN = ("lineage", *carryover.CERTAIN)  # rungs a landing does not overrule
-BYSTANDERS = 100  # commits beside those that are gone that are looked at, the newest
+CERTAIN = ("lineage", *carryover.CERTAIN)  # rungs that a possible landing does not overrule
+BYSTANDERS = 100  # most commits that stood beside gone ones to compare, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The result. `full`: the sha a listed text or a file's name stands for. `kept`: commits that
-    left the range by landing, with (landed sha, evidence). `traces` of the range's commits.
+    """The result. `full`: the full sha of each listed text or file name. `kept`: commits that left
+    the range by landing, with (landed sha, evidence). `traces` of the range's commits.
     """
 
     states: ReviewStates
@@ -65,14 +65,14 @@ class Matching:
 
 
 def matched(scene: Scene) -> Matching:
-    """Everything old of one repo, found again. GitError when git cannot answer."""
+    """Match all old shas of one repo. GitError when git cannot answer."""
     ranged = {commit.sha: commit for commit in scene.commits}
     texts = list(dict.fromkeys(text for entry in scene.stacks for text in entry.commits or ()))
     names = states.stems(scene.slug, scene.name)
     full = _full_names(scene.repository, [*texts, *sorted(names)], ranged)
     listed = {full[text] for text in texts if text in full}
     gone = (listed | {full.get(name, name) for name in names}) - ranged.keys()
-    ahead = patches.begun(scene.repository, list(ranged)) if gone else dict  # git works meanwhile
+    ahead = patches.begun(scene.repository, list(ranged)) if gone else dict  # git runs meanwhile
     known = states.read(scene.slug, scene.name, full)
     old = sorted((listed | known.by_sha.keys()) - ranged.keys())
     if not old:
@@ -121,13 +121,13 @@ class _Search:
         return Matching(self.states, self.full, kept, self.objects, matches, traces)
 
     def _surely_landed(self) -> dict[str, tuple[str, str]]:
-        """Those with a record of their landing, and those that the trunk holds as they are."""
+        """Old shas with a record of their landing, and those that the trunk contains unchanged."""
         trunk = Trunk(ancestry.contained(self.scene.repository, self.objects.keys(), self.tips))
         clues = (Clues(sha, recorded=_recorded(self.states.get(sha))) for sha in self.old)
         return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
 
     def _perhaps_landed(self, shas: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Those whose change is on the trunk in another commit, since they left it."""
+        """Shas whose change is on the trunk as another commit, made since the merge base."""
         if not shas or not self.tips:
             return {}
         repository = self.scene.repository
@@ -151,7 +151,7 @@ class _Search:
         return ancestry.contained(self.scene.repository, here, tips)
 
     def _beside(self, here: Sequence[str]) -> Beside:
-        """Which commits stood together: the old ones and all that was ever checked out."""
+        """Which commits stood beside each other, among the old ones and all ever checked out."""
         scene = self.scene
         heads = [scene.range.head, *agents.branches(scene.refs, scene.range)]
         past = family.past_tips(scene.repository, scene.refs, heads)
@@ -167,8 +167,8 @@ class _Search:
             return Beside()  # then no neighbours are known
 
     def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
-        """What the files remember of the old patches is enough where every source finds its commit
-        by it. Only the weaker rungs have to see the patches themselves, and what stood beside.
+        """Match the sources. The patch ids in the review files are enough if every source finds its
+        commit by them. Only the weaker rungs need the patches themselves and the bystanders.
         """
         remembered = {sha: patch for sha in sources if (patch := self._remembered(sha))}
         traces, matches = self._climbed(sources, remembered, only_certain=True)
@@ -194,17 +194,18 @@ class _Search:
         return traces, carryover.match(gone, targets, self.beside, only_certain=only_certain)
 
     def _bystanders(self, gone: Sequence[str]) -> list[str]:
-        """Commits without a review that stood beside these and left the range as well. Not the
-        states of one of these that a rebase goes through, as when a fixup is folded into it."""
+        """Commits without a review that stood beside the gone ones and left the range as well.
+        Leaves out states that a gone commit only had during a rebase, as when a fixup is folded
+        into it."""
         here = {*self.old, *(commit.sha for commit in self.scene.commits)}
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
-        beside = history.listed(self.scene.repository, found)  # git may have thrown one away since
+        beside = history.listed(self.scene.repository, found)  # git may have pruned one since
         self.objects |= beside
         own = {_made(commit) for sha in gone if (commit := self.objects.get(sha))}
         return [sha for sha in found if sha in beside and _made(beside[sha]) not in own]
 
     def _remembered(self, sha: str) -> Patch | None:
-        """The ids of a commit's patch, as its own file has them."""
+        """The patch ids of a commit as recorded in its own file; None if they are not."""
         known = self.states.get(sha).fingerprint
         if known is None or known.sha != sha or not (known.patch_id and known.patch_id_u0):
             return None
@@ -246,8 +247,8 @@ class _Search:
         )
 
     def _places(self) -> dict[str, tuple[int, int]]:
-        """(stack, position) by sha. Where as many listed shas are gone as commits of the range are
-        listed nowhere, the ones stand where the others stood.
+        """(stack, position) by sha. If as many listed shas are gone as commits of the range are
+        unlisted, the unlisted ones take the places of the gone ones.
         """
         places: dict[str, tuple[int, int]] = {}
         for n, entry in enumerate(self.scene.stacks, 1):
@@ -262,7 +263,7 @@ class _Search:
         )
 
     def _keeps(self, sha: str) -> bool:
-        """Whether a landed commit has anything that would be missed."""
+        """Whether a landed commit has anything to keep: a stack entry, a PR record or a review."""
         state = self.states.get(sha)
         said = state.review
         reviewed = said is not None and bool(said.conversations or said.verdicts)
@@ -273,7 +274,7 @@ class _Search:
 def _full_names(
     repository: Repository, names: Iterable[str], ranged: Iterable[str]
 ) -> dict[str, str]:
-    """The full sha of each name that has exactly one: a commit of the range before any other."""
+    """The full sha of each name that has exactly one; commits of the range take precedence."""
     ordered = sorted(ranged)
     full: dict[str, str] = {}
     elsewhere: list[str] = []
@@ -288,7 +289,7 @@ def _full_names(
 
 
 def _starting(ordered: Sequence[str], prefix: str) -> Iterator[str]:
-    """Of sorted texts, those that start so."""
+    """Those of the sorted texts that start with `prefix`."""
     for at in range(bisect_left(ordered, prefix), len(ordered)):
         if not ordered[at].startswith(prefix):
             return
@@ -301,7 +302,7 @@ def _recorded(state: ReviewState) -> str | None:
 
 
 def _made(commit: Commit) -> tuple[object, ...]:
-    """What stays when the last commit of a branch is amended: its parents, author and subject."""
+    """What an amend of a branch's last commit keeps: its parents, author, date and subject."""
     return (commit.parents, commit.author_email, commit.authored, commit.subject)
 
 
@@ -319,7 +320,7 @@ def _seen(commit: Commit, patch: Patch | None) -> Trace:
 
 
 def _printed(sha: str, known: Fingerprint | None) -> Trace:
-    """What the file remembers of a commit whose object is gone."""
+    """A trace from what the file recorded of a commit whose object is gone."""
     if known is None:
         return Trace(sha)
     return Trace(

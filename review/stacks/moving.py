@@ -1,4 +1,4 @@
-"""Where the repositories under review stand: opened in a project, and found again elsewhere."""
+"""Where the repositories under review are: open one in a project, or record that it moved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def open_repo(
     range: Any = None,  # noqa: A002 - the word of the file
     name: Any = None,
 ) -> wire.Repo:
-    """Open a repository for review; without a path, the one the workspace works in."""
+    """Open a repository for review; without a path, the one that the project works in."""
     working_dir: Callable[[str], Path | None] = import_string(settings.SVC_WORKING_DIR)
     added = projects.add_repo(
         project, path=path, range=range, name=name, working_dir=working_dir(project)
@@ -36,8 +36,8 @@ def open_repo(
 
 
 def ensure(project: str, top: Path) -> None:
-    """Put the repository at `top` under review where it is not yet: a chat works on a branch of
-    it (settings.SVC_UNDER_REVIEW). What is in the way is logged."""
+    """Put the repository at `top` under review if it is not yet, as a chat works on a branch of it
+    (settings.SVC_UNDER_REVIEW). A failure is logged."""
     try:
         found = projects.get(project)
         if any(entry.path.resolve() == top.resolve() for entry in found.repos):
@@ -49,9 +49,9 @@ def ensure(project: str, top: Path) -> None:
 
 
 def move_repo(project: str, repo: str, *, path: Any = None, confirm: Any = None) -> wire.Repo:
-    """Write into project.yaml where the repository is now.
+    """Record the new path of a repository in project.yaml.
 
-    Invalid where no repository is. Conflict, unless `confirm` is true, where it holds none of the
+    Invalid if no repository is there. Conflict, unless `confirm` is true, if it has none of the
     commits that the repo's files are about.
     """
     if not isinstance(confirm, bool | None):
@@ -69,7 +69,7 @@ def move_repo(project: str, repo: str, *, path: Any = None, confirm: Any = None)
 
 def _check_same(slug: str, name: str, repository: Repository) -> None:
     names = states.stems(slug, name)
-    ancestry.forget()  # another repository may have stood at this path
+    ancestry.forget()  # another repository may have been at this path
     if names and not ancestry.resolve(repository, names):
         raise Conflict(
             f"{ranges.named(str(repository.path))} holds no commit that was reviewed in repo "

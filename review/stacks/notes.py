@@ -27,10 +27,11 @@ def set_note(
     title: Any = UNSET,
     was: Any = UNSET,
 ) -> StackNote:
-    """Set the note of a stack; None or blank removes it. A `title` must still be the stack's,
-    and the note as it `was`.
+    """Set the note of a stack; None or blank removes it. If given, `title` must be the stack's
+    current title, and `was` its current note.
 
-    NotFound without such a stack, Invalid for what is no text, Conflict for another title or note.
+    NotFound for an unknown stack, Invalid for a value that is not text, Conflict for another title
+    or note and for the stack of a chat's branch.
     """
     before = _stack(project, repo, n)
     if before.branch:

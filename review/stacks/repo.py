@@ -1,6 +1,6 @@
 """One repo of a project as it is now: range, stacks, matches, landings.
 
-Everything hangs on one stamp made of stats: while it holds, nothing is read again.
+Everything depends on one stamp made of stats: while it is unchanged, nothing is read again.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from review.threads.target import Target
 
 Key = tuple[str, str]
 HEX = re.compile("[0-9a-f]{4,64}")
-PASSING = ("timeout", "failed", "unreadable")  # what may be over at the next try
-REST = 10  # times as long as a failure took, a list does without another try
+PASSING = ("timeout", "failed", "unreadable")  # failures that may be over at the next try
+REST = 10  # a list does not retry for so many times as long as the failure took
 
 _repos: caches.Memory[Key, Repo] = caches.Memory(256)
 _locks: WeakValueDictionary[Key, threading.Lock] = WeakValueDictionary()
@@ -40,7 +40,7 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
     """The repo as it is now. A repo that cannot be read is returned with its errors.
 
     Without `counts` the commits may lack their line counts, which spares a diff of every file.
-    Who waited while another tried takes what came of it, also a failure.
+    A caller that waited while another one read the repo takes that result, even a failure.
     """
     asked = time.monotonic()
     opened, mark = _opened(project, entry)
@@ -56,8 +56,8 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
 
 
 def listed(project: Project, entry: RepoEntry) -> Repo:
-    """As `load`, for a list, which waits for each: one that failed after long is not tried again
-    soon, unless it changed. Who asks for it alone tries it, and a list has what came of that."""
+    """Like `load`, for a list, which waits for each repo: one that failed slowly is not tried again
+    for a while, unless it changed. `load` tries again at any time, and lists use its result."""
     known = _repos.get(_key(project, entry))
     failed = known.failed if known else None
     rests = failed and time.monotonic() - failed.at < REST * failed.took
@@ -67,7 +67,7 @@ def listed(project: Project, entry: RepoEntry) -> Repo:
 
 
 def _lock(key: Key) -> threading.Lock:
-    """Of this repo alone: one whose git hangs holds up no other."""
+    """The lock of this repo alone: a repo whose git hangs does not block others."""
     with _making:
         return _locks.setdefault(key, threading.Lock())
 
@@ -82,7 +82,7 @@ def remembered(project: Project, entry: RepoEntry) -> Repo | None:
 
 
 def stamp(project: Project, entry: RepoEntry) -> str:
-    """Changes with anything that the repo is made from; stats only.
+    """A value that changes with anything that the repo is made from; made from stats only.
 
     No two are equal while the repo shows a failure that may be over.
     """
@@ -93,26 +93,26 @@ def stamp(project: Project, entry: RepoEntry) -> str:
 
 
 def look_up_repo(project: str, repo: str) -> Repo:
-    """One repo as it is now. NotFound for either."""
+    """One repo as it is now. NotFound for an unknown project or repo."""
     listed = projects.get(project)
     return load(listed, projects.repo(listed, repo))
 
 
 def look_up(project: str, repo: str, sha: str) -> tuple[Repo, Item]:
-    """One commit of one repo as both are now. NotFound for any of the three, Invalid for a sha that
-    names several commits."""
+    """One commit of one repo as both are now. NotFound for an unknown project, repo or commit,
+    Invalid for a sha that names several commits."""
     found = look_up_repo(project, repo)
     return found, find(found, sha)
 
 
 def target_at(project: str, repo: str, sha: str) -> Target:
-    """That commit as reviews see it."""
+    """One commit as reviews see it; raises like `look_up`."""
     return target(*look_up(project, repo, sha))
 
 
 def find(repo: Repo, sha: str) -> Item:
-    """The commit that a full or short sha names. Invalid when it names several, NotFound when none
-    that is listed.
+    """The listed commit that a full or short sha names. Invalid if it names several, NotFound if it
+    names none.
     """
     if sha == files.WORKTREE:
         raise NotFound(
@@ -140,14 +140,14 @@ def find(repo: Repo, sha: str) -> Item:
 
 
 def _unread(repo: Repo, sha: str) -> NotFound:
-    """Why no commit of the repo is shown."""
+    """The error that says why no commit of the repo is shown."""
     cure = " Put it back, or give its new path on the page of the project." if repo.missing else ""
     text = f"Commit {printable(sha, 7)} of repo {repo.entry.name} cannot be shown: {repo.errors[0]}"
     return NotFound(text.rstrip(".") + "." + cure, code="unreadable")
 
 
 def _heir(repo: Repo, wanted: str) -> dict[str, str]:
-    """`moved_to`: the listed commit that stands for a gone one, where one does."""
+    """`moved_to`: the listed commit that stands for a gone one, if there is just one."""
     gone = {
         sha: item.commit.sha
         for item in repo.items
@@ -164,8 +164,8 @@ def _carried(item: Item) -> tuple[str, ...]:
 
 
 def reviewed(repo: Repo) -> frozenset[str]:
-    """The shas of those commits that a review file may say something of. Most of a long range have
-    none, and to look for theirs reads the folder each time."""
+    """The shas of the commits that may have a review. Most commits of a long range have none, and
+    looking for each one's file would read the folder every time."""
     names = frozenset(files.names(repo.project.slug, "reviews", repo.entry.name))
     longest = max(map(len, repo.by_sha), default=0)
     short = tuple(name for name in names if len(name) < longest)
@@ -196,7 +196,7 @@ def _key(project: Project, entry: RepoEntry) -> Key:
 
 
 def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:
-    """The repository, or why there is none, and the stamp of everything below it."""
+    """The repository, or why there is none, and the stamp of the repo."""
     parts = [repr(entry), files.stamp(project.slug, entry.name)]
     try:
         if entry.errors:
@@ -232,12 +232,12 @@ def _made(
         found = _unreadable(replace(empty, repository=opened), error)
         if error.kind not in PASSING:
             return found
-        now = time.monotonic()  # it is not to be remembered: its stamp matches none
+        now = time.monotonic()  # an empty stamp matches none, so the next load tries again
         return replace(found, stamp="", failed=Failure(mark, now, now - begun))
 
 
 def _unreadable(empty: Repo, error: GitError) -> Repo:
-    """The repo with why it cannot be read, and with what its files say."""
+    """The repo with the reason why it cannot be read, and with what its files say."""
     cure = "; a shorter range, such as HEAD~50..HEAD, is faster" if error.kind == "timeout" else ""
     text = f"{error.text}{cure}"
     kept = unread.orphans(empty.project.slug, empty.entry.name, text)
@@ -271,7 +271,7 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
 
 
 def _is_first(empty: Repo) -> bool:
-    """Whether no entry before it is of the same repository: branches of chats are shown once."""
+    """Whether it is the first entry of its repository, since branches of chats are shown once."""
     alike = [one.name for one in empty.project.repos if one.path == empty.entry.path]
     return alike[:1] == [empty.entry.name]
 

@@ -23,8 +23,8 @@ from review.threads.schema import Fingerprint, ReviewFile
 
 @dataclass(frozen=True, slots=True)
 class ReviewState:
-    """The files of one sha, which their names may shorten. `file` is its review file, else its PR
-    file; `written` when the review file was last written, with milliseconds, "" without one.
+    """The files of one sha, whose names may be short. `file` is its review file, else its PR file;
+    `written` is when the review file was last written, with milliseconds, "" without one.
     """
 
     sha: str
@@ -42,8 +42,8 @@ class ReviewState:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The PR record of commit `sha`, which may have become this one: not surely enough that its
-    number, branch and title move by themselves."""
+    """The PR record of commit `sha`, which may have become this one, but not so certainly that its
+    number, branch and title move without a person."""
 
     sha: str
     by: str
@@ -52,8 +52,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ReviewStates:
-    """All states by sha. `heirs`: by sha, those whose PR record was made from its record, after
-    that was made itself, and not on a weak likeness. `drafts`: the shas of unsent drafts.
+    """All states by sha. `heirs`: by sha, the commits whose PR record was made from its record,
+    later than that record itself, and not by mere likeness. `drafts`: the shas of unsent drafts.
     """
 
     by_sha: Mapping[str, ReviewState] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class ReviewStates:
         return self.by_sha.get(sha) or ReviewState(sha)
 
     def drafted(self, sha: str) -> tuple[str, ...]:
-        """It and those that its review was made from, as far as somebody has a draft there."""
+        """This sha and those that its review was made from, as far as they have drafts."""
         known = dict.fromkeys([sha])
         todo = [sha]
         while todo:
@@ -76,7 +76,7 @@ class ReviewStates:
         return tuple(one for one in known if one in self.drafts)
 
     def carried(self, sha: str) -> CarriedFrom | None:
-        """What its review file was made from; where that is no review, what its PR record was."""
+        """The source of its review file, else of its PR record, unless that source has a review."""
         state = self.get(sha)
         if state.review and state.review.carried_from:
             return state.review.carried_from
@@ -87,11 +87,12 @@ class ReviewStates:
     def record(
         self, sha: str, match: Match | None, listed: Collection[str]
     ) -> tuple[PrFile, str | None]:
-        """The PR record shown on a commit and the sha whose file holds it: as the file's name has
-        it for the commit's own.
+        """The PR record shown on a commit, and the sha whose file holds it (for the commit's own
+        record, as in the file's name).
 
-        Its own, unless that was taken over by a commit that is gone again (the user went back);
-        else that of the nearest gone commit it stands for, if it certainly is that commit.
+        It is the commit's own, unless a commit that is gone again took that over (the user went
+        back): then that commit's. If the commit has no record of its own, it is that of the nearest
+        gone commit that it stands for, if it certainly is that commit.
         """
         state = self.get(sha)
         left = self._free(self.heirs.get(sha, ()), listed)
@@ -101,7 +102,7 @@ class ReviewStates:
         return state.pr or PrFile(), state.pr_name
 
     def proposal(self, match: Match | None, listed: Collection[str]) -> Proposal | None:
-        """The record of a gone commit that this one perhaps is."""
+        """The record of a gone commit that may have become this one, without certainty."""
         weak = [sha for sha in match.shas if sha not in match.firm] if match else ()
         found = self._free(weak, listed)
         if match is None or found is None:
@@ -110,7 +111,7 @@ class ReviewStates:
         return Proposal(sha, match.by if sha == match.sha else "similar", pr)
 
     def _free(self, shas: Iterable[str], listed: Collection[str]) -> tuple[PrFile, str] | None:
-        """The first record that is of a gone commit and that none was made from."""
+        """The first record that belongs to a gone commit and that no other was made from."""
         for sha in shas:
             record = self.get(sha).pr
             if record is not None and sha not in listed and not self.heirs.get(sha):
@@ -119,8 +120,8 @@ class ReviewStates:
 
 
 def read(slug: str, repo: str, full: Mapping[str, str]) -> ReviewStates:
-    """Every state on disk. `full` leads a file's name to the sha it stands for; what it does not
-    know stands for itself. A full name wins over a short one.
+    """Every state on disk. `full` maps a file's name to the sha it stands for; any other name
+    stands for itself. A file with a full name wins over one with a short name.
     """
     reviews = {
         sha: (_review(found, sha), found) for sha, found in _files(slug, "reviews", repo, full)
@@ -155,7 +156,7 @@ def stems(slug: str, repo: str) -> set[str]:
 def _files(
     slug: str, kind: files.Kind, repo: str, full: Mapping[str, str]
 ) -> Iterator[tuple[str, Mirrored]]:
-    """Each file there is, short names first, so that a full name replaces them."""
+    """Yield each file with its sha, short names first, so that a full name replaces them."""
     for found in sorted(files.read_all(slug, kind, repo), key=lambda found: len(found.key)):
         yield full.get(found.path.stem, found.path.stem), found
 
@@ -170,7 +171,7 @@ def _time(found: Mirrored) -> str:
 
 
 def _certain(record: PrFile) -> bool:
-    """Whether it was made from another by what is certainly the same commit, or by hand."""
+    """Whether it was made from the record of certainly the same commit, or by hand."""
     return record.carried_from is not None and record.carried_from.by in ("", *FIRM)
 
 

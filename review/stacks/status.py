@@ -23,7 +23,7 @@ class Github(TypedDict):
 
 
 def stored_status(text: str | None) -> Stored | None:
-    """What a file may say of the status; None for any other word."""
+    """The status, if it is one that a file may contain; else None."""
     return next((one for one in STORED if one == text), None)
 
 
@@ -36,8 +36,8 @@ def effective(
 ) -> Status:
     """`draft`, `ready`, `published` or `merged`: the first rule that holds.
 
-    `status_over` is the landing that an explicit status has already overruled, short where the
-    record of the landing was.
+    `status_over` is the sha of the landing that an explicit status has already overruled; it may be
+    short, as in the record of that landing.
     """
     over = bool(status_over and landed_sha and landed_sha.startswith(status_over))
     if landed_sha is not None and not over:
@@ -50,7 +50,7 @@ def effective(
 
 
 def github(record: Mapping[str, Any] | None) -> Github | None:
-    """What is known of the pull request, absent fields left out; None where that is nothing."""
+    """What is known of the pull request, without absent fields; None if nothing is."""
     if not record:
         return None
     shown: Github = {"number": record.get("number"), "url": record.get("url") or ""}

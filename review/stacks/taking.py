@@ -1,4 +1,4 @@
-"""A person says what a gone commit became: its review and its PR record are taken over there."""
+"""A person says what a gone commit became, which takes over its review and its PR record."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class TakenOver(TypedDict):
 
 
 def take(project: str, repo: str, sha: str, old: Any) -> TakenOver:
-    """Take over what commit `old` has that is not on this one yet, and tell it; what was taken.
+    """Take over the review and PR record of `old` that this commit lacks; return what was taken.
 
-    NotFound when nothing was said of `old`, Conflict when it is listed itself.
+    NotFound if `old` has neither, Conflict if it is listed itself.
     """
     found, item = repos.look_up(project, repo, sha)
     state = _state(found, old)
@@ -59,13 +59,13 @@ def _state(found: Repo, old: Any) -> ReviewState:
 
 
 def _has(target: Target, old: str) -> bool:
-    """Whether the commit's own file took it over already."""
+    """Whether the commit's own file has already taken over the review of `old`."""
     carried = target.trace.carried
     return carried is not None and old in (carried.sha, *carried.also)
 
 
 def _match(before: Match | None, old: str) -> Match:
-    """What the commit stands for, with this one first."""
+    """The commit's match with `old` in the first place."""
     shas = before.shas if before else ()
     others = tuple(sha for sha in shas if sha != old)
     return Match(old, carryover.PERSON, also=others, firm=(old,))

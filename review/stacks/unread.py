@@ -1,7 +1,7 @@
 """What the files of a repo say while its repository cannot be read.
 
-A directory that was moved or is not mounted takes nothing of what was said with it: the threads
-are shown and counted as their files hold them, placed on no commit.
+Nothing that was said is lost with a directory that was moved or is not mounted: threads are shown
+and counted as in their files, placed on no commit.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Unreadable(TypedDict):
 
 
 def orphans(slug: str, repo: str, reason: str) -> tuple[Orphan, ...]:
-    """Every review with a thread or a draft, but those another one has taken over."""
+    """Every review with a thread or a draft, except those that another one has taken over."""
     known = states.read(slug, repo, _full(states.stems(slug, repo)))
     made = (_orphan(known, sha, reason) for sha in _current(known))
     return tuple(orphan for orphan in made if orphan.conversations or orphan.drafted)
 
 
 def broken(repo: Repo) -> Iterator[Unreadable]:
-    """Each file that cannot be read either."""
+    """Yield each review or PR file that cannot be read either."""
     slug, name = repo.project.slug, repo.entry.name
     for kind in files.KINDS:
         for found in files.read_all(slug, kind, name):
@@ -42,7 +42,7 @@ def broken(repo: Repo) -> Iterator[Unreadable]:
 
 
 def _full(names: set[str]) -> Mapping[str, str]:
-    """The whole name that each short one is the beginning of, where it is that of one alone."""
+    """The full name of each name, if it is the beginning of exactly one full name."""
     whole = [name for name in names if len(name) in (40, 64)]
     hits = {name: [one for one in whole if one.startswith(name)] for name in names}
     return {name: found[0] for name, found in hits.items() if len(found) == 1}

@@ -1,4 +1,4 @@
-"""What a repo under review consists of, as values: items, stacks, orphans."""
+"""The parts of a repo under review, as values: items, stacks, orphans."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class Landing:
 @dataclass(frozen=True, slots=True)
 class Item:
     """One listed commit. `stack` and `position` count from 1; `pr_source` is the sha whose file
-    holds its PR record, None where there is none. `proposal`: a record that may be its own.
-    `fixed`: it left the range by landing, or the trunk holds it as it is; nothing makes it again.
+    holds its PR record, None where there is none. `proposal`: a PR record that may be its own.
+    `fixed`: it left the range by landing, or the trunk contains it unchanged, so that nothing
+    rewrites it.
     """
 
     commit: Commit
@@ -61,10 +62,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """`entry_index`: its place in the list of the file, None for the implicit rest stack.
+    """`entry_index`: its place in the file's list, None for the rest stack and a chat's branch.
 
-    `weight` is None while the commits were read without their counts. `branch`: of the chat whose
-    commits these are.
+    `weight` is None while the commits were read without their counts. `branch`: that of the chat
+    whose commits these are.
     """
 
     n: int
@@ -83,7 +84,7 @@ class Stack:
 class Orphan:
     """Review state of a gone commit that no commit of the range stands for, and the commits it may
     have become; or, with a `reason`, of a commit whose repository cannot be read. `drafted`: the
-    commits under whose shas there are drafts of it.
+    shas under which there are drafts of it.
     """
 
     sha: str
@@ -101,8 +102,8 @@ class Orphan:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One that may be over at the next try: of what state of the repo, when by the clock of this
-    process, and after how many seconds."""
+    """A failure that may be over at the next try: the stamp of the repo then, when it happened by
+    the monotonic clock, and how many seconds the attempt took."""
 
     stamp: str
     at: float
@@ -113,7 +114,7 @@ class Failure:
 class Repo:
     """One repo of a project as it is now. With `errors` there are no items and no stacks.
 
-    `stamp` changes with anything it was made from, and is "" of one that `failed` for now;
+    `stamp` changes with anything it was made from, and is "" for a repo that `failed` for now;
     `counted` says whether the commits carry their line counts.
     """
 

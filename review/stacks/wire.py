@@ -57,7 +57,7 @@ class Stack(TypedDict):
     follow_on: NotRequired[bool]
     branch: NotRequired[Annotated[str, "of the chat whose commits these are"]]
     chat: NotRequired[Annotated[str, "its address"]]
-    fixups: NotRequired[int]  # commits that fold into these, where there are any
+    fixups: NotRequired[int]  # number of commits that fold into these, if any
 
 
 class Progress(TypedDict):
@@ -110,7 +110,7 @@ class Repo(TypedDict):
     orphaned: list[Orphan]
     stacks: list[Stack]
     commits: list[CommitItem]
-    folded: NotRequired[offers.LastFold]  # the fold that can be undone, where there is one
+    folded: NotRequired[offers.LastFold]  # the fold that can be undone, if there is one
 
 
 class Person(TypedDict):
@@ -134,7 +134,7 @@ class Neighbour(TypedDict):
 
 
 class CommitHead(TypedDict):
-    """The commit detail down to `progress`; files, stack and neighbours come from elsewhere."""
+    """The first part of the commit detail; files, stack, neighbours and review are added to it."""
 
     sha: str
     short: str
@@ -154,7 +154,7 @@ class CommitHead(TypedDict):
 
 
 def shorts(shas: Sequence[str]) -> dict[str, str]:
-    """Each sha cut so far that it names one of these alone, to 7 characters at least."""
+    """Each sha shortened so that it names only one of these, but to at least 7 characters."""
     ordered = sorted(shas)
     length = SHORT
     for one, other in itertools.pairwise(ordered):
@@ -257,7 +257,7 @@ def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = (
 
 
 def proposed(item: Item) -> ProposedRecord | None:
-    """The PR record of a gone commit that may have become this one: a person takes it over."""
+    """The PR record of a gone commit that may have become this one; a person may take it over."""
     if item.proposal is None:
         return None
     pr = item.proposal.pr

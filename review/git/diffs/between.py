@@ -1,7 +1,7 @@
 """How the trees of two commits differ, hunk by hunk, and which hunks are equal to others.
 
-A hunk goes by the digest of its lines: what a base brought into a file is known again in the
-diff of two versions of a commit.
+A hunk is identified by the digest of its lines, so that a hunk that a new base brought into a file
+is recognised in the diff of two versions of a commit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from review.git.diffs import diff, hunks
 from review.git.diffs.hunks import Edit
 from review.git.repository import Repository
 
-MOST = 400  # paths on one command line; of more, all are asked for
+MOST = 400  # paths on one command line; for more, git compares all files
 
 Hunk = tuple[Edit, bytes]
 Differences = Mapping[Changed, tuple[Hunk, ...]]
@@ -29,9 +29,9 @@ _found = caches.Memory(100_000, weigh=lambda found: sum(1 + len(hunks) for hunks
 def between(
     repository: Repository, old: str | None, new: str | None, paths: Collection[str] | None = None
 ) -> Differences:
-    """The files that differ, with their -U0 hunks; None is the tree without files.
+    """The files that differ, with their -U0 hunks; None stands for the empty tree.
 
-    With `paths` those files alone, and renames among these. GitError when a commit is gone.
+    With `paths`, only those files, and renames among them. GitError if a commit is gone.
     """
     left, right = (one or repository.empty_tree for one in (old, new))
     few = frozenset(paths) if paths is not None and len(paths) <= MOST else None
@@ -50,7 +50,7 @@ def between(
 
 
 def forget() -> None:
-    """Compare anew, as for the first time."""
+    """Clear the cache of comparisons."""
     _found.clear()
 
 
@@ -60,12 +60,12 @@ def as_commit(new: Commit, old: str | None, found: Differences) -> Commit:
 
 
 def names(files: Collection[Changed]) -> set[str]:
-    """What these files are called before and after."""
+    """The paths of these files before and after the change."""
     return {path for file in files for path in (file.path, file.old_path) if path}
 
 
 def equal(mine: tuple[Hunk, ...], others: tuple[Hunk, ...]) -> list[int]:
-    """Which of `mine` say what one of `others` says, each taken once and in their order."""
+    """Indices of the hunks in `mine` that equal one in `others`; each matches once, in order."""
     places: dict[bytes, list[int]] = {}
     for k, (_, digest) in enumerate(others):
         places.setdefault(digest, []).append(k)
@@ -80,7 +80,7 @@ def equal(mine: tuple[Hunk, ...], others: tuple[Hunk, ...]) -> list[int]:
 
 
 def _told(file: Changed, patch: bytes) -> tuple[Changed, tuple[Hunk, ...]]:
-    """The file with its line counts, where it has lines, and its hunks."""
+    """The file with its hunks, and with line counts unless it is binary or a submodule."""
     told = _hunks(patch)
     if file.is_submodule or hunks.is_binary(patch):
         return file, told
@@ -98,5 +98,5 @@ def _hunks(patch: bytes) -> tuple[Hunk, ...]:
 
 
 def _lines(patch: bytes, start: int, end: int) -> bytes:
-    """The lines of a hunk without what stands behind its numbers."""
+    """The lines of a hunk without its `@@` header line."""
     return patch[patch.find(b"\n", start) : end].rstrip(b"\n")

@@ -36,7 +36,7 @@ TREES = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "-l1000", *RAW)
 HUNKS = (*TREES, "-p", "-U0", "-M")
 STAYS = (*HUNKS, "--stdin", "--no-commit-id")
 PAIR = re.compile(rb"1:\s+[0-9a-f]+ [!=] 1:")
-FEW = 200  # more paths than this are no shorter than all of them
+FEW = 200  # for more paths than this, git compares all files
 
 T = TypeVar("T")
 DiffKey = tuple[Path, str, str | None]  # common dir, sha, parent
@@ -51,7 +51,7 @@ _renames: caches.Memory[tuple[Path, str, str], Mapping[str, str]] = caches.Memor
 
 
 def edits(repository: Repository, old_oid: str | None, new_oid: str | None) -> tuple[Edit, ...]:
-    """The -U0 hunks between two blobs; None is an absent file, a binary one has no hunks.
+    """The -U0 hunks between two blobs. None stands for an absent file; a binary file has no hunks.
 
     GitError when an object is missing.
     """
@@ -73,9 +73,9 @@ def edits(repository: Repository, old_oid: str | None, new_oid: str | None) -> t
 def commit_edits(
     repository: Repository, commit: Commit, paths: Collection[str] | None = None
 ) -> dict[str, tuple[Edit, ...]]:
-    """The -U0 hunks of each file of a commit, or of these files of it: one diff-tree.
+    """The -U0 hunks of each file of a commit, or only of `paths`, from one diff-tree.
 
-    Files of which an object is missing are left out. GitError timeout or failed.
+    Files with a missing object are left out. GitError timeout or failed.
     """
     key = (repository.common_dir, commit.sha, commit.parent)
     known = _commit_edits.get(key)
@@ -91,9 +91,9 @@ def commit_edits(
 def streamed_edits(
     repository: Repository, commit: Commit, paths: Collection[str] | None = None
 ) -> Iterator[Iterator[tuple[str, tuple[Edit, ...]]]]:
-    """The same, file by file in the commit's order. Git sets out at once and works meanwhile.
+    """Like `commit_edits`, file by file in the commit's order. Git starts at once.
 
-    GitError timeout or failed, as it is read.
+    GitError timeout or failed while the result is read.
     """
     known = _commit_edits.get((repository.common_dir, commit.sha, commit.parent))
     wanted = [file for file in commit.files if paths is None or file.path in paths]
@@ -107,11 +107,11 @@ def streamed_edits(
 def hunk_digests(
     repository: Repository, commit: Commit, paths: Collection[str] | None = None
 ) -> dict[str, str]:
-    """What a viewed mark stores of each file of a commit, or of these files of it, by path: 64 hex
-    digits.
+    """The digest that a viewed mark stores, for each file of a commit or only for `paths`, by path:
+    64 hex digits.
 
-    sha256 over old mode, new mode, status and the hunk lines without their numbers; over both
-    oids for a binary file or one whose object is missing.
+    It is the sha256 over old mode, new mode, status and the hunk lines without their numbers; over
+    both oids for a binary file or one whose object is missing.
     """
     key = (repository.common_dir, commit.sha, commit.parent)
     known = _digests.get(key) or {}
@@ -123,10 +123,10 @@ def hunk_digests(
 
 
 def change_digest(repository: Repository, commit: Commit) -> str:
-    """What a verdict stores of the change that it judged: 64 hex digits.
+    """The digest that a verdict stores of the change it judged: 64 hex digits.
 
-    Unlike a patch id it sees blanks, modes and contents without lines. Equal wherever the same
-    change stands.
+    Unlike a patch id, it covers whitespace, modes and binary contents. The same change has the same
+    digest wherever its lines are.
     """
     told = hashlib.sha256()
     found = hunk_digests(repository, commit)
@@ -137,7 +137,7 @@ def change_digest(repository: Repository, commit: Commit) -> str:
 
 
 def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping[str, str]:
-    """Old path -> new path between two commits, by -M; nothing when a commit is gone."""
+    """Old path -> new path between two commits, by -M; empty if a commit is gone."""
     if old_commit == new_commit:
         return {}
     key = (repository.common_dir, old_commit, new_commit)
@@ -151,9 +151,9 @@ def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping
 
 
 def interdiff(repository: Repository, old: str, new: str, paths: Collection[str] = ()) -> str:
-    """How one commit became the other: the range-diff of the two, a line with `=` for equal ones.
+    """How one commit became the other, as their range-diff: a line with `=` if they are equal.
 
-    Of `paths` alone when there are some. Merges and roots, which range-diff leaves out, are shown
+    Limited to `paths` if any are given. Merges and roots, which range-diff leaves out, are shown
     by a diff of the two patches ("" for equal ones). GitError revision when a commit is gone.
     """
     for sha in (old, new):
@@ -166,14 +166,14 @@ def interdiff(repository: Repository, old: str, new: str, paths: Collection[str]
 
 
 def unified(repository: Repository, commit: Commit, paths: Collection[str] = ()) -> bytes:
-    """The change of a commit against its first parent as git writes it, with renames; of `paths`
-    alone when there are some. GitError timeout or failed."""
+    """The change of a commit against its first parent as git writes it, with renames; limited to
+    `paths` if any are given. GitError timeout or failed."""
     trees = (commit.parent or repository.empty_tree, commit.sha)
     return repository.run("diff-tree", "-r", "-p", "-M", "-l1000", *RAW, *trees, "--", *paths)
 
 
 def _range_diff(repository: Repository, old: str, new: str, paths: Collection[str]) -> bytes | None:
-    """None for what it cannot tell: merges, roots, paths that only one of the two changes."""
+    """None where range-diff cannot compare: merges, roots, paths that only one of both changes."""
     told = repository.run("rev-list", "--parents", "--no-walk=unsorted", old, new)
     if any(line.count(b" ") != 1 for line in told.splitlines()):
         return None
@@ -182,7 +182,7 @@ def _range_diff(repository: Repository, old: str, new: str, paths: Collection[st
         return repository.run("range-diff", *asked)
     try:
         data = repository.run("range-diff", *asked, "--", *paths)
-    except GitError:  # git before 2.38 knows no paths here
+    except GitError:  # git before 2.38 takes no paths here
         return None
     return data if PAIR.match(data) else None
 
@@ -211,11 +211,11 @@ def _diff_of_patches(repository: Repository, old: str, new: str, paths: Collecti
 def _renamed(repository: Repository, old: str, new: str) -> Mapping[str, str] | None:
     if not (output.SHA.fullmatch(old) and output.SHA.fullmatch(new)):
         return None
-    for similar in ("-M", "-M100%"):  # equal blobs need not be here to be compared
+    for similar in ("-M", "-M100%"):  # -M100% compares ids, so blobs may be missing
         try:
             data = repository.run(*TREES, similar, "--diff-filter=R", old, new, "--")
         except GitError as error:
-            if error.kind == "timeout":  # it would be again: that file counts as not renamed
+            if error.kind == "timeout":  # a retry would fail too: nothing is renamed
                 log.warning("renames are unknown", extra={"from": old, "to": new})
                 return {}
             continue
@@ -241,9 +241,9 @@ def _read(
     files: Collection[Changed],
     read: Callable[[Changed, bytes], T],
 ) -> dict[str, T]:
-    """What `read` makes of each file's hunks, by path.
+    """The result of `read` for each file's hunks, by path.
 
-    In a partial clone, of those files whose objects are all here.
+    In a partial clone, only for files whose objects are all here.
     """
     limited = len(files) < len(commit.files) and len(files) <= FEW
     try:
@@ -256,7 +256,7 @@ def _read(
         if len(here) == len(files):
             raise
         return _diff_tree(repository, commit, here, read, limited=True)
-    if limited and len(found) < len(files):  # among fewer files, renames may pair otherwise
+    if limited and len(found) < len(files):  # renames may pair differently
         return _diff_tree(repository, commit, files, read, limited=False)
     return found
 
@@ -265,8 +265,8 @@ def _read(
 def _told(
     repository: Repository, commit: Commit, files: Collection[Changed]
 ) -> Iterator[Iterator[bytes]]:
-    """What git says of the hunks of these files, or of all. Of a small commit one is asked that
-    stays: to start takes a git several times as long as to answer."""
+    """Git's output for the hunks of these files, or of all. A small commit is read through a
+    long-running git: to start one takes several times as long as its answer."""
     limited = len(files) < len(commit.files) and len(files) <= FEW
     if commit.parent and not limited and len(commit.files) <= FEW:
         with staying.asked(repository, STAYS, f"{commit.sha} {commit.parent}\n") as pieces:
@@ -285,7 +285,7 @@ def _followed(
     files: Collection[Changed],
     pieces: Iterator[bytes],
 ) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    """What git tells of these files; of those it does not tell, what commit_edits does."""
+    """The hunks of these files as git prints them; those it leaves out come from commit_edits."""
     wanted = {(file.path, file.old_path) for file in files}
     found: dict[str, tuple[Edit, ...]] = {}
     try:
@@ -326,7 +326,7 @@ def _diff_tree(
 def _patches(
     repository: Repository, commit: Commit, files: Iterable[Changed], *, limited: bool
 ) -> list[str]:
-    """The command that tells the hunks of these files, or of all."""
+    """The command that prints the hunks of these files, or of all."""
     paths = [path for file in files for path in (file.path, file.old_path) if path]
     trees = (commit.parent or repository.empty_tree, commit.sha)
     return [*HUNKS, *trees, "--", *(paths if limited else ())]

@@ -16,21 +16,21 @@ FILE = b"diff --git "
 
 
 def sections(data: bytes) -> Iterator[tuple[Changed, bytes]]:
-    """Each file with its patch from the first hunk on; without hunks what git says instead.
+    """Each file with its patch from the first hunk on, or with `Binary files …` or nothing instead.
 
-    A line of a file never starts one of git's own, as each has its sign before it.
+    No line of a file is mistaken for one of git's headers, as each starts with its sign.
     """
     end = data.find(b"\0\0") + 1 or len(data)
     parts = _parts(data, end)
     for file in output.files(data[:end]):
         patch = _hunks(next(parts, b""))
-        if file.status == "type":  # told as a deleted and an added file
+        if file.status == "type":  # reported as a deleted and an added file
             patch += _hunks(next(parts, b""))
         yield file, patch
 
 
 def _parts(data: bytes, at: int) -> Iterator[bytes]:
-    """What git says of one file after the other; a slice at a time, as there may be much of it."""
+    """The output for one file after the other, sliced lazily because it may be large."""
     at = data.find(FILE, at)
     while at >= 0:
         end = data.find(b"\n" + FILE, at)
@@ -51,12 +51,12 @@ def is_binary(patch: bytes) -> bool:
 
 
 def unnumbered(patch: bytes) -> bytes:
-    """The hunk lines alone: equal for an equal change, wherever it stands."""
+    """The hunk lines without their numbers: equal for the same change at any position."""
     return HUNK_LINE.sub(b"\n@@", patch).strip(b"\n")
 
 
 def _hunks(part: bytes) -> bytes:
-    """From the line feed before the first hunk, or before `Binary files`; else nothing."""
+    """The part from the line feed before the first hunk or before `Binary files`; else empty."""
     start = part.find(b"\n@@ ")
     if start < 0:
         start = part.find(b"\nBinary files ")

@@ -1,4 +1,4 @@
-"""Reads `diff-tree --raw -p -U0 -z` while git writes it: the hunks of each file, no text of any."""
+"""Reads `diff-tree --raw -p -U0 -z` while git writes it: the hunks of each file, without text."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from review.git.commits import Changed
 from review.git.diffs.hunks import Edit
 
 MARK = re.compile(rb"\n(?:diff --git |@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@)")
-LONGEST = 200  # bytes of a line that MARK looks at, and more
+LONGEST = 200  # bytes: more than MARK matches of any line
 
 
 def edits(pieces: Iterable[bytes]) -> Iterator[tuple[Changed, tuple[Edit, ...]]]:
-    """Each file in git's order, as soon as the next one begins; a piece at a time is held.
+    """Yield each file in git's order, once the next one begins; one piece is held at a time.
 
-    A line of a file never starts one of git's own, as each has its sign before it.
+    No line of a file is mistaken for one of git's headers, as each starts with its sign.
     """
     source = iter(pieces)
     raw, rest = _raw(source)
     files = iter(output.files(raw))
     current: Changed | None = None
     found: list[Edit] = []
-    halves = 0  # left of a file that changes its type: it stands as a deleted and an added one
+    halves = 0  # left of a file that changes its type: git reports a deleted and an added one
     for hunk in _marks(rest, source):
         if hunk is not None:
             found.append(hunk)
@@ -39,7 +39,7 @@ def edits(pieces: Iterable[bytes]) -> Iterator[tuple[Changed, tuple[Edit, ...]]]
 
 
 def _raw(source: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The entries that stand before the patches, and what was read behind them."""
+    """The raw entries before the patches, and what was read beyond them."""
     data = b""
     for piece in source:
         data += piece

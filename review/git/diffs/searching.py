@@ -1,4 +1,4 @@
-"""Lines of a diff that hold a text: those that change, and the three around them."""
+"""Search a diff for a text: in its changed lines and the three lines around them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Hit(NamedTuple):
 
 
 def search(repository: Repository, old: str | None, new: str, text: str) -> Iterator[Hit]:
-    """Every line of the diff that holds `text`, file by file as git orders them.
+    """Yield every line of the diff that contains `text`, file by file in git's order.
 
-    Upper case counts once the text has any. GitError when a commit is gone.
+    Case matters if `text` has an upper-case letter. GitError if a commit is gone.
     """
     exact = text != text.lower()
     trees = (old or repository.empty_tree, new)
@@ -33,7 +33,7 @@ def search(repository: Repository, old: str | None, new: str, text: str) -> Iter
         if hunks.is_binary(patch):
             continue
         for hunk in objects.text(patch)[0].split("\n@@ ")[1:]:
-            if text in (hunk if exact else hunk.lower()):  # most are without; no line is told apart
+            if text in (hunk if exact else hunk.lower()):  # most hunks skip the line search
                 yield from _hits(file, hunk, text, exact)
 
 
@@ -45,7 +45,7 @@ def _hits(file: Changed, hunk: str, text: str, exact: bool) -> Iterator[Hit]:
 
 
 def _lines(hunk: str) -> Iterator[tuple[int, int, str]]:
-    """(old line, new line, text) of each line of a hunk, which begins behind its `@@`."""
+    """(old line, new line, text) of each line of a hunk; `hunk` starts after its first `@@`."""
     head, *lines = hunk.split("\n")
     found = hunks.HUNK.match(f"\n@@ {head}".encode())
     old, new = (int(found[1]), int(found[3])) if found else (0, 0)

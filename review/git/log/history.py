@@ -1,4 +1,4 @@
-"""The commits of a range with files and counts, of gits that stay or of one log, kept by sha."""
+"""The commits of a range with files and counts, by long-running gits or one log, cached by sha."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from review.git.ranges import Range, named, unknown
 from review.git.repository import Repository
 
 MOST = 2000
-SHORT = 100  # commits that no git is started for; the last is `~99` of the first
+SHORT = 100  # commits read without starting a git; the last is `~99` of the first
 SHAPE = ("--pretty=raw", "--parents", "-z", "--no-color")
 WALK = ("log", *SHAPE, "--topo-order", "--reverse")
 FILES = (
@@ -42,11 +42,12 @@ def commits(
     counts: bool = True,
     meanwhile: Callable[[], object] = tuple,
 ) -> CommitsAndWarnings:
-    """The range's commits, oldest first, the newest 2,000 at most, and its warnings.
+    """The range's commits, oldest first, at most the newest 2,000, and its warnings.
 
-    Merges are diffed against their first parent. Nothing runs for a range that was seen. With
-    `counts` off, commits not counted yet come without (`Commit.counted`), and much sooner.
-    `meanwhile` is done while git tells of a range that was not. GitError timeout or failed.
+    Merges are diffed against their first parent. No process runs for a cached range. With `counts`
+    off, commits not counted yet have no counts (`Commit.counted`) and arrive much sooner.
+    `meanwhile` is called while git reads a range that was not seen before. GitError timeout or
+    failed.
     """
     key = (*_place(repository), span.base_sha, span.head_sha, span.limit)
     found = _found.get((*key, True)) or (None if counts else _found.get((*key, False)))
@@ -59,15 +60,15 @@ def commits(
     shown, warnings = found
     limit = span.limit or MOST
     cap = [f"Only the newest {MOST:,} commits of the range are shown"] * (len(shown) > MOST)
-    text = span.text or f"{span.base}..{span.head}"  # another one may name the same commits
+    text = span.text or f"{span.base}..{span.head}"  # not cached: texts differ for the same commits
     empty = [f"The range {named(text)} is empty"] * (not shown)
     return shown[-limit:], [*span.warnings, *cap, *empty, *warnings]
 
 
 def commit(repository: Repository, sha: str, parent: str | None = "first") -> Commit:
-    """One commit, against its first parent or any other one (None: against no file at all).
+    """One commit, against its first parent or another commit (None: against the empty tree).
 
-    The other parent is `parents[0]` of the answer. GitError revision when the object is gone.
+    A given `parent` becomes `parents[0]` of the result. GitError revision if the object is gone.
     """
     if not output.SHA.fullmatch(sha) or (
         parent not in (None, "first") and not output.SHA.fullmatch(parent)
@@ -87,7 +88,7 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
 def listed(
     repository: Repository, shas: Iterable[str], *, counts: bool = False
 ) -> dict[str, Commit]:
-    """Commits by sha, whatever they descend from; all of them must exist. One git log at most."""
+    """Commits by sha, from any history; all of them must exist. At most one git log."""
     wanted = list(dict.fromkeys(shas))
     place = (repository.common_dir, repository.shallow)
     found = {sha: known for sha in wanted if (known := _listed.get((*place, sha, counts)))}
@@ -105,7 +106,8 @@ def listed(
 
 
 def _place(repository: Repository) -> tuple[object, ...]:
-    """The repository and what it has: in a partial clone, objects arrive in a new pack."""
+    """A cache key of the repository and its objects: in a partial clone, new packs bring
+    objects."""
     packs = repository.common_dir / "objects" / "pack"
     arrived = packs.stat().st_mtime_ns if repository.partial else 0
     return (repository.common_dir, repository.shallow, arrived)
@@ -162,15 +164,15 @@ def _read(
 
 
 def _follows(repository: Repository, sha: str) -> bool:
-    """Whether the commit stands on one that was counted: it was committed or amended since. All
-    of them would be counted again, which takes longer than to ask which are new."""
+    """Whether a parent of the commit has been counted, as after a commit or an amend. Counting the
+    whole range again would take longer than asking which commits are new."""
     (parents,) = objects.parents(repository, [sha])
     return any(rows.of_head(repository, one) for one in parents)
 
 
 def _straight(repository: Repository, span: Range) -> Sequence[rows.Ends]:
-    """What the range holds, oldest first, told by a git that stays: of a short one in which, and in
-    its base since they parted, nothing was merged. Nothing of others."""
+    """The commits of a short range, oldest first, from a long-running git. Empty if the range is
+    long, or if it or its base has a merge since they diverged."""
     if repository.shallow:
         return []
     line = ancestry.straight(repository, span.head_sha, min(span.limit or SHORT, SHORT))
@@ -186,14 +188,14 @@ def _straight(repository: Repository, span: Range) -> Sequence[rows.Ends]:
 
 
 def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
-    """What any range holds, oldest first."""
+    """The commits of any range, oldest first."""
     told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
     split = (line.split(" ") for line in told.decode().splitlines())
     return [(sha, parents[0] if parents else None) for sha, *parents in split]
 
 
 def _known(repository: Repository, ends: Sequence[rows.Ends], *, counts: bool) -> list[Commit]:
-    """These commits, of which rows tell some: git is asked for those alone that have none."""
+    """These commits, from their rows; git is asked only for those without a row."""
     known = rows.get_many(repository, ends)
     missing = [one for one in ends if one not in known]
     if missing:
@@ -210,7 +212,7 @@ def _of_shas(
     counts: bool = True,
     meanwhile: Callable[[], object] = tuple,
 ) -> list[Commit]:
-    """Of few, a git is asked that stays; of one that cannot answer, the log says why."""
+    """These commits: a few from a long-running git; otherwise, or if that fails, from one log."""
     lines, more = "".join(f"{sha}\n" for sha in shas), ["--numstat"] if counts else []
     if len(shas) <= SHORT and not repository.shallow:
         with contextlib.suppress(staying.Died):

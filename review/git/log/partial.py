@@ -1,4 +1,4 @@
-"""Commits of a partial clone, whose objects are partly missing: as much as there is, no fetch."""
+"""Commits of a partial clone, where objects are missing: shows what is here, fetches nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from review.git.repository import Repository
 def commits(
     repository: Repository, walk: Sequence[str], files: Sequence[str], span: Sequence[str]
 ) -> tuple[list[Commit], list[str]]:
-    """The commits of a log, counted where all is there, and the shas of the others.
+    """The commits of a log, counted where all objects are here, and the shas of the others.
 
-    Where a tree is missing, nothing is known of the files. GitError where a commit is.
+    A commit with a missing tree has no files. GitError if a commit object is missing.
     """
     listing = [*walk, *files, "-M100%"]
     try:
@@ -52,7 +52,7 @@ def _one(repository: Repository, listing: Sequence[str], bare: Commit) -> Commit
     except GitError as error:
         if error.kind == "timeout":
             raise
-        return replace(bare, counted=False)  # a folder of it is missing
+        return replace(bare, counted=False)  # a subtree is missing
 
 
 def _has_all(commit: Commit, missing: set[str]) -> bool:

@@ -28,16 +28,16 @@ def get(repository: Repository, sha: str) -> Commit | None:
 
 
 def of_head(repository: Repository, sha: str) -> bool:
-    """Whether the commit was seen before."""
+    """Whether the commit has a row."""
     key, table = map(connection.ops.quote_name, ("key", CommitRow._meta.db_table))
     sql = f"SELECT 1 FROM {table} WHERE {key} >= %s AND {key} < %s LIMIT 1"  # noqa: S608 - names
-    with connection.cursor() as cursor:  # Django takes ten times as long to put it together
+    with connection.cursor() as cursor:  # the ORM takes ten times as long to build this query
         cursor.execute(sql, _ends(repository, sha))
         return cursor.fetchone() is not None
 
 
 def get_many(repository: Repository, ends: Sequence[Ends]) -> dict[Ends, Commit]:
-    """Those commits that have a row."""
+    """The commits that have a row, by sha and parent."""
     found: dict[Ends, Commit] = {}
     for start in range(0, len(ends), CHUNK):
         keys = {_key(repository, one): one for one in ends[start : start + CHUNK]}
@@ -49,8 +49,8 @@ def get_many(repository: Repository, ends: Sequence[Ends]) -> dict[Ends, Commit]
 
 
 def put(repository: Repository, commits: Iterable[Commit]) -> None:
-    """Keep what was counted, but at no edge: what it seems to add depends on the depth of the
-    clone. A full or read-only disk costs time later, no more."""
+    """Store the counted commits, except at an edge: what such a commit seems to add depends on the
+    depth of the clone. A full or read-only disk only costs time later."""
     news = [
         CommitRow(
             key=_key(repository, (commit.sha, commit.parent)),
@@ -80,7 +80,7 @@ def _key(repository: Repository, ends: Ends) -> str:
 
 
 def _ends(repository: Repository, sha: str) -> tuple[str, str]:
-    """Between which keys its rows lie, whatever their parents; the second is none."""
+    """The key range of the commit's rows, for any parent: first key and exclusive end."""
     key = repository.key(sha)
     return f"{key}:", f"{key};"
 

@@ -16,7 +16,7 @@ PREFIXES: tuple[tuple[str, Act], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A commit as far as it matters here."""
+    """The parts of a commit that matter here."""
 
     sha: str
     subject: str
@@ -32,8 +32,8 @@ class Fold:
 
 
 def chain(commits: Mapping[str, Commit], head: str) -> list[Commit]:
-    """What can be made again below `head`, oldest first: as far down as these commits go without a
-    merge."""
+    """The commits up to `head` that can be rewritten, oldest first: from `head` down while they are
+    in `commits` and are no merges."""
     found: list[Commit] = []
     at: str | None = head
     while at is not None and (commit := commits.get(at)) and len(commit.parents) < 2:
@@ -43,15 +43,15 @@ def chain(commits: Mapping[str, Commit], head: str) -> list[Commit]:
 
 
 def act_of(subject: str) -> Act | None:
-    """What its first prefix asks for; None for a commit that stands for itself."""
+    """The action that the subject's prefix asks for; None for a commit without one."""
     return next((act for prefix, act in PREFIXES if subject.startswith(prefix)), None)
 
 
 def folds(commits: Sequence[Named | Commit]) -> list[Fold]:
-    """Those of a chain, oldest first, that fold into one below them. A target is never a fold."""
+    """The folds of a chain, given oldest first. Their targets are below them and never folds."""
     found: list[Fold] = []
     roots: dict[str, str] = {}
-    first: dict[str, str] = {}  # subject -> the oldest commit that bears it and is no fold
+    first: dict[str, str] = {}  # subject -> the oldest commit with it that is not a fold
     for at, commit in enumerate(commits):
         act = act_of(commit.subject)
         target = _target(_bare(commit.subject), commits[:at], first) if act else None
@@ -64,14 +64,14 @@ def folds(commits: Sequence[Named | Commit]) -> list[Fold]:
 
 
 def _bare(subject: str) -> str:
-    """The subject without any prefix, `fixup! fixup! x` being a fixup of x."""
+    """The subject without any prefix: `fixup! fixup! x` is a fixup of x."""
     while act_of(subject):
         subject = subject.partition(" ")[2].lstrip()
     return subject
 
 
 def _target(wanted: str, below: Sequence[Named | Commit], first: dict[str, str]) -> str | None:
-    """By the whole subject, by the sha, by how the subject begins."""
+    """The target's sha: found by its whole subject, its sha, or the beginning of its subject."""
     if not wanted:
         return None
     if wanted in first:

@@ -1,7 +1,7 @@
-"""The refs that a fold moves, and those that keep what was before.
+"""The refs that a fold moves, and those that keep the previous tips.
 
-`refs/svc/before/<branch>/<id>` is the tip as it was, `refs/svc/after/<branch>/<id>` what it became,
-so that an undo knows whether the branch has moved on; `<id>` is the time of the fold.
+`refs/svc/before/<branch>/<id>` is the old tip, `refs/svc/after/<branch>/<id>` the new one, so that
+an undo knows whether the branch has moved on; `<id>` is the time of the fold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ QUIET = ("-c", "core.logAllRefUpdates=false")
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One branch that a fold took from one commit to another; `ref` is its full name."""
+    """One branch that a fold moved from one commit to another; `ref` is its full name."""
 
     ref: str
     before: str
@@ -39,7 +39,7 @@ def new_id() -> str:
 
 
 def time_of(fold: str) -> datetime | None:
-    """When that fold was; None for what is no id."""
+    """The time of the fold; None for an invalid id."""
     try:
         return datetime.strptime(f"{fold.removesuffix('Z')}000", FORM).replace(tzinfo=UTC)
     except ValueError:
@@ -56,7 +56,7 @@ def kept(repository: Repository) -> dict[str, list[Move]]:
 
 
 def moves(shas: Mapping[str, str]) -> dict[str, list[Move]]:
-    """The same of refs that were read already: full name -> sha."""
+    """The moves of each fold from refs that were already read: full name -> sha."""
     found: dict[str, list[Move]] = {}
     for name in sorted(shas):
         if not name.startswith(BEFORE):
@@ -69,7 +69,7 @@ def moves(shas: Mapping[str, str]) -> dict[str, list[Move]]:
 
 
 def keep(repository: Repository, fold: str, moved: Iterable[Move]) -> None:
-    """Write both refs of each move, before anything is moved. GitError."""
+    """Write both refs of each move, before any branch is moved. GitError."""
     refuse_detours(repository)
     lines = [
         f"create {root}{move.branch}/{fold}\0{sha}\0"
@@ -80,14 +80,14 @@ def keep(repository: Repository, fold: str, moved: Iterable[Move]) -> None:
 
 
 def move(repository: Repository, moved: Iterable[Move], why: str) -> None:
-    """Move the branches, all or none, if each is where it is expected. GitError."""
+    """Move all branches, or none unless each is where it is expected. GitError."""
     refuse_detours(repository)
     lines = [f"update {one.ref}\0{one.after}\0{one.before}\0" for one in moved]
     _update(repository, lines, why=why)
 
 
 def drop(repository: Repository, days: int) -> int:
-    """Take away what folds older than so many days have kept; how many refs."""
+    """Delete the refs of folds older than `days` days; return how many."""
     before = datetime.now(UTC) - timedelta(days=days)
     old = [
         f"delete {root}{one.branch}/{fold}\0\0"
@@ -103,7 +103,7 @@ def drop(repository: Repository, days: int) -> int:
 
 
 def refuse_detours(repository: Repository) -> None:
-    """GitError when what is written would land elsewhere: an agent may write `.git` as any file."""
+    """GitError if a link would divert a write: an agent may write `.git` like any other file."""
     below = ("objects", "refs", "refs/heads", OURS, f"{OURS}/before", f"{OURS}/after")
     linked = [name for name in below if (repository.common_dir / name).is_symlink()]
     if linked:

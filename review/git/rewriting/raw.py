@@ -1,4 +1,4 @@
-"""Commit objects as bytes: what is not asked to change stays, unknown headers too."""
+"""Commit objects as bytes: whatever is not to change stays, including unknown headers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from config.git.command import GitError
 from review.git import catfile
 from review.git.repository import Repository
 
-UNSIGNED = (b"gpgsig", b"gpgsig-sha256", b"mergetag")  # they vouch for the old object
+UNSIGNED = (b"gpgsig", b"gpgsig-sha256", b"mergetag")  # they sign or vouch for the old object
 
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """`headers` in their order, a folded one in one piece, tree and parents left out."""
+    """`headers` are in order, without tree and parents; a multi-line header is one item."""
 
     sha: str
     tree: str
@@ -31,7 +31,7 @@ class Raw:
         return Raw(self.sha, self.tree, self.parents, self.headers, message)
 
     def bytes(self, tree: str, parent: str | None, committer: bytes) -> bytes:
-        """The object of the same commit with another tree, parent and committer, unsigned."""
+        """The same commit's object with another tree, parent and committer, unsigned."""
         lines = [b"tree " + tree.encode()]
         if parent:
             lines.append(b"parent " + parent.encode())
@@ -45,7 +45,7 @@ class Raw:
 
 
 def read(repository: Repository, shas: Iterable[str]) -> list[Raw]:
-    """These commits. GitError when one is missing."""
+    """Read these commits. GitError if one is missing."""
     found = []
     for sha, told in catfile.contents(repository, shas):
         if told is None or told[0] != "commit":
@@ -55,7 +55,7 @@ def read(repository: Repository, shas: Iterable[str]) -> list[Raw]:
 
 
 def parsed(sha: str, data: bytes) -> Raw:
-    """What a commit object holds."""
+    """Parse the data of a commit object."""
     head, _, message = data.partition(b"\n\n")
     headers: list[bytes] = []
     for line in head.split(b"\n"):
@@ -76,6 +76,6 @@ def parsed(sha: str, data: bytes) -> Raw:
 
 
 def store(repository: Repository, data: bytes) -> str:
-    """Write a commit object; its sha."""
+    """Write a commit object and return its sha."""
     told = repository.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=data)
     return told.decode().strip()

@@ -1,6 +1,6 @@
-"""A chain of commits made again with its fixups folded, by trees alone: no work tree, no index.
+"""Replay a chain of commits with its fixups folded, on trees alone: no work tree, no index.
 
-What it writes are objects that nothing leads to until a ref is moved.
+The objects that it writes are unreachable until a ref is moved.
 See docs/design/review.md#apply-and-fold.
 """
 
@@ -18,7 +18,7 @@ from review.git.rewriting.raw import Raw
 
 
 class Clash(Exception):
-    """Two changes do not go together: the commit that could not be made again, and its files."""
+    """Two changes conflict: the commit that could not be replayed, and the conflicting files."""
 
     def __init__(self, sha: str, paths: list[str]) -> None:
         super().__init__(sha)
@@ -27,8 +27,8 @@ class Clash(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """`made`: old sha of every commit of the chain -> the new one that stands in its place. That of
-    a fold is what comes before it in the new chain: where a branch that ended there ends now."""
+    """`made`: old sha of every commit of the chain -> the new one in its place. For a fold, that is
+    the new commit below it, where a branch that ended at the fold has to end."""
 
     tip: str
     tree: str
@@ -38,7 +38,7 @@ class Replayed:
 def replay(
     repository: Repository, chain: Sequence[Raw], folds: Sequence[Fold], committer: bytes
 ) -> Replayed:
-    """The chain, oldest first, with each fold behind its target. Clash; GitError."""
+    """Replay the chain, oldest first, with each fold folded into its target. Clash; GitError."""
     return _Replay(repository, folds, committer).run(chain)
 
 
@@ -71,7 +71,7 @@ class _Replay:
         return Replayed(tip, tree, made)
 
     def _trees(self, chain: Sequence[Raw]) -> dict[str, str]:
-        """The tree that each commit was made on."""
+        """The tree of each commit's parent, by sha."""
         below = [one.parents[0] for one in chain[:1] if one.parents]
         base = raw.read(self.repository, below)
         first = base[0].tree if base else self.repository.empty_tree
@@ -81,7 +81,8 @@ class _Replay:
     def _group(
         self, target: Raw, folded: Sequence[Raw], tip: str | None, tree: str
     ) -> tuple[str, str]:
-        """One commit with what folds into it; the same one while nothing below it changed."""
+        """Make one commit with its folds; it stays the same if nothing folds and its parent is
+        unchanged."""
         if not folded and tip == (target.parents[0] if target.parents else None):
             return target.sha, target.tree
         message = target.message
@@ -93,10 +94,10 @@ class _Replay:
         return raw.store(self.repository, made), tree
 
     def _picked(self, commit: Raw, tree: str) -> str:
-        """The tree with the commit's change on top."""
+        """The tree with the commit's change applied."""
         if tree == self.before[commit.sha]:
             return commit.tree
-        # A commit of that tree beside the picked one: their merge base is the parent of both.
+        # A sibling of the picked commit with that tree: their merge base is their common parent.
         beside = raw.store(
             self.repository, commit.bytes(tree, commit.parents[0], b"svc <svc@localhost> 0 +0000")
         )
@@ -107,7 +108,7 @@ class _Replay:
 
 
 def merged(repository: Repository, ours: str, theirs: str) -> str | list[str]:
-    """The tree of their merge; the paths that clash where there is none. GitError."""
+    """The tree of their merge, or the conflicting paths. GitError."""
     asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     try:
         told = repository.run(*asked, accepted=(0, 1))
@@ -123,7 +124,7 @@ def merged(repository: Repository, ours: str, theirs: str) -> str | list[str]:
 
 
 def _message(before: bytes, target: Raw, commit: Raw, fold: Fold) -> bytes:
-    """What the folded message adds, in the encoding of the target."""
+    """The message with what the fold adds to it, in the target's encoding."""
     if fold.act == "fixup":
         return before
     said = commit.message.partition(b"\n")[2].lstrip(b"\n")

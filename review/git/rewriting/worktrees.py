@@ -1,4 +1,4 @@
-"""Where the branches of a repository are checked out, and what holds them there."""
+"""Where the branches of a repository are checked out, and which operations hold them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from config.storage import opening
 from review.git.refs import HEADS
 from review.git.repository import Repository
 
-LIMIT = 1 << 16  # bytes of a mark of git's
+LIMIT = 1 << 16  # bytes of one of git's state files
 MERGES = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """`ref`: full name of the branch that is checked out, None when HEAD is detached. One that is
-    not `there` may come back, from a disk that is not mounted, with the files it had."""
+    """`ref`: full name of the branch that is checked out, None when HEAD is detached. A work tree
+    that is not `there`, as on an unmounted disk, may come back with its files."""
 
     path: Path
     git_dir: Path
@@ -28,14 +28,14 @@ class Worktree:
 
     @property
     def named(self) -> str:
-        """Where it is, and what to do where it is not."""
+        """Its path for a message; if it is missing, with what to do about it."""
         if self.there:
             return str(self.path)
         return f"{self.path}, which is not there now (git worktree prune forgets what is gone)"
 
 
 def listed(repository: Repository) -> list[Worktree]:
-    """Every work tree that git knows of, the repository's own and linked ones."""
+    """Every work tree that git knows of: the repository's own and the linked ones."""
     told = os.fsdecode(command.run(repository.path, "worktree", "list", "--porcelain", "-z"))
     found = []
     for block in told.split("\0\0"):
@@ -43,7 +43,7 @@ def listed(repository: Repository) -> list[Worktree]:
         if "worktree" not in facts or "bare" in facts:
             continue
         path = Path(facts["worktree"])
-        if path == repository.common_dir:  # git knows no better of a submodule
+        if path == repository.common_dir:  # all that git says for a submodule
             path = repository.path
         here = _git_dir(path)
         git_dir = here or _kept(repository.common_dir, path)
@@ -53,7 +53,7 @@ def listed(repository: Repository) -> list[Worktree]:
 
 
 def held(trees: Collection[Worktree], refs: Collection[str]) -> str | None:
-    """Why one of these branches cannot be moved now, in words; None where nothing is under way."""
+    """A sentence why one of these branches cannot be moved now; None if nothing is in progress."""
     for tree in trees:
         for act, ref in _acts(tree):
             if ref in refs:
@@ -63,7 +63,7 @@ def held(trees: Collection[Worktree], refs: Collection[str]) -> str | None:
 
 
 def _acts(tree: Worktree) -> Iterator[tuple[str, str]]:
-    """What is under way in a work tree, and the branches it holds."""
+    """The operations in progress in a work tree, with the branches they hold."""
     for folder in ("rebase-merge", "rebase-apply"):
         yield "rebase", _text(tree.git_dir / folder / "head-name").strip()
         for line in _text(tree.git_dir / folder / "update-refs").split("\n"):
@@ -78,7 +78,7 @@ def _acts(tree: Worktree) -> Iterator[tuple[str, str]]:
 
 
 def _git_dir(path: Path) -> Path | None:
-    """The git directory of a work tree; None when that is gone."""
+    """The git directory of a work tree; None if the work tree is gone."""
     dot_git = path / ".git"
     if dot_git.is_dir():
         return dot_git
@@ -87,7 +87,7 @@ def _git_dir(path: Path) -> Path | None:
 
 
 def _kept(common_dir: Path, path: Path) -> Path | None:
-    """The git directory that a linked work tree has in the repository."""
+    """The git directory of a linked work tree inside the repository; None if there is none."""
     for mark in (common_dir / "worktrees").glob("*/gitdir"):
         told = os.path.normpath(mark.parent / _text(mark).strip())
         if told == os.path.normpath(path / ".git"):

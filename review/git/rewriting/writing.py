@@ -1,4 +1,4 @@
-"""Blobs, trees and commits for changed files, made without any index."""
+"""Write blobs, trees and commits for changed files, without an index."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from review.git.rewriting import raw
 
 
 def blob(repository: Repository, data: bytes) -> str:
-    """Store the bytes as they are: no filter is asked."""
+    """Store the bytes as they are, without filters."""
     told = repository.run("hash-object", "-t", "blob", "-w", "--stdin", stdin=data)
     return told.decode().strip()
 
 
 def tree(repository: Repository, commit: str, blobs: Mapping[str, str]) -> str:
-    """The tree of the commit with other blobs at these paths, which are files there."""
+    """Write the commit's tree with other blobs at these paths, which must be files in it."""
     named = {path.encode("utf-8", "surrogateescape"): oid for path, oid in blobs.items()}
     return _tree(repository, objects.roots(repository, [commit])[commit], named)
 
 
 def commit(repository: Repository, tree: str, parent: str, committer: bytes, message: str) -> str:
-    """A commit on top of `parent`, its author being who makes it."""
+    """Write a commit on top of `parent`, with the committer as its author."""
     lines = [f"tree {tree}".encode(), f"parent {parent}".encode()]
     lines += [b"author " + committer, b"committer " + committer, b"", message.encode()]
     return raw.store(repository, b"\n".join(lines) + b"\n")

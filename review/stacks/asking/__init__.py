@@ -1,1 +1,1 @@
-"""From a thread to an agent and back: what is asked of it, and what its turn may reach."""
+"""From a thread to an agent and back: what an agent is asked, and what its turn may reach."""

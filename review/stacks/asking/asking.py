@@ -1,4 +1,4 @@
-"""Asking an agent about threads: what would be said and to whom, and saying it."""
+"""Asking an agent about threads: the message, where it may go, and sending it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAME = 80  # characters of a new chat's name
 
 
 class Meant(TypedDict):
-    """One thread that the message is about."""
+    """One of the threads that the message is about."""
 
     repo: str
     sha: str
@@ -35,15 +35,15 @@ class Meant(TypedDict):
 
 
 class Suggested(TypedDict):
-    """Where the last message about this stack went, or the one place there is."""
+    """Where the last message about this stack went, or the only possible place."""
 
     project: str
     chat: str | None
 
 
 class Offer(TypedDict):
-    """What would be said, and the projects it can be said in; without any, one can be made that
-    works in `folder`."""
+    """The message as it would be sent, and the projects it can go to (`desks`); if there is none, a
+    project that works in `folder` can be created."""
 
     message: str
     threads: list[Meant]
@@ -58,7 +58,7 @@ class Unmarked(TypedDict):
 
 
 class Answer(Sent):
-    """Where the message went. `unmarked`: commits whose review file could not note it."""
+    """Where the message went. `unmarked`: commits whose review file could not record it."""
 
     threads: list[Meant]
     unmarked: list[Unmarked]
@@ -66,9 +66,9 @@ class Answer(Sent):
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What a person sends: the message as they left it (None = as offered), and where to.
+    """What a person sends: the message as they edited it (None = as offered), and where to.
 
-    `make`: to a new project that works where the repository is."""
+    With `make`, it goes to a new project that works in the repository's folder."""
 
     message: str | None = None
     project: str | None = None
@@ -77,7 +77,7 @@ class Letter:
 
 
 def offer(choice: Choice, desks: Desks) -> Offer:
-    """What a person sees before they send anything."""
+    """What a person sees before anything is sent."""
     found = chosen(choice)
     places = desks(_folders(found))
     return {
@@ -100,7 +100,7 @@ def ask(choice: Choice, letter: Letter, desks: Desks, send: Send) -> Answer:
 
 
 def letter(given: dict[str, Any]) -> Letter:
-    """From the body of a request. Invalid names the field."""
+    """Read the letter from a request body. The message of Invalid names the field."""
     words = {name: given.get(name) for name in ("message", "project", "chat")}
     for name, value in words.items():
         if not isinstance(value, str | None):
@@ -135,8 +135,8 @@ def _wish(found: Sequence[OnCommit], letter: Letter, desks: Desks) -> Wish:
 
 
 def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested | None:
-    """The chat whose branch they are on, else the one that was last asked about one of these
-    stacks, if it can still be continued."""
+    """The chat on whose branch these commits are, else the chat that was last asked about one of
+    these stacks, if it can still be continued, else the only project there is. None otherwise."""
     branches = {stack.branch for one in found for stack in one.repo.stacks if stack.n == one.stack}
     for place in places:
         for chat in place["chats"]:
@@ -151,7 +151,7 @@ def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested |
 
 
 def _asked(found: Sequence[OnCommit]) -> Iterator[Asked]:
-    """What was asked before, of these threads and anywhere in the stacks of these commits."""
+    """Earlier questions to agents about these threads, or anywhere in these commits' stacks."""
     yield from (thread.asked for one in found for thread in one.threads if thread.asked)
     stacks = {(id(one.repo), one.stack): one.repo for one in found}
     for (_, stack), repo in stacks.items():
@@ -162,7 +162,8 @@ def _asked(found: Sequence[OnCommit]) -> Iterator[Asked]:
 
 
 def _marked(found: Sequence[OnCommit], chat: Chat, at: str) -> Iterator[Unmarked]:
-    """Commits whose file cannot be written; the message is on its way by now."""
+    """Mark the threads as asked; yield the commits whose file cannot be written. The message has
+    been sent at this point."""
     for one in found:
         slug, name, sha = one.repo.project.slug, one.repo.entry.name, one.target.stem
         head = one.repo.range.head_sha if one.repo.range else None
@@ -176,14 +177,14 @@ def _marked(found: Sequence[OnCommit], chat: Chat, at: str) -> Iterator[Unmarked
 
 
 def _folders(found: Sequence[OnCommit]) -> list[Path]:
-    """Where the work on these commits can be done: each repository and its other worktrees."""
+    """Where these commits can be worked on: each repository and its other worktrees."""
     repositories = {one.target.repository.path: one.target.repository for one in found}
     folders = [path for one in repositories.values() for path in (one.path, *_worktrees(one))]
     return [path.resolve() for path in dict.fromkeys(folders)]
 
 
 def _worktrees(repository: Repository) -> Iterator[Path]:
-    """The main worktree and the linked ones, as git's own files name them."""
+    """The main worktree and the linked ones, read from git's own files."""
     if repository.common_dir.name == ".git":
         yield repository.common_dir.parent
     with contextlib.suppress(OSError):
@@ -202,7 +203,7 @@ def _meant(found: Sequence[OnCommit]) -> list[Meant]:
 
 
 def _name(found: Sequence[OnCommit]) -> str:
-    """Of a new chat: the commit it is about, or the first of several."""
+    """The name of a new chat: the title of the commit it is about, or of the first of several."""
     title = " ".join(found[0].title.split())
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return f"Review: {title[: NAME - len(more)]}{more}"

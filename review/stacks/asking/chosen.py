@@ -1,4 +1,4 @@
-"""Which threads a person means: one, those of a commit, a stack, a repo or a project."""
+"""The threads that a person chose: one, or those of a commit, a stack, a repo or a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 100  # threads of one message
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was pressed: blank fields mean all. `threads`: of what is meant, these alone."""
+    """A person's choice: fields left blank mean all. `threads` limits it to those threads."""
 
     project: str
     repo: str | None = None
@@ -30,7 +30,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class OnCommit:
-    """The threads that are meant on one commit, or on what is not committed: in no stack."""
+    """The chosen threads of one commit, or of what is not committed (then in no stack)."""
 
     repo: Repo
     title: str
@@ -40,8 +40,8 @@ class OnCommit:
 
 
 def chosen(choice: Choice) -> list[OnCommit]:
-    """The threads that are not resolved, commit by commit, bottom to top; one that is named is
-    meant whether or not it is. Invalid where there is nothing to ask, or more than fits."""
+    """The chosen threads, commit by commit, bottom to top. Resolved threads are included only if
+    named. NotFound if a named thread is not there; Invalid if there is no thread or too many."""
     found = list(_chosen(choice))
     missing = set(choice.threads) - {one.id for each in found for one in each.threads}
     if missing:
@@ -71,8 +71,8 @@ def _chosen(choice: Choice) -> Iterator[OnCommit]:
 
 
 def _places(one: Repo, choice: Choice) -> Iterator[tuple[str, int | None, Target]]:
-    """Each commit that is meant, then what is not committed."""
-    left = reviewed.discussed(one)  # commits take over what is theirs first
+    """Yield each chosen commit, then what is not committed."""
+    left = reviewed.discussed(one)  # first, so that commits take over their threads
     if choice.sha != files.WORKTREE:
         for item in _items(one, choice):
             yield item.title, item.stack, repos.target(one, item)

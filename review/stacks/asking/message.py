@@ -1,6 +1,6 @@
-"""What an agent is told of threads: where each stands, the lines as they are now, what was said.
+"""The message to an agent about threads: where each is, its current lines, what was said.
 
-The person who asks sees it first and may change it.
+The person who asks sees the message first and may change it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from review.stacks.asking.chosen import OnCommit
 from review.threads import export, records
 from review.threads.schema import normal_side
 
-LINES = 60  # of one thread
+LINES = 60  # lines quoted of one thread
 SHORT = 7
 WANTED = """\
 ## What is wanted
@@ -71,7 +71,7 @@ def _about(one: OnCommit, shown: records.Thread) -> Iterator[str]:
 
 
 def _now(one: OnCommit, shown: records.Thread) -> str:
-    """The thread's lines in the commit as it is, each with its number; "" where it has none."""
+    """The thread's current lines in the commit, each with its number; "" if it is on no lines."""
     path, line = shown["path"], shown["line"]
     if path is None or line is None:
         return ""

@@ -1,7 +1,7 @@
-"""What became of the lines of a thread since an agent was asked about them.
+"""What changed in the lines of a thread since an agent was asked about them.
 
-Looked for where an answer can be: in the thread's own commit, in the commits above it (a fixup
-that is not folded yet), in the work tree.
+The change is looked for where an answer can be: in the thread's own commit, in the commits above it
+(a fixup that is not folded yet), in the work tree.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from review.threads.asked import Asked
 from review.threads.placement.shift import Shift
 from review.threads.target import Target
 
-NEAR, CONTEXT, MOST = 10, 3, 400  # lines around the thread's, of context, and in one answer
+NEAR, CONTEXT, MOST = 10, 3, 400  # lines: around the thread's, of context, in one answer
 
 Where = Literal["commit", "stack", "worktree"]
 Since = TypedDict(
@@ -44,7 +44,7 @@ Since = TypedDict(
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """One state of the repository, in which the file of a thread is looked at."""
+    """One state of the repository in which the thread's file is read."""
 
     repository: Repository
     sha: str
@@ -55,10 +55,10 @@ class _Version:
 
 
 def since(project: str, repo: str, sha: str, thread: str) -> Since:
-    """The hunks near the thread's lines, or all of its file where it stands on no line.
+    """The hunks near the thread's lines, or all hunks of its file if it is on no line.
 
-    `where` is null, and `text` "", when nothing there changed. NotFound when nobody asked, or the
-    commit it was asked about is gone.
+    If nothing changed, `where` is null and `text` is "". NotFound if no agent was asked, or if the
+    commit that it was asked about is gone.
     """
     target = reviewed.having(project, repo, sha, thread)
     asked = commit_review.of(target).review.thread(thread).asked
@@ -84,7 +84,7 @@ def since(project: str, repo: str, sha: str, thread: str) -> Since:
 
 
 def _holding(target: Target, sha: str) -> Repository:
-    """Where the state is that was asked about: what was not committed then is known to looks."""
+    """The repository with the state asked about; for uncommitted changes, that of the looks."""
     if objects.exists(target.repository, sha):
         return target.repository
     with suppress(NotFound, GitError):
@@ -97,7 +97,7 @@ def _holding(target: Target, sha: str) -> Repository:
 def _steps(
     repository: Repository, target: Target, asked: Asked, head: str | None
 ) -> Iterator[tuple[Where, _Version, _Version]]:
-    """The pairs of states to compare, each made only when the one before told nothing."""
+    """Yield the pairs of states to compare, each made only if the one before showed no change."""
     first, now = _Version(repository, asked.sha or ""), target.shown_commit.sha
     yield "worktree" if target.uncommitted else "commit", first, _Version(repository, now)
     if target.uncommitted:
@@ -131,7 +131,7 @@ def _changed(where: Where, asked: Asked, old: _Version, new: _Version) -> list[s
 
 
 def _line(where: Where, asked: Asked, there: Repository, before_oid: str | None) -> int | None:
-    """The thread's line in the older text, which above its commit may have moved already."""
+    """The thread's line in the older text; in states above its commit, the line may have moved."""
     if where == "commit" or asked.line is None or asked.sha is None:
         return asked.line
     first = _Version(there, asked.sha).blob(asked.path or "")
@@ -151,7 +151,7 @@ def _lines(there: Repository, oid: str | None) -> list[str]:
 
 
 def _unified(old: Sequence[str], new: Sequence[str], edits: Sequence[Edit]) -> list[str]:
-    """Hunks with three lines of context; edits that are close stand in one."""
+    """Hunks with three lines of context; edits close to each other share a hunk."""
     groups: list[list[Edit]] = []
     for edit in edits:
         last = groups[-1][-1] if groups else None
@@ -163,7 +163,7 @@ def _unified(old: Sequence[str], new: Sequence[str], edits: Sequence[Edit]) -> l
 
 
 def _hunk(old: Sequence[str], new: Sequence[str], group: Sequence[Edit]) -> Iterator[str]:
-    """`group` in -U0 form: an edit without old lines stands behind its line, not on it."""
+    """The lines of a hunk. `group` is in -U0 form: an edit without old lines follows its line."""
     spans = [
         (start - bool(count), count, at - bool(many), many) for start, count, at, many in group
     ]

@@ -1,3 +1,3 @@
-"""The words by which a turn asks for threads. Light: workers of turns load it too."""
+"""The states by which a turn asks for threads. Imports little, as workers of turns load it too."""
 
 STATES = ("open", "asked", "answered", "unresolved", "all")

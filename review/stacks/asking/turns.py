@@ -1,6 +1,6 @@
-"""What a running turn may do with the review of the repository it works in.
+"""What a running turn may do with the review of the repository that it works in.
 
-Each takes the turn's directory and answers plain values; the wall decides what there is.
+Each function takes the turn's directory and returns plain values; the wall decides what it reaches.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from review.stacks.values import Item, Repo
 from review.threads import asked, asking, records
 
 MOST_DIFF = 400_000  # characters of one answer
-LISTED, SAID = 100, 300  # threads, and characters of what was said last in each
+LISTED, SAID = 100, 300  # threads, and characters of the last comment of each
 
 
 class CommitRef(TypedDict):
-    """The commit that something stands on; WORKTREE for what is not committed."""
+    """The commit that something belongs to; WORKTREE for what is not committed."""
 
     project: str
     repo: str
@@ -67,7 +67,7 @@ def list_threads(
 
 @wall.within
 def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[str, Any]:
-    """One thread with the lines it is about, and what changed there since it was asked about."""
+    """One thread with the lines it is about, and what changed in them since an agent was asked."""
     found = wall.thread(directory, thread, project)
     record: dict[str, Any] = {
         **_place(found.repo, found.target.stem, found.title),
@@ -78,7 +78,7 @@ def read_thread(directory: Path, *, thread: str, project: str | None) -> dict[st
     slug, repo = found.repo.project.slug, found.repo.entry.name
     try:
         return record | {"since_asked": since(slug, repo, found.target.stem, thread)}
-    except NotFound:  # the commit is gone that it was asked about
+    except NotFound:  # the commit that was asked about is gone
         return record
 
 
@@ -103,7 +103,7 @@ def read_diff(
 
 
 def _called(commit: Commit, path: str) -> list[str]:
-    """What a file is called before and after: by one of two names git tells no rename."""
+    """The paths of a file before and after: given only one, git would not see the rename."""
     for names in ((file.path, file.old_path) for file in commit.files):
         named = [name for name in names if name]
         if path in (*named, *map(shown_path, named)):
@@ -143,7 +143,7 @@ def reply(
 def propose_resolved(
     directory: Path, *, thread: str, author: str, project: str | None
 ) -> dict[str, Any]:
-    """Say that a thread is done; it is resolved at once where the project lets agents do that."""
+    """Propose a thread as done, or resolve it at once if the project lets agents do that."""
     found = wall.thread(directory, thread, project)
     settle = changes.resolve_thread if _agents_resolve(found) else changes.propose_resolved
     settle(*_names(found), thread, me=author)

@@ -1,9 +1,10 @@
-"""What of all reviews a turn may reach: that of the repositories it works in, and of no other.
+"""Which reviews a turn may reach: only those of the repositories it works in.
 
-A repository counts as the turn's where the turn's directory lies in one of its worktrees, or where
-it lies in the turn's directory, if it is that directory's own: a turn may write `.git` as any other
-file, and say there where more objects are. It may do so at any moment, so whatever is read for it
-is read behind a wall. See docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
+A repository is the turn's if the turn's directory is inside one of its worktrees, or if it is
+inside the turn's directory, provided that the repository and its directory name each other: a turn
+may write `.git` like any other file and refer there to objects elsewhere. It may do so at any
+moment, so everything that is read for a turn is read behind a wall. See
+docs/design/trust.md#what-a-turn-reaches-of-the-other-parts.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _Place = tuple[Path, Owned]
 
 @dataclass(frozen=True, slots=True)
 class ThreadOnCommit:
-    """A thread and what it is shown on: a commit, or what is not committed."""
+    """A thread and where it is shown: on a commit, or on what is not committed."""
 
     repo: Repo
     title: str
@@ -50,7 +51,7 @@ class ThreadOnCommit:
 
 
 class _Reach(NamedTuple):
-    """What a turn in a directory reaches, and the folders that are read for it."""
+    """What a turn in a directory reaches, and the folders that may be read for it."""
 
     entries: list[tuple[Project, RepoEntry]]
     roots: list[Path]
@@ -61,8 +62,8 @@ _reach: ContextVar[_Reach] = ContextVar("reach")
 
 
 def within(noun: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
-    """The noun, for the directory of a turn: what it reads of repositories it reads behind the wall
-    of that turn."""
+    """Wrap a function that takes a turn's directory, so that it reads repositories only behind the
+    wall of that turn."""
 
     @wraps(noun)
     def run(directory: Path, /, *args: P.args, **given: P.kwargs) -> T:
@@ -78,8 +79,8 @@ def within(noun: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path
 
 
 def entries(directory: Path, project: str | None = None) -> list[tuple[Project, RepoEntry]]:
-    """The repositories under review that a turn in this directory may reach, of one project where
-    one is named. NotFound when there is none."""
+    """The repositories under review that a turn in this directory may reach, of one project if it
+    is named. NotFound if there is none."""
     found = _reach.get().entries
     if not found:
         raise NotFound(NONE)
@@ -94,7 +95,7 @@ def entries(directory: Path, project: str | None = None) -> list[tuple[Project, 
 
 
 def loaded(directory: Path, project: str | None = None) -> list[Repo]:
-    """The same as they are now."""
+    """The current repos of `entries`."""
     return [repos.load(one, entry) for one, entry in entries(directory, project)]
 
 
@@ -110,9 +111,9 @@ def commit(directory: Path, sha: str, project: str | None = None) -> tuple[Repo,
 
 
 def discussed(directory: Path, project: str | None = None) -> Iterator[ThreadOnCommit]:
-    """Every thread that is shown, stack by stack, bottom to top, then what is not committed."""
+    """Every thread that is shown, stack by stack, bottom to top; the uncommitted ones last."""
     for one in loaded(directory, project):
-        left = list(_uncommitted(one))  # commits take over what is theirs first
+        left = list(_uncommitted(one))  # first, so that commits take over their threads
         for stack in one.stacks:
             for sha in stack.commits:
                 yield from _threads(one, one.by_sha[sha])
@@ -127,7 +128,7 @@ def of_commit(directory: Path, sha: str, project: str | None = None) -> list[Thr
 
 
 def thread(directory: Path, tid: str, project: str | None = None) -> ThreadOnCommit:
-    """One thread. NotFound; Conflict where hands gave its id to several."""
+    """One thread. NotFound; Conflict if several have this id, as after an edit by hand."""
     found = [one for one in discussed(directory, project) if one.thread.id == tid]
     if not found:
         names = ", ".join(dict.fromkeys(str(one.path) for _, one in entries(directory, project)))
@@ -158,7 +159,7 @@ def _uncommitted(one: Repo) -> Iterator[ThreadOnCommit]:
 
 
 def _reached(directory: Path) -> _Reach:
-    """By names, which are looked at once: where they lead a moment later is for the wall."""
+    """What the turn reaches, by resolving each path once; the wall guards against later changes."""
     home = _around(directory)
     found = _Reach([], [directory], [])
     if home:
@@ -173,7 +174,8 @@ def _reached(directory: Path) -> _Reach:
 
 
 def _show(found: _Reach, top: Path, own: Owned) -> None:
-    """What lies in the directory comes with it, and not for itself: a link may be there by then."""
+    """Add the folders outside the turn's directory. Those inside come with it and are not named,
+    since a link may replace them in the meantime."""
     directory = found.roots[0]
     found.roots.extend(path for path in (top, *own) if not path.is_relative_to(directory))
     if not own.common.is_relative_to(directory):
@@ -187,12 +189,12 @@ def _wall(directory: Path, found: _Reach) -> Wall | None:
     prefix = turn_tools.behind(directory, needed, writable)
     try:
         return walled.around(prefix, [*map(str, needed)])
-    except OSError as error:  # exchanged already
+    except OSError as error:  # already replaced
         raise GitError("failed", f"{error.filename}: {error.strerror}") from None
 
 
 def _theirs(path: Path, directory: Path, home: _Place | None) -> _Place | None:
-    """The top of the repository there and what is its own, where it is the turn's."""
+    """The repository's top and its own folders, or None if it is not the turn's."""
     real = Path(os.path.realpath(path))
     if real.is_relative_to(directory):
         return _own(real, directory)
@@ -206,7 +208,7 @@ def _theirs(path: Path, directory: Path, home: _Place | None) -> _Place | None:
 
 
 def _around(directory: Path) -> _Place | None:
-    """The repository that this directory lies in a worktree of."""
+    """The repository in one of whose worktrees this directory is."""
     for folder in (directory, *directory.parents):
         if os.path.lexists(folder / ".git"):
             return _own(folder, directory)
@@ -214,8 +216,8 @@ def _around(directory: Path) -> _Place | None:
 
 
 def _own(top: Path, directory: Path) -> _Place | None:
-    """The repository that is this directory's own. None for any other, and for one that takes
-    objects from where the turn itself cannot read."""
+    """The repository at `top`. None if it is not that directory's own, or if it borrows objects
+    from a place that the turn itself cannot read."""
     try:
         own = owning.of(top)
         places = owning.borrowed(own.common)

@@ -1,6 +1,6 @@
 """Two versions of a commit, or a whole stack, as a diff like any other.
 
-What a rebase brought into a file is told from what the author changed there. See
+In each file, what a rebase brought in is distinguished from what the author changed. See
 docs/design/review.md#versions.
 """
 
@@ -28,8 +28,8 @@ MOST = 200  # files with texts in one answer
 
 
 class ComparedFile(texts.Record):
-    """`from_base`: the indices of those `edits` that the new base brought, not the author; `base`:
-    it brought all of them."""
+    """`from_base`: the indices of those `edits` that come from the new base, not from the author;
+    `base`: whether all of them do."""
 
     viewed: bool
     changed_since_viewed: bool
@@ -60,8 +60,8 @@ Comparison.__doc__ = "`from` is null where it is what `to` was made on."
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two commits with what differs between them. `commit`: the newer one as if the older one were
-    its parent; `base`: how what they were made on differs, in the same files."""
+    """Two commits and their differences. `commit`: the newer one as if the older one were its
+    parent; `base`: the differences of their parents, in the same files."""
 
     repository: Repository
     old: Commit | None
@@ -77,7 +77,7 @@ class Pair:
         return texts.Files(self.repository, self.commit, edits)
 
     def file(self, path: str | None) -> Changed:
-        """NotFound when both have it as it is."""
+        """The changed file of that path. NotFound if it is the same in both."""
         if path is None:
             raise Invalid('"path" is required')
         for changed in self.commit.files:
@@ -90,9 +90,9 @@ def since(
     project: str, repo: str, sha: str, old: str, *, to: str | None = None,
     whole: bool = False, contents: Any = "all",
 ) -> Comparison:  # fmt: skip
-    """What became of version `old`, in the current one or in `to`.
+    """What changed from version `old` to the current one, or to the version `to`.
 
-    Of the files that either version changes; `whole`: of those too that only the base changes.
+    Covers the files that either version changes; with `whole`, also those only the base changes.
     """
     asked = texts.wanted(contents)
     found = versions.family(repos.target_at(project, repo, sha))
@@ -116,7 +116,7 @@ def file(
     project: str, repo: str, sha: str, old: str, path: str | None, *,
     to: str | None = None, whole: bool = False,
 ) -> ComparedFile:  # fmt: skip
-    """One file of it with its contents."""
+    """One file of such a comparison, with its contents."""
     found = versions.family(repos.target_at(project, repo, sha))
     pair = _pair(found, old, to, whole=whole)
     changed = pair.file(path)
@@ -128,7 +128,7 @@ def image(
     project: str, repo: str, sha: str, old: str, *,
     path: str | None, side: str | None, to: str | None = None,
 ) -> tuple[bytes, str]:  # fmt: skip
-    """An image that differs, as the older or the newer one has it: its bytes and type."""
+    """An image that differs, from the older or the newer version: its bytes and type."""
     pair = two(project, repo, sha, old, to, whole=True)
     return images.of(pair.repository, pair.commit, path, side)
 
@@ -136,15 +136,16 @@ def image(
 def two(
     project: str, repo: str, sha: str, old: str, to: str | None = None, *, whole: bool = False
 ) -> Pair:
-    """Two versions of a commit. NotFound for what is no version, or is gone."""
+    """Two versions of a commit. NotFound if one is no version of it, or is gone."""
     return _pair(versions.family(repos.target_at(project, repo, sha)), old, to, whole=whole)
 
 
 def pair_of(
     repository: Repository, old: Commit | None, new: Commit, *, whole: bool, based: bool = True
 ) -> Pair:
-    """The two compared. Unless `whole`, of the files that one of the two changes; `based`: their
-    bases are compared too. GitError when git cannot say."""
+    """Compare two commits, in the files that either of them changes; with `whole` or without
+    `based`, in all files. With `based`, their parents are compared too. GitError if git cannot
+    answer."""
     mine = between.names([*(old.files if old else ()), *new.files])
     paths = None if whole or not based else mine
     there = old.sha if old else None
@@ -174,7 +175,7 @@ def _parent(found: Family, new: Commit) -> Commit | None:
 
 
 def _message(pair: Pair) -> MessageChange | None:
-    """Both messages where they differ."""
+    """Both messages if they differ, else None."""
     told = (f"{one.subject}\n\n{one.body}".strip() if one else "" for one in (pair.old, pair.new))
     old, new = told
     return None if old == new else {"old": clean(old), "new": clean(new)}
@@ -191,7 +192,7 @@ def _records(found: Family, pair: Pair, most: int) -> Iterator[ComparedFile]:
 
 
 class _Marks:
-    """Adds to each file what is known of it beside git: marks, and what the base brought."""
+    """Adds to each file what git does not know: viewed marks, and what the base brought in."""
 
     def __init__(self, found: Family, pair: Pair) -> None:
         self.pair = pair

@@ -1,4 +1,4 @@
-"""Text in the whole diff of a commit or a stack, whichever files a page has loaded."""
+"""Search the whole diff of a commit or a stack, whichever files a page has loaded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from review.stacks import repo as repos
 from review.stacks.compared import comparison, stack
 
 MOST = 500  # lines of one answer
-LONGEST = 200  # characters of the text that is looked for
-SHOWN, BEFORE = 240, 60  # characters of a line that are told, and of those before the text
+LONGEST = 200  # characters of the text to look for
+SHOWN, BEFORE = 240, 60  # characters shown of a line, and those before the hit
 
 
 class FoundLine(TypedDict):
-    """`line` is that of the side; `at` where the text begins in `text`, a part of the line."""
+    """`line` is its number on `side`; `text` is a part of the line, with the hit at index `at`."""
 
     path: str
     side: Literal["LEFT", "RIGHT"]
@@ -37,7 +37,7 @@ class Search(TypedDict):
 
 
 def in_commit(project: str, repo: str, sha: str, q: Any) -> Search:
-    """The lines of the commit's diff that hold the text."""
+    """The lines of the commit's diff that contain the text `q`."""
     query = _query(q)
     target = repos.target_at(project, repo, sha)
     shown = target.shown_commit
@@ -48,8 +48,8 @@ def since(
     project: str, repo: str, sha: str, old: str, q: Any, *, to: str | None = None,
     whole: bool = False,
 ) -> Search:  # fmt: skip
-    """The lines that hold the text in what differs between two versions, whoever changed them;
-    `whole`: in files that only the base changes, too."""
+    """The lines that contain the text `q` in the diff of two versions, whether the author or the
+    base changed them; with `whole`, also in files that only the base changes."""
     query = _query(q)
     pair = comparison.two(project, repo, sha, old, to, whole=whole)
     there = pair.old.sha if pair.old else None
@@ -59,7 +59,7 @@ def since(
 
 
 def in_stack(project: str, repo: str, n: str, q: Any) -> Search:
-    """The lines of the one diff of the stack that hold the text."""
+    """The lines of the stack's diff that contain the text `q`."""
     query = _query(q)
     whole = stack.span(project, repo, n)
     base = whole.base.sha if whole.base else None

@@ -1,4 +1,4 @@
-"""A stack read as one diff: from what its lowest commit was made on to its top."""
+"""A stack as one diff: from the parent of its lowest commit to its top."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from review.stacks.values import Repo, Stack
 
 
 class StackDiff(TypedDict):
-    """`base` is null where the stack begins with a root commit. `others`: commits of other stacks
-    that lie between its own, so that the diff holds them too; `trunk`: so it does what a merge
-    between them brought of the trunk."""
+    """`base` is null if the stack begins with a root commit. `others`: commits of other stacks
+    between its own, which the diff includes. `trunk`: whether the diff also includes what a merge
+    among these commits brought in from the trunk."""
 
     n: int
     title: str | None
@@ -55,7 +55,7 @@ class Span:
 
 
 def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> StackDiff:
-    """The files that a stack changes as a whole; texts of as many as are asked for, 200 at most."""
+    """The files that a stack changes as a whole; as many as asked for with texts, at most 200."""
     asked = texts.wanted(contents)
     found = span(project, repo, n)
     pair = found.pair
@@ -80,14 +80,14 @@ def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> StackDif
 
 
 def file(project: str, repo: str, n: str, path: str | None) -> texts.Record:
-    """One of these files with its contents."""
+    """One file of the stack's diff, with its contents."""
     pair = span(project, repo, n).pair
     (record,) = pair.files.whole([pair.file(path)])
     return record
 
 
 def span(project: str, repo: str, n: str) -> Span:
-    """NotFound for a stack that is not there, or of which no commit is left in the range."""
+    """The span of a stack. NotFound if it is unknown or none of its commits is in the range."""
     listed = projects.get(project)
     found = repos.load(listed, projects.repo(listed, repo), counts=True)
     if found.errors:
@@ -121,10 +121,11 @@ def _span(found: Repo, stack: Stack) -> Span:
 
 
 def _above(repository: Repository, span: Range, below: str, tip: str) -> tuple[str, bool]:
-    """What a stack with merges is compared with, and whether that leaves in what these brought of
-    the trunk: what of the trunk is in the tip, if that stands on `below`; else `below`."""
+    """The base to compare a stack with merges with, and whether its diff then includes what they
+    brought in from the trunk. The base is the trunk commit that the tip contains, if that descends
+    from `below`; else it is `below`."""
     merged = ranges.merge_base(repository, span.base_sha, tip) if span.base_sha else None
     common = ranges.merge_base(repository, merged, below) if merged else None
-    if merged is None or common == merged:  # nothing that is not below already
+    if merged is None or common == merged:  # `below` has it all already
         return below, False
     return (merged, False) if common == below else (below, True)

@@ -1,4 +1,4 @@
-"""Every sha that a commit had while it was reviewed, and which of them its reviewer knows.
+"""Every sha that a commit had while it was reviewed, and which of them its reviewer looked at.
 
 See docs/design/review.md#versions.
 """
@@ -23,12 +23,13 @@ from review.threads import commit_review, verdicts, viewed
 from review.threads.commit_review import CommitReview
 from review.threads.target import Target
 
-PARENT = "PARENT"  # stands where a version stands: what the other one was made on
+PARENT = "PARENT"  # used in place of a version: the parent of the other one
 
 
 class Version(TypedDict):
-    """`n` counts from 1, the oldest. What git has no more of is not `here`; then all is null that
-    only git knows. `looked`: whether the reviewer marked, said or judged something on it."""
+    """`n` counts from 1, the oldest. `here` is false if git no longer has the commit; then the
+    fields that only git knows are null. `looked`: whether the reviewer marked a file as viewed,
+    commented or gave a verdict on it."""
 
     n: int
     sha: str
@@ -42,8 +43,8 @@ class Version(TypedDict):
 
 
 class LastLook(TypedDict):
-    """The version of the reviewer's last look; `changed`: whether the commit's own change is
-    another one now."""
+    """The version of the reviewer's last look; `changed`: whether the commit's own change differs
+    since."""
 
     sha: str
     n: int
@@ -57,8 +58,7 @@ class Versions(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The versions of one commit, the youngest first, and those on which its reviewer did
-    anything."""
+    """The versions of one commit, newest first, and those on which its reviewer did anything."""
 
     target: Target
     shown: CommitReview
@@ -70,7 +70,7 @@ class Family:
         return self.target.shown_commit.sha
 
     def named(self, name: str) -> str:
-        """The version that a full or short sha names. NotFound when none does, or several."""
+        """The version that a full or short sha names. NotFound if it names none, or several."""
         wanted = name.lower()
         hits = [sha for sha in self.shas if sha.startswith(wanted)] if len(wanted) >= 4 else []
         if len(hits) != 1:
@@ -82,7 +82,7 @@ class Family:
         return hits[0]
 
     def commit(self, sha: str) -> Commit:
-        """NotFound when git has it no more."""
+        """The commit of a version. NotFound if git no longer has it."""
         if sha == self.current:
             return self.target.shown_commit
         try:
@@ -96,13 +96,13 @@ class Family:
 
 
 def versions(project: str, repo: str, sha: str) -> Versions:
-    """All versions of a commit, the oldest first, and the one of the reviewer's last look."""
+    """All versions of a commit, oldest first, and the one of the reviewer's last look."""
     found = family(repos.target_at(project, repo, sha))
     return {"versions": listed(found), "since": _since(found)}
 
 
 def listed(found: Family) -> list[Version]:
-    """The oldest first."""
+    """The versions as clients read them, oldest first."""
     gone = objects.missing(found.target.repository, found.shas)
     shorts = wire.shorts(found.shas)
     return [
@@ -133,8 +133,8 @@ def _version(found: Family, n: int, sha: str, short: str, *, here: bool) -> Vers
 
 
 def _looked(target: Target, shas: Sequence[str]) -> frozenset[str]:
-    """Those whose file says something of the reviewer that no older one does: a file that takes
-    another one over copies what it says."""
+    """The versions whose file has an act of the reviewer that no older one has. A file that takes
+    over another one copies its acts."""
     me = reviewer.me().id
     known: set[Hashable] = set()
     found = set()
@@ -156,8 +156,8 @@ def _acts(target: Target, sha: str, me: str) -> set[Hashable]:
 
 
 def _since(found: Family) -> LastLook | None:
-    """The youngest version before the current one that was looked at; None once the current one
-    was read to its end."""
+    """The newest version before the current one that the reviewer looked at. None if there is none,
+    if it is gone, or if the current one was read to its end."""
     older = found.shas[found.shas.index(found.current) + 1 :]
     last = next((sha for sha in older if sha in found.looked), None)
     if last is None or _read(found) or not objects.exists(found.target.repository, last):
@@ -167,7 +167,7 @@ def _since(found: Family) -> LastLook | None:
 
 
 def _read(found: Family) -> bool:
-    """Whether every file of it is marked as viewed, or it was judged as it is shown."""
+    """Whether every file of the current version is viewed, or the reviewer judged it as it is."""
     me, target = reviewer.me().id, found.target
     mine = (one for one in found.shown.review.verdicts if one.author == me)
     if any(one.sha == target.commit.sha and not verdicts.is_changed(target, one) for one in mine):
@@ -177,7 +177,7 @@ def _read(found: Family) -> bool:
 
 
 def _changed(found: Family, old: str) -> bool:
-    """Whether two versions make different changes, whatever they are made on."""
+    """Whether the current version's own change differs from that of `old`, parents aside."""
     repository = found.target.repository
     was = diff.change_digest(repository, history.commit(repository, old))
     return was != diff.change_digest(repository, found.target.shown_commit)

@@ -17,13 +17,13 @@ from review.git.diffs.diff import Edit
 from review.git.repository import Repository
 from review.stacks.contents import generated
 
-DIGITS = 6  # of `contents`, at most
-FEW = 200  # files of a commit all of whose folders are looked at
+DIGITS = 6  # most digits of `contents`
+FEW = 200  # files of a commit up to which all folders' attributes are read
 Wanted = Literal["all", "none"] | int
 
 
 class Record(TypedDict):
-    """One file, review marks aside."""
+    """One file, without review marks."""
 
     path: str
     old_path: str | None
@@ -48,7 +48,7 @@ Told = Iterator[tuple[str, tuple[Edit, ...]]]
 
 
 def wanted(asked: Any) -> Wanted:
-    """Of which files texts are shown: "all", "none", or the number of files. Invalid otherwise."""
+    """Which files are shown with texts: "all", "none", or how many. Invalid otherwise."""
     if asked in ("all", "none"):
         return cast("Wanted", asked)
     digits = str(asked)
@@ -58,8 +58,8 @@ def wanted(asked: Any) -> Wanted:
 
 
 class Files:
-    """The changed files of one commit as the wire shows them, review marks aside. Git is not asked
-    for `edits` that are known."""
+    """The changed files of one commit as clients read them, without review marks. Known `edits` can
+    be passed in; then git is not asked for them."""
 
     def __init__(self, repository: Repository, commit: Commit, edits: Edits | None = None) -> None:
         self.repository = repository
@@ -70,7 +70,7 @@ class Files:
     def whole(self, files: Sequence[Changed]) -> Iterator[Record]:
         """These files with contents and edits, in their order, one at a time in memory.
 
-        Git sets out at once, and works until the first one is asked for.
+        Git starts at once, and works before the first file is asked for.
         """
         if self.edits is not None:
             known = [(file.path, self.edits[file.path]) for file in files]
@@ -88,7 +88,7 @@ class Files:
             for file in files:
                 sides = dict(next(texts) for _ in file.blobs)
                 yield self._record(file, _taken(told, file.path, early), sides)
-            next(texts, None)  # nothing: at their end the process is given back
+            next(texts, None)  # yields nothing, but lets the process be reused
 
     def bare(self, file: Changed, *, deep: bool = False) -> Record:
         """A file without contents and edits. `deep`: attributes of its own folder count too."""
@@ -118,7 +118,7 @@ class Files:
         new = texts.get(file.new_oid) if file.new_oid else None
         shown = self.bare(file, deep=True)
         shown["truncated"] = False
-        shown["edits"] = cast("list[list[int]]", _of_texts(file, edits))  # as JSON has them
+        shown["edits"] = cast("list[list[int]]", _of_texts(file, edits))  # lists in JSON
         shown["binary"] = any(side is not None and objects.is_binary(side) for side in (old, new))
         if shown["binary"]:
             return shown
@@ -130,7 +130,7 @@ class Files:
             return shown
         shown["generated"] = shown["generated"] or generated.by_header(present)
         (shown["old"], was), (shown["new"], now) = map(_text, (old, new))
-        rank = ("unknown", "windows-1252", "utf-8")  # the worse of two that differ
+        rank = ("unknown", "windows-1252", "utf-8")  # the first one that a side has
         shown["encoding"] = next(one for one in rank if one in (was, now))
         return shown
 
@@ -139,7 +139,7 @@ class Files:
         return generated.by_name(file.path) if said is None else said
 
     def _look_ahead(self, files: Sequence[Changed]) -> None:
-        """The trees that attributes are looked up in, read together; they are remembered."""
+        """Read all trees in which attributes are looked up together; they are cached."""
         paths = {_attributes_of(file.path.rpartition("/")[0]) for file in files}
         objects.entries(self.repository, self.commit.sha, paths)
 
@@ -156,7 +156,7 @@ def _attributes_of(folder: str) -> str:
 
 
 def complete(record: Record) -> bool:
-    """Whether nothing is left out of a file because an object is missing, which may arrive."""
+    """False if a text is left out because its object is missing, which may still arrive."""
     if record["truncated"] or record["binary"]:
         return True
     sides = (
@@ -167,7 +167,7 @@ def complete(record: Record) -> bool:
 
 
 def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
-    """The edits of the next file. `early` keeps those that came before their turn."""
+    """The edits of the next file. `early` keeps those that arrive before their turn."""
     while path not in early:
         found = next(told, None)
         if found is None:
@@ -177,10 +177,10 @@ def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
 
 
 def _of_texts(file: Changed, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """Edits that lead from the text of one side to that of the other.
+    """Edits that turn the text of one side into that of the other.
 
-    Git tells of a submodule as of a file of one line, and of a file that changes its type as of a
-    deleted and an added one.
+    Git reports a submodule as a one-line file, and a file that changes its type as a deleted and an
+    added one.
     """
     if file.status != "type" and not file.is_submodule:
         return edits

@@ -1,7 +1,7 @@
-"""Patterns of .gitattributes, matched in a time that no pattern can blow up.
+"""Patterns of .gitattributes, matched in bounded time whatever the pattern.
 
-Without a slash a pattern matches the name in any folder; `**/` is any folders, `**` anything,
-`*` anything within one name, `?` and `[...]` one character of it.
+A pattern without a slash matches the name in any folder. `**/` matches any folders, `**` anything,
+`*` anything within one name, `?` and `[...]` one character of a name.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-FEW = 2  # wildcards that a backtracking expression settles in a square of the length
-SHORT = 500  # characters of a path of which a square is little
-WALK = 50  # times as long as the expression takes, at most
+FEW = 2  # wildcards that a backtracking expression matches in quadratic time
+SHORT = 500  # characters of a path for which quadratic time is short
+WALK = 50  # how many times longer than the expression a walk takes, at most
 ANY = re.compile(".", re.DOTALL)
 NO_SLASH = re.compile("[^/]")
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One character, `many` of them, or any `folders`; `test` says which characters."""
+    """One character, `many` of them, or any `folders`; `test` matches its characters."""
 
     kind: Literal["one", "many", "folders"]
     test: re.Pattern[str]
@@ -28,7 +28,7 @@ class _Part:
 
 
 class Glob:
-    """One pattern, over the path below the folder of its file."""
+    """One pattern, matched against a path relative to the folder of its file."""
 
     def __init__(self, text: str) -> None:
         text = text.removeprefix("/") if "/" in text else f"**/{text}"
@@ -50,8 +50,8 @@ class Glob:
         return self._walk(path)
 
     def _walk(self, path: str) -> bool:
-        """All ways at once, a bit for each part that may come next, so that the time is the path's
-        length whatever the pattern is."""
+        """Follow all alternatives at once, with a bit for each part that may come next, so that the
+        time depends on the path's length, whatever the pattern."""
         wild = self._many | self._folders
         here = self._reached(1, wild)
         for char in path:
@@ -71,14 +71,14 @@ class Glob:
 
     @staticmethod
     def _reached(here: int, wild: int) -> int:
-        """With what follows where these wildcards take nothing more."""
+        """Add the parts that may come next if these wildcards match nothing more."""
         while (more := here | (here & wild) << 1) != here:
             here = more
         return here
 
 
 def _next(text: str) -> tuple[_Part, str]:
-    """The first element of a pattern, and its rest."""
+    """The first element of a pattern, and the rest of the pattern."""
     if text.startswith("**/"):
         while text.startswith("**/"):
             text = text[3:]
@@ -100,7 +100,7 @@ def _one(expression: str) -> _Part:
 
 
 def _set(inside: str) -> _Part:
-    """`[abc]`, `[a-z]`, `[!a]`; a set that makes no sense matches nothing."""
+    """`[abc]`, `[a-z]`, `[!a]`; an invalid set matches nothing."""
     inner = inside.replace("\\", "\\\\").replace("[", "\\[").replace("&&", "&\\&")
     expression = f"(?!/)[{'^' + inner[1:] if inner[0] in '!^' else inner}]"
     try:

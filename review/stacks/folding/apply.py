@@ -1,4 +1,4 @@
-"""Apply suggestions: one fixup commit for the commit they stand on, on top of its branch.
+"""Apply suggestions: one fixup commit for the commit that they are on, on top of its branch.
 
 See docs/design/review.md#apply-and-fold.
 """
@@ -35,7 +35,7 @@ FILES = ("100644", "100755")
 
 
 class Applied(TypedDict):
-    """`sha` is the fixup commit, `branch` where it was made, `threads` what it answers."""
+    """`sha` is the fixup commit, made on `branch`; `threads` those whose suggestion it applies."""
 
     sha: str
     subject: str
@@ -46,7 +46,7 @@ class Applied(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class NamedSuggestion:
-    """One suggestion that a caller names: by default the last one of the thread."""
+    """A suggestion that a caller names; by default one of the newest comment that has any."""
 
     thread: str
     comment: str | None = None
@@ -54,7 +54,7 @@ class NamedSuggestion:
 
 
 def asked(value: Any) -> list[NamedSuggestion]:
-    """What was sent as `suggestions`. Invalid with field, reason and fix."""
+    """Parse the `suggestions` of a request. Invalid names field, reason and fix."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST:
         raise Invalid(f'"suggestions" must be a list of 1 to {MOST} of {{thread, comment, block}}')
     found = [_asked(one, at) for at, one in enumerate(value)]
@@ -79,7 +79,7 @@ def _asked(value: Any, at: int) -> NamedSuggestion:
 
 
 def apply(project: str, repo: str, sha: str, wanted: Sequence[NamedSuggestion]) -> Applied:
-    """One `fixup!` commit with all of them. NotFound; Conflict, with nothing changed."""
+    """Make one `fixup!` commit with all suggestions. NotFound; Conflict, with nothing changed."""
     with grounds.held(project, repo, lambda found: _stack_of(found, sha)) as ground:
         item = repos.find(ground.found, sha)
         if item.fixed:
@@ -117,7 +117,7 @@ def _stack_of(found: Repo, sha: str) -> Stack | None:
 
 
 def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str, Edit]:
-    """Path and lines of the branch as it is now. Conflict when the lines are others by now."""
+    """Path and edit on the branch as it is now. Conflict if the lines have changed since."""
     thread = commit_review.of(target).review.thread(wanted.thread)
     lines = _suggested(thread, wanted)
     (here,) = placing.place(target, [thread])
@@ -144,7 +144,7 @@ def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str,
 
 
 def _suggested(thread: Thread, wanted: NamedSuggestion) -> tuple[str, ...]:
-    """The lines of the suggestion. NotFound when the comment has none."""
+    """The lines of the suggestion. NotFound if there is none."""
     comments = [thread.comment(wanted.comment)] if wanted.comment else thread.comments[::-1]
     for comment in comments:
         found = suggestions.blocks(comment.body)
@@ -156,7 +156,7 @@ def _suggested(thread: Thread, wanted: NamedSuggestion) -> tuple[str, ...]:
 
 
 def _standing(target: Target, thread: Thread, here: Placed) -> Thread:
-    """The thread as if it were written where it stands now."""
+    """The thread as if it had been written at its current place."""
     place = (here.path, here.side, here.line, here.start_line, here.start_side)
     return replace(
         thread, path=here.path, side=here.side, line=here.line, start_line=here.start_line,
@@ -165,7 +165,7 @@ def _standing(target: Target, thread: Thread, here: Placed) -> Thread:
 
 
 def _meant(target: Target, thread: Thread) -> list[str] | None:
-    """The lines it was made for; None when nobody knows them any more."""
+    """The lines that the suggestion was made for; None if they can no longer be found."""
     assert thread.path is not None
     assert thread.line is not None
     start, anchor = thread.start_line or thread.line, thread.anchor
@@ -209,7 +209,7 @@ def _change(ground: Ground, path: str, edits: Sequence[Edit]) -> Change:
 
 
 def _subject(ground: Ground, sha: str, subject: str) -> str:
-    """`fixup! <subject>`, or by the sha where the subject means another commit."""
+    """`fixup! <subject>`, or with the sha if the subject would mean another commit."""
     chain = [*ground.chain]
     roots = {fold.sha: fold.target for fold in autosquash.folds(chain)}
     named = f"fixup! {subject}"
@@ -219,7 +219,7 @@ def _subject(ground: Ground, sha: str, subject: str) -> str:
 
 
 def _committed(ground: Ground, changes: Sequence[Change], subject: str) -> str:
-    """Make the commit and move the branch, with the work tree that has it checked out."""
+    """Make the commit and move the branch, and update the work tree that has it checked out."""
     repository = ground.repository
     tree = writing.tree(repository, ground.tip, {one.path: one.new for one in changes})
     who = grounds.committer(repository)

@@ -1,4 +1,4 @@
-"""The work tree that has the branch checked out follows a new commit: files, index and ref at once.
+"""Move a checked-out branch to a new commit along with its work tree: files, index, ref at once.
 
 See docs/design/review.md#apply-and-fold.
 """
@@ -40,15 +40,15 @@ class Change:
 
 
 class Checkout:
-    """Takes some changed files into one work tree."""
+    """Brings some changed files into one work tree."""
 
     def __init__(self, repository: Repository, tree: Worktree, changes: Sequence[Change]) -> None:
         self.repository, self.tree, self.changes = repository, tree, changes
         self.root = Path(os.path.realpath(tree.path))
 
     def follow(self, move: Move, why: str) -> None:
-        """Take over the files and the index entries, move the branch. Conflict, with all as it was,
-        when one of the files is not as the branch has it; GitError."""
+        """Write the files and the index entries, and move the branch. Conflict, with nothing
+        changed, if one of the files is not as on the branch; GitError."""
         keeping.refuse_detours(self.repository)
         mine = shadow.opened(self.root)
         if mine is None:
@@ -77,7 +77,7 @@ class Checkout:
                 raise self._dirty(change, "has changes that are staged")
 
     def _placed(self, mine: Shadow, n: int, change: Change) -> dict[str, Any]:
-        """What comes to a path, as handover takes it: in the ends and with the mode it has."""
+        """A file's new content as handover takes it, with the line ends and mode it has now."""
         now = self._now(mine, change)
         source = mine.dir / f"source-{n}"
         source.write_bytes(_ends(now.data, change)(change.after))
@@ -101,8 +101,8 @@ class Checkout:
 
 
 def _ends(now: bytes, change: Change) -> Callable[[bytes], bytes]:
-    """How bytes of the branch are written there: as they are, or with the line ends of a checkout
-    that converts them. Conflict when the file is neither."""
+    """How bytes of the branch are written to this file: as they are, or with CRLF if the checkout
+    converts line ends. Conflict if the file is neither."""
     if now in (change.before, change.after):
         return lambda data: data
     if b"\r" not in change.before and now in (_crlf(change.before), _crlf(change.after)):

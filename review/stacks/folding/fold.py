@@ -1,8 +1,8 @@
-"""Fold the fixups of a stack into what they mend, and take that back.
+"""Fold the fixups of a stack into the commits they amend, and undo that.
 
-Everything is made before anything moves, and the end must be what it was, file for file: so no
-index and no work tree has to follow, and what fails has changed nothing.
-See docs/design/review.md#apply-and-fold.
+All objects are written before any ref moves, and the final tree must be the same as before, file
+for file. So no index and no work tree has to be updated, and a failure changes nothing. See
+docs/design/review.md#apply-and-fold.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from review.stacks.folding import ground as grounds
 from review.stacks.folding.ground import Ground
 from review.stacks.values import Repo, Stack
 
-DAYS = 30  # of what a fold keeps, where checkpoints are off
-SHOWN = 10  # files of a sentence
+DAYS = 30  # for which a fold's refs are kept if checkpoints are off
+SHOWN = 10  # files named in a message
 
 
 class MovedBranch(TypedDict):
@@ -38,7 +38,7 @@ class MovedBranch(TypedDict):
 
 
 class Folded(TypedDict):
-    """`id` names the fold for `undo`; `folded` counts the commits that are part of others now."""
+    """`id` names the fold for `undo`; `folded` counts the commits that were folded into others."""
 
     id: str
     at: str | None
@@ -47,7 +47,7 @@ class Folded(TypedDict):
 
 
 def fold(project: str, repo: str, n: int) -> Folded:
-    """Fold what amends the commits of stack `n`. NotFound; Conflict with what stands in the way."""
+    """Fold the fixups of the commits of stack `n`. NotFound; Conflict with what prevents it."""
     with grounds.held(project, repo, lambda found: _stack(found, n)) as ground:
         stack = _stack(ground.found, n)
         within = set(stack.commits)
@@ -66,7 +66,7 @@ def fold(project: str, repo: str, n: int) -> Folded:
 
 
 def undo(project: str, repo: str, fold: Any) -> Folded:
-    """Put every branch of a fold back to where it was. Conflict when one has moved on since."""
+    """Move every branch of a fold back to where it was. Conflict if one has moved on since."""
     if not isinstance(fold, str):
         raise Invalid('"id" is required: that of a fold')
     with grounds.held(project, repo, lambda now: _stack_of(now, fold)) as ground:
@@ -92,14 +92,14 @@ def _stack(found: Repo, n: int) -> Stack:
 
 
 def _stack_of(found: Repo, fold: str) -> Stack | None:
-    """The stack of a chat whose branch that fold moved; None where it moved no such."""
+    """The stack of a chat's branch that this fold moved; None if it moved no such branch."""
     kept = keeping.moves(found.refs.ours) if found.refs else {}
     moved = {move.branch for move in kept.get(fold, [])}
     return next((stack for stack in found.stacks if stack.branch in moved), None)
 
 
 def _nothing(ground: Ground, stack: Stack) -> str:
-    """Why there is nothing to fold, in words."""
+    """Why there is nothing to fold, as a sentence."""
     loose = [
         one.subject
         for sha in stack.commits
@@ -114,7 +114,7 @@ def _nothing(ground: Ground, stack: Stack) -> str:
 
 
 def _replayed(ground: Ground, folds: Sequence[Fold]) -> Replayed:
-    """The chain from the lowest target on. Conflict when it cannot be made, or ends otherwise."""
+    """Replay the chain from the lowest target on. Conflict if it fails or ends in another tree."""
     targets = {one.target for one in folds}
     shas = [one.sha for one in ground.chain]
     first = min(shas.index(target) for target in targets)
@@ -145,7 +145,7 @@ def _clash(ground: Ground, sha: str, paths: list[str]) -> Conflict:
 
 
 def _moves(ground: Ground, made: Replayed) -> list[Move]:
-    """Every branch that ends in the chain follows, the lower ones of a stack too."""
+    """The moves of all branches that end in the chain, also at lower commits of a stack."""
     assert ground.found.refs is not None
     return [
         Move(ref, sha, made.made[sha])
@@ -178,7 +178,7 @@ def _moved_on(move: Move, fold: str, now: str | None) -> str:
 
 
 def drop_old(slugs: Iterable[str]) -> None:
-    """Take away what folds in these projects kept, once it is old: at the start of the server."""
+    """Delete the old refs of folds in these projects; called when the server starts."""
     for slug in slugs:
         with suppress(NotFound):
             for entry in projects.get(slug).repos:

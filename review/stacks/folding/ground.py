@@ -1,4 +1,4 @@
-"""What apply and fold stand on: the branch a repo's range ends at, held still while they work."""
+"""What apply and fold work on: the branch that a repo's range ends at, under a lock."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from review.stacks.values import Repo, Stack
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """`ref` is the full name of the branch, `chain` what can be made again of it, oldest first."""
+    """`ref` is the branch's full name, `chain` its commits that can be rewritten, oldest first."""
 
     found: Repo
     repository: Repository
@@ -42,8 +42,8 @@ class Ground:
 
 @contextmanager
 def held(project: str, repo: str, choose: Callable[[Repo], Stack | None]) -> Iterator[Ground]:
-    """The ground as it is now, of the stack that is chosen; one at a time per repository. NotFound,
-    Conflict, GitError."""
+    """The current ground of the chosen stack, under a lock of the repository. NotFound, Conflict,
+    GitError."""
     listed = projects.get(project)
     entry = projects.repo(listed, repo)
     before = repos.load(listed, entry)
@@ -77,7 +77,7 @@ def _unread(found: Repo) -> str:
 
 
 def check_moves(ground: Ground, moves: Sequence[Move]) -> None:
-    """Conflict when a branch cannot be moved without a work tree noticing more than a new sha."""
+    """Conflict if a move would disturb an operation in progress, or change a work tree's files."""
     if why := worktrees.held(ground.trees, [move.ref for move in moves]):
         raise Conflict(why, code="under_way")
     shas = {sha for move in moves for sha in (move.before, move.after)}
@@ -93,7 +93,7 @@ def check_moves(ground: Ground, moves: Sequence[Move]) -> None:
 
 
 def committer(repository: Repository) -> bytes:
-    """Who makes commits there now, as git writes it: the user, else the reviewer."""
+    """The committer line for new commits there: the user's identity, else the reviewer's."""
     try:
         return command.run(repository.path, "var", "GIT_COMMITTER_IDENT").strip()
     except GitError as error:

@@ -1,4 +1,4 @@
-"""What a page may offer: fixups that could be folded, a fold that could be undone. Runs nothing."""
+"""What a page may offer: fixups that could be folded, a fold that could be undone. Runs no git."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class LastFold(TypedDict):
 
 
 def branch_of(found: Repo, stack: Stack | None = None) -> tuple[str, str] | None:
-    """The local branch that the stack ends at, full name and sha: that of a chat for its commits,
-    else the one the range ends at. None where it is none."""
+    """Full name and sha of the local branch that the stack ends at: a chat's branch for its own
+    stack, else the one that the range ends at. None if that is no local branch."""
     if found.range is None or found.refs is None:
         return None
     head = found.range.head
@@ -33,7 +33,7 @@ def branch_of(found: Repo, stack: Stack | None = None) -> tuple[str, str] | None
 
 
 def chain(found: Repo, tip: str) -> list[Commit]:
-    """What can be made again below `tip`, oldest first: never what has landed as it is."""
+    """The commits up to `tip` that can be rewritten, oldest first; none that landed unchanged."""
     own = {sha: item.commit for sha, item in found.by_sha.items() if not item.fixed}
     return autosquash.chain(own, tip)
 
@@ -51,7 +51,7 @@ def fixups(found: Repo) -> Counter[int]:
 
 
 def last_fold(found: Repo) -> LastFold | None:
-    """The newest fold after which its branch has not moved."""
+    """The newest fold whose branch has not moved since, or None."""
     if found.refs is None or not found.refs.ours:
         return None
     tips = {branch_of(found), *(branch_of(found, stack) for stack in found.stacks)}

@@ -1,4 +1,4 @@
-"""What a ```suggestion block asks for: these lines instead of the ones its thread is about."""
+"""What a ```suggestion block asks for: its lines instead of those that its thread is about."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Edit:
 
 
 def blocks(body: str) -> list[tuple[str, ...]]:
-    """The lines of each suggestion of a comment; one that is not closed ends with the comment."""
+    """The lines of each suggestion in a comment; an unclosed block ends with the comment."""
     found = markdown.blocks(body, markdown.SUGGESTION)
     return [tuple(text.removesuffix("\n").split("\n") if text else ()) for text in found]
 
 
 def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
-    """The file with all of them. Conflict when two meet, or its encoding cannot hold one."""
+    """The file with all edits applied. Conflict if two overlap, or its encoding cannot hold one."""
     mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     lines = _split(data.removeprefix(mark))
     encoding = _encoding(data, name)
@@ -42,26 +42,26 @@ def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
 
 
 def plain(lines: Sequence[str]) -> list[str]:
-    """Lines as they are compared: without the ends and the mark of a file, which stay as they are
-    whatever a suggestion says."""
+    """The lines for a comparison: without line ends and byte order mark, which a suggestion never
+    changes."""
     return [line.removeprefix("\ufeff").removesuffix("\r") for line in lines]
 
 
 def stands(lines: Sequence[str], wanted: Sequence[str], line: int) -> bool:
-    """Whether these lines hold the wanted ones where `line`, from 1, is one of them."""
+    """Whether `lines` contain the wanted ones in a place that includes `line`, counted from 1."""
     held, count = plain(lines), len(wanted)
     starts = range(max(0, line - count), line)
     return count > 0 and any(held[at : at + count] == plain(wanted) for at in starts)
 
 
 def _split(data: bytes) -> list[bytes]:
-    """Lines with their ends, as git counts them."""
+    """The lines with their ends, split as git counts them."""
     parts = data.split(b"\n")
     return [part + b"\n" for part in parts[:-1]] + [part for part in parts[-1:] if part]
 
 
 def _lines(edit: Edit, lines: Sequence[bytes], encoding: str, name: str) -> list[bytes]:
-    """The new lines, ended as the old ones are, or where those have no end, as the line above."""
+    """The new lines, with the line end of the old ones or, if they have none, of the line above."""
     ended = next((one for one in reversed(lines[: edit.first]) if one.endswith(b"\n")), b"\n")
     end = b"\r\n" if ended.endswith(b"\r\n") else b"\n"
     try:

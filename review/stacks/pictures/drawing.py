@@ -1,7 +1,7 @@
 """The pen of the pictures: SVG elements as text, every value escaped, colours by role.
 
-Colours stand as attributes, so a page whose policy drops styles still shows the light picture;
-the one style sheet only turns them over where a dark page shows it.
+Colours are attributes, so that a page whose policy drops styles still shows the light picture. The
+one style sheet only replaces them where a dark page shows it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ DARK = {
 }  # fmt: skip
 SIZE = 12.0
 UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # for XML 1.0
-TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # turns the direction of what comes after it
+TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # changes the direction of the text after it
 Value = str | float
 
 
 def clean(text: str) -> str:
-    """One line that XML can hold."""
+    """The text as one line that XML can hold."""
     return " ".join(UNFIT.sub("\ufffd", TURNING.sub("", text)).split())
 
 
 def element(name: str, values: Mapping[str, Value], inner: str = "") -> str:
-    """One element; `inner` is markup already. Numbers lose their needless digits."""
+    """One element; `inner` is markup already. Numbers are written without needless digits."""
     attributes = "".join(f" {key}={quoteattr(_value(value))}" for key, value in values.items())
     return f"<{name}{attributes}>{inner}</{name}>" if inner else f"<{name}{attributes}/>"
 
@@ -84,7 +84,7 @@ def text(
     end: bool = False,
     mono: bool = False,
 ) -> str:
-    """Words on the base line `y`; `end` puts their end at `x`."""
+    """Words on the baseline `y`; with `end`, they end at `x`."""
     values: dict[str, Value] = {"x": x, "y": y, **fill(role)}
     if size != SIZE:
         values["font-size"] = size
@@ -115,7 +115,7 @@ def dot(x: float, y: float, status: str) -> str:
 
 
 def document(width: float, height: float, label: str, parts: Iterable[str]) -> str:
-    """The whole picture on its own paper, so that it reads on white and on black."""
+    """The whole picture on its own paper, so that it is readable on white and on black."""
     border = element(
         "rect",
         {"x": 0.5, "y": 0.5, "width": width - 1, "height": height - 1, "rx": 10}

@@ -1,8 +1,8 @@
-"""Scripts that the shipped fonts lack: drawn by fonts of the machine, and told where it has none.
+"""Scripts that the shipped fonts lack: drawn with the machine's fonts, reported if it has none.
 
-A renderer that is left to find a font within a text garbles Hindi, drops joined emoji and takes
-Latin letters from what it finds too. So each run of such a script becomes a text of its own, in
-its place; how wide it is, is measured where it is drawn.
+A renderer that has to find a font in the middle of a text garbles Hindi, drops joined emoji and
+takes Latin letters from that font too. So each run of such a script becomes its own text element,
+in its place; its width is measured by drawing it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from review.stacks.pictures import drawing as pen
 
 TEXT = re.compile(r'<text x="([0-9.]+)"((?:(?!text-anchor)[^>])*)>([^<]+)</text>')
 SIZE = re.compile(r'font-size="([0-9.]+)"')
-LINE, WIDE = 20, 1000  # px of what is measured: each run twice in a line
-MOST = 80  # runs that are measured; others take what their letters take as a rule
-ACROSS = WIDE // LINE  # characters that are looked for in one line
-NOWHERE = "\U0010fffd"  # in no font: what is drawn like it is drawn as a box
+LINE, WIDE = 20, 1000  # px of the sheet for measuring: each run is twice in a line
+MOST = 80  # runs that are measured; the width of others is estimated from their letters
+ACROSS = WIDE // LINE  # characters tested in one line
+NOWHERE = "\U0010fffd"  # in no font: a character drawn like it has no glyph
 
 Render = Callable[[str], bytes]
 Run = tuple[str, str, bool]  # words, families, bold
@@ -51,7 +51,7 @@ def _runs(text: re.Match[str]) -> Iterator[Run]:
 
 
 def _parts(text: re.Match[str], known: Mapping[Run, float]) -> Iterator[str]:
-    """The text, run by run from its left."""
+    """One text as a text element per run, from the left."""
     x, bold = float(text[1]), "bold" in text[2]
     font = metrics.BOLD if bold else metrics.SANS
     size = float(found[1]) if (found := SIZE.search(text[2])) else pen.SIZE
@@ -69,12 +69,12 @@ def _text(x: float, attributes: str, words: str, family: str | None) -> str:
 
 
 def _stands(char: str) -> bool:
-    """Whether it is drawn by itself, not upon another."""
+    """Whether the character is drawn by itself, not combined with another."""
     return unicodedata.category(char) not in {"Mn", "Mc", "Me", "Cf"}
 
 
 def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tuple[list[float], str]:
-    """How wide each run is, in ems, and which characters are drawn as the first of them is."""
+    """The width of each run in ems, and which characters are drawn like the first of them."""
     below = LINE * len(runs)
     spots = [(LINE * (n % ACROSS), below + LINE * (n // ACROSS)) for n in range(len(chars))]
     high = below + LINE * (len(chars) // ACROSS + 1)
@@ -101,7 +101,8 @@ def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tupl
         return ink.crop((left, top, right, bottom))
 
     def wide(n: int) -> float:
-        """Where it begins is as far from its ink in both: the rest of the line is its width."""
+        """The width of a run, drawn from the left edge and again up to the right edge: its ink
+        begins equally far from its start in both, so the distance gives the width."""
         left, right = (box(x, LINE * n, WIDE / 2).getbbox() for x in (0, WIDE / 2))
         return WIDE / 2 - (right[0] - left[0]) / zoom if left and right else 0
 

@@ -1,8 +1,8 @@
 """Pictures of stacks: the project detail drawn as SVG, and that SVG as PNG.
 
-A picture is made from the JSON of the project detail alone. It stands on its own paper: in a
-README on a white or a black page it reads the same, and where the page is dark and tells so, the
-paper turns dark with it. A PNG cannot turn and is always light.
+A picture is made only from the JSON of the project detail. It has its own paper, so that it reads
+the same in a README on a white or a black page; where the page reports that it is dark, the paper
+turns dark too. A PNG cannot change and is always light.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from review.stacks.pictures import foreign
 from review.stacks.pictures.sheet import MINUS, SCALES, Columns, Part, Row, Sheet, Stack, count
 
 ZOOM = 2
-MOST_ROWS = 200  # a PNG of them takes about 50 MB while it is drawn
+MOST_ROWS = 200  # a PNG of so many takes about 50 MB while it is drawn
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 SCOPES = ("project", "repo", "stack")
 CACHED = 64
@@ -52,11 +52,11 @@ def svg(
     title: bool = True,
     narrow: bool = False,
 ) -> str:
-    """The picture of what `scope` holds; the commit `sha` of `repo` is marked. Invalid otherwise.
+    """The picture of `scope`, with commit `sha` of `repo` marked. Invalid for a bad scope or scale.
 
     `title=False` drops the project's title and the line of counts; `narrow` makes it 320 wide
-    instead of 680, without the numbers of each commit. Of a project with more than
-    200 commits the 200 around the marked one are drawn, and the others counted.
+    instead of 680, without the numbers of each commit. Of more than 200 commits, the 200 around the
+    marked one are drawn, and the others counted.
     """
     if scope not in SCOPES:
         raise Invalid('"scope" must be project, repo or stack')
@@ -73,7 +73,7 @@ def svg(
 
 
 def png(picture: str) -> PNG:
-    """The SVG at twice its size, kept in memory by the SVG's hash."""
+    """The SVG as a PNG of twice its size, cached by the SVG's hash."""
     key = hashlib.sha256(picture.encode()).digest()
     drawn = _drawn.get(key)
     if drawn is None:
@@ -130,7 +130,7 @@ def _row(commit: Detail, current: bool) -> Row:
 
 
 def _judged(verdicts: Sequence[Detail]) -> tuple[str, str]:
-    """What the verdicts come to: a request for changes before an approval, a stale one says so."""
+    """The verdicts in words, with their colour: changes outweigh approval, stale ones say so."""
     for word, said, role in (
         ("changes", "changes asked", "delink"),
         ("approve", "approved", "addink"),

@@ -18,9 +18,9 @@ RAIL = PAD + 2  # the line down the left in the colours of the stacks
 DOTS = RAIL + 16
 WORDS = DOTS + 14
 BAR = 112
-SHORT = 80  # of a narrow picture, which has no numbers
+SHORT = 80  # longest bar of a narrow picture, which has no numbers
 SMALL = 11.0
-LEAST = 50  # lines changed that a full bar stands for: one line is never a big commit
+LEAST = 50  # changed lines that a full bar means at least: one line is never a big commit
 MINUS = "\u2212"
 SCALES = {"sqrt": math.sqrt, "linear": float}
 
@@ -69,8 +69,8 @@ def count(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """How wide the sheet is, where titles end, where the numbers end (None for none), how long the
-    longest bar is and what it stands for."""
+    """The sheet's width, where titles end, where the two numbers end (None without numbers), and
+    the length of the longest bar with the number of lines it stands for."""
 
     width: int
     title_end: float
@@ -101,7 +101,7 @@ class Columns:
         whole = max(1.0, self.bar_length * grow(row.size) / grow(self.longest))
         if not (row.additions and row.deletions):
             return (whole, 0.0) if row.additions else (0.0, whole)
-        whole = max(whole, 3.0)  # a gap of 1 stands between them
+        whole = max(whole, 3.0)  # with a gap of 1 between them
         green = min(max((whole - 1) * row.additions / row.size, 1.0), whole - 2)
         return green, whole - 1 - green
 
@@ -114,7 +114,7 @@ class Sheet:
         self.width = columns.width
         self.y = PAD - 4.0
         self.parts: list[str] = []
-        self.rail_end: float | None = None  # how far down the rail of this repo has come
+        self.rail_end: float | None = None  # where the rail of this repo ends so far
 
     def document(self, label: str) -> str:
         return pen.document(self.width, self.y + PAD - 10, label, self.parts)
@@ -230,7 +230,7 @@ class Sheet:
             yield pen.rect((x, y - 3.5), (red, 7), 1, "olddel" if merged else "del")
 
     def end_of_repo(self, base: str | None) -> None:
-        """What the stacks stand on."""
+        """Draw the base below the stacks, and end the repo."""
         if base is not None and self.rail_end is not None:
             y = self.y + ROW / 2
             words = pen.clean(base)

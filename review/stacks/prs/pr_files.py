@@ -43,7 +43,7 @@ class ProposedRecord(TypedDict):
 
 
 class Record(TypedDict):
-    """A PR record as its file and its commit say it."""
+    """A PR record, from its file and its commit."""
 
     title: str
     body: str
@@ -67,7 +67,7 @@ class Record(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PrFile:
-    """One PR file; None is what the commit itself, or nothing, says. `github` is normalised."""
+    """One PR file. None: only the commit, or nothing, gives the value. `github` is normalised."""
 
     title: str | None = None
     body: str | None = None
@@ -84,13 +84,13 @@ class PrFile:
 
     @property
     def empty(self) -> bool:
-        """Whether the record says nothing that the commit does not say."""
+        """Whether the record adds nothing to what the commit says."""
         said = (*(getattr(self, name) for name in FIELDS), self.landed)
         return all(value is None for value in said) and not self.extra
 
 
 def parse(value: Any) -> PrFile:
-    """A PR file whose scalars are text; what is of the wrong type is absent."""
+    """Parse a PR file whose scalars are text; values of the wrong type are left out."""
     fields = Fields(value, "the file", [])
     version = fields.number("version") or VERSION
     title, body, branch = fields.text("title"), scalar(fields.raw("body")), fields.text("branch")
@@ -110,7 +110,7 @@ def parse(value: Any) -> PrFile:
 
 
 def read(slug: str, repo: str, sha: str) -> PrFile | None:
-    """The file of that name, None when there is none; the last good content of a broken one."""
+    """The file of that name, or None; of a broken file, the last good content."""
     found = files.read(slug, "prs", repo, f"{sha}.yaml")
     if found is None:
         return None
@@ -120,8 +120,8 @@ def read(slug: str, repo: str, sha: str) -> PrFile | None:
 def record(
     target: Target, pr: PrFile, *, source_sha: str | None, branch: str | None = None
 ) -> Record:
-    """What is shown on the commit: `source_sha` is the sha whose file holds `pr`, `branch` the
-    name found where none is recorded.
+    """The record shown on the commit. `source_sha` is the sha whose file holds `pr`; `branch` is
+    the discovered name, for a record without one.
     """
     carried = source_sha is not None and not target.commit.sha.startswith(source_sha)
     said = pr.carried_from
@@ -155,10 +155,10 @@ def set_pr(
     source_sha: str | None,
     was: Any = None,
 ) -> bool:
-    """Set the fields of `patch`; whether anything changed.
+    """Set the fields of `patch`; return whether anything changed.
 
     `pr` is the record shown and `source_sha` the sha whose file holds it. Invalid for a bad field,
-    Conflict while the file is no valid YAML, or when a field that is set is not as it `was`.
+    Conflict if the file is not valid YAML, or if a field to set is not as it `was`.
     """
     changes = _with_rules(rules.checked(patch), landed_sha)
     own = read(target.slug, target.repo, target.commit.sha)
@@ -168,7 +168,7 @@ def set_pr(
 
 
 def take(target: Target, pr: PrFile, source_sha: str) -> None:
-    """Make the record of another commit this one's, because a person says that it is."""
+    """Copy another commit's record to this one, as a person decided. Conflict if it has its own."""
 
     def edit(data: bytes | None) -> bytes | None:
         if data is not None:
@@ -186,12 +186,13 @@ def take(target: Target, pr: PrFile, source_sha: str) -> None:
 
 
 def parts(target: Target) -> tuple[str, str, str, str]:
-    """The record's file, as parts below the projects directory."""
+    """The path of the record's file, as parts below the projects directory."""
     return (target.slug, "prs", target.repo, f"{target.commit.sha}.yaml")
 
 
 def _with_rules(changes: dict[str, Any], landed_sha: str | None) -> dict[str, Any]:
-    """An explicit status overrules the landing that is there now; a pull request publishes."""
+    """The changes with those they imply: an explicit status overrules the current landing, and a
+    pull request clears the status, since it publishes."""
     if changes.get("status"):
         return changes | ({"status_over": landed_sha} if landed_sha else {})
     if "status" in changes:
@@ -201,10 +202,10 @@ def _with_rules(changes: dict[str, Any], landed_sha: str | None) -> dict[str, An
 
 @dataclass(slots=True)
 class _Change:
-    """One PUT, done on whatever the file holds at that moment.
+    """One PUT, applied to whatever the file contains when it is written.
 
-    `own` is what the file said when `pr` was read: while it names the same source, the record of
-    another commit is still to be taken over.
+    `own` is the file's content when `pr` was read: if the file still names the same source, the
+    other commit's record is still to be taken over.
     """
 
     target: Target
@@ -217,7 +218,7 @@ class _Change:
 
     @property
     def may_lose(self) -> bool:
-        """Whether the text before may hold what the text after does not."""
+        """Whether the old text may contain something that the new text does not."""
         own = self.own
         return own is not None and (self._foreign or replace(own, **self.changes).empty)
 
@@ -240,7 +241,7 @@ class _Change:
         return document.signed(document.text(data, tree), tree, self.target)
 
     def _refuse_changed(self, now: PrFile) -> None:
-        """Nothing is replaced by another value that its writer has not seen."""
+        """Conflict if a field to set has a value that the caller has not seen."""
         for name, was in self.was.items():
             seen, wanted = (self._shown(name, value) for value in (was, self.changes[name]))
             if self._shown(name, getattr(now, name)) not in (seen, wanted):
@@ -249,7 +250,7 @@ class _Change:
                 )
 
     def _shown(self, name: str, value: Any) -> Any:
-        """The commit's own text reads as one that is written down with the same words."""
+        """The value as shown: the commit's own title or body where none is set."""
         commit = self.target.commit
         if name in {"title", "body"}:
             own = commit.subject if name == "title" else commit.body
@@ -258,7 +259,7 @@ class _Change:
 
     @property
     def _foreign(self) -> bool:
-        """Whether the record shown lies in the file of another commit."""
+        """Whether the record shown is in the file of another commit."""
         return self.source_sha not in {None, self.target.commit.sha}
 
     def _unchanged(self, now: PrFile) -> bool:
@@ -271,7 +272,7 @@ class _Change:
         return copy.deepcopy(found.value or {}), parse(texts)
 
     def _stands_for(self, own: PrFile) -> bool:
-        """Whether another record would show again if this file were removed."""
+        """Whether another record would be shown again if this file were removed."""
         sha = self.target.commit.sha
         names = files.names(self.target.slug, "prs", self.target.repo)
         return (
@@ -281,14 +282,14 @@ class _Change:
         )
 
     def _check_source(self) -> None:
-        """A record that cannot be read whole is not taken over: that would lose the rest."""
+        """Refuse to take over a record that cannot be read whole: the rest would be lost."""
         slug, repo = self.target.slug, self.target.repo
         source = self.source_sha or self.target.commit.sha
         stem = files.name_of(slug, "prs", repo, source) or source
         files.check_whole(f"prs/{repo}/{stem}.yaml", self.pr.parse_error, self.pr.version)
 
     def _taken(self, tree: dict[str, Any]) -> dict[str, Any]:
-        """The tree with everything of the record shown but the fields that can be set."""
+        """The tree with everything of the record shown except the fields that can be set."""
         made = {"version": VERSION, "commit": document.fingerprint(self.target)} | tree
         if self._foreign and self.source_sha:
             rung = _rung(self.target, self.source_sha)
@@ -299,7 +300,7 @@ class _Change:
 
 
 def _rung(target: Target, source_sha: str | None) -> str:
-    """By which rule the record of `source_sha` came here."""
+    """The rung by which the record of `source_sha` was carried over."""
     match = target.match
     return match.by if match and source_sha in (match.sha, *match.also) else "lineage"
 

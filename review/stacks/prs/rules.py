@@ -1,4 +1,4 @@
-"""The fields of a PR record that a caller may set: what each may hold."""
+"""The fields of a PR record that a caller may set, and the values that each may have."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def checked(patch: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_before(was: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the fields of a PUT, those whose value is named that was read; None is the commit's own,
-    or none. Invalid for what is no such value.
+    """The values in `was` that the caller read before, for fields of a PUT. None means the commit's
+    own value, or none. Invalid for a value of the wrong type.
     """
     if not isinstance(was, Mapping | None):
         raise Invalid('"was" must be an object')
@@ -57,15 +57,15 @@ def branch_name(text: str) -> str | None:
 
 
 def web_address(value: Any) -> str | None:
-    """An http or https URL: nothing else may become a link."""
+    """The value if it is an http or https URL, else None: nothing else may become a link."""
     if not isinstance(value, str) or len(value) > URL:
         return None
     return value if WEB.fullmatch(value) else None
 
 
 def github_of(value: Any) -> dict[str, Any] | None:
-    """A hand-made `github` in the form we store: what is of the wrong type is left out, unknown
-    keys are kept. None when it is nothing of the kind.
+    """A hand-written `github` in the stored form: values of the wrong type are left out, unknown
+    keys are kept. None if nothing usable is left.
     """
     if not isinstance(value, Mapping):
         try:
@@ -110,7 +110,7 @@ def _status(value: Any) -> str:
 
 
 def _github(value: Any) -> dict[str, Any]:
-    """Number, URL ending `/pull/N`, or an object; always given back as the object."""
+    """Parse a number, a URL ending `/pull/N`, or an object; always returns the object."""
     if isinstance(value, Mapping):
         return _github_object(value)
     if isinstance(value, str) and (found := PULL.fullmatch(value.strip())):
@@ -137,7 +137,7 @@ def _github_object(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _numbered(found: Mapping[str, Any]) -> dict[str, Any]:
-    """With a `url`, the number it names, and the fields in their order."""
+    """The fields in order, with a `url` and, if only the URL names it, with the number."""
     whole = {"url": "", **found}
     if "number" not in whole and (named := PULL.fullmatch(whole["url"])):
         whole["number"] = int(named[1])

@@ -1,7 +1,7 @@
-"""A commit of chosen files of the work tree, made beside the user's index.
+"""Commit chosen files of the work tree, prepared in index files of our own.
 
-HEAD's branch and the index move together or not at all, the index for exactly these paths. No hook,
-filter or signature: docs/design/review.md#committing-and-discarding.
+HEAD's branch and the index change together or not at all, the index for exactly these paths. No
+hook, filter or signature is used: docs/design/review.md#committing-and-discarding.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ class Committed(TypedDict):
 def commit(
     project: str, repo: str, *, files: Any = None, message: Any = None, look: Any = None
 ) -> Committed:
-    """Commit these files as they are now, all that differ for None. `look`: as they were then.
+    """Commit these files as they are now; None means all that differ from HEAD. With `look`, only
+    if they have not changed since that look.
 
-    Invalid for a message or file that is none. Conflict with a code: blocked, moved, changed,
-    nothing, unmerged, filtered, locked, no_identity, not_writable.
+    Invalid for a bad message or file. Conflict with a code: blocked, moved, changed, nothing,
+    unmerged, filtered, locked, no_identity, not_writable.
     """
     text = cleaned(message)
     with repositories.held(project, repo) as mine:
@@ -66,7 +67,7 @@ def commit(
 
 
 def cleaned(message: Any) -> str:
-    """The message as git would keep it: no blanks at ends of lines, one empty line in a row."""
+    """The message as git would keep it: no blanks at line ends, no two empty lines in a row."""
     if not isinstance(message, str) or not message.strip():
         raise Invalid('"message" is required: say in a line what the commit does')
     if len(message) > LONGEST or "\0" in message:
@@ -76,7 +77,7 @@ def cleaned(message: Any) -> str:
 
 
 class _Making:
-    """What is made for one commit; made again when the index changed meanwhile."""
+    """What is prepared for one commit; prepared again if the index changed meanwhile."""
 
     def __init__(self, mine: Shadow, found: Look, taken: list[Changed], text: str) -> None:
         self.mine, self.found, self.text = mine, found, text
@@ -113,7 +114,7 @@ class _Making:
         return told.decode().strip()
 
     def _move(self) -> dict[str, Any]:
-        """What moves HEAD, and the branch that it names, from where they were seen."""
+        """The command that moves HEAD, and the branch that it names, from where they were seen."""
         head = self.found.pointers.head
         kind = "commit" if head else "commit (initial)"
         subject = self.text.partition("\n")[0]
@@ -124,7 +125,7 @@ class _Making:
 
 
 def _entries(taken: list[Changed]) -> dict[str, Entry | None]:
-    """What each path becomes, None for what goes."""
+    """The new index entry of each path, None for a path that is removed."""
     wanted: dict[str, Entry | None] = {}
     for file in taken:
         if file.status == "renamed" and file.old_path:
@@ -136,7 +137,7 @@ def _entries(taken: list[Changed]) -> dict[str, Entry | None]:
 
 
 def _refuse_strangers(mine: Shadow) -> None:
-    """Conflict when git does not know who commits; it would make up a name."""
+    """Conflict if git does not know who commits: it would make up a name."""
     try:
         for name in IDENTITY:
             mine.theirs(*WHO, "var", name)

@@ -1,8 +1,8 @@
-"""A file becomes as HEAD has it, by way of a checkpoint that gives it back.
+"""Discard the changes of a file: it becomes as in HEAD, after a checkpoint that can restore it.
 
-The checkpoint is a commit as of git's stash: the files as they lay there, its parent the same files
-as they were staged. What became of each is kept in the data directory: a turn may write refs and
-commits, and a person who gives back one file would give back whatever those say.
+The checkpoint is a commit like git's stash: the files as they were in the work tree, and as its
+parent the same files as they were staged. Its record is kept in the data directory, because a turn
+may write refs and commits, and a person who restores one file would restore whatever those contain.
 See docs/design/review.md#committing-and-discarding.
 """
 
@@ -44,7 +44,7 @@ Held = dict[str, Entry | None]
 
 
 class Discarded(TypedDict):
-    """`id` is that of the checkpoint, for an undo. `files`: the paths that changed."""
+    """`id` names the checkpoint, for an undo. `files`: the paths that changed."""
 
     id: str
     path: str
@@ -58,15 +58,15 @@ class Earlier(TypedDict):
 
 
 class Listed(TypedDict):
-    """What was discarded here, the last first."""
+    """What was discarded here, newest first."""
 
     discarded: list[Earlier]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What is kept of a checkpoint: of each path what lay there (`was`), what was `staged`, what
-    the index and the work tree had afterwards (`head`, `now`)."""
+    """The record of a checkpoint: for each path, what was in the work tree (`was`), what was
+    `staged`, and what the index and the work tree had afterwards (`head`, `now`)."""
 
     path: str
     root: str
@@ -89,10 +89,10 @@ class Kept:
 
 
 def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> Discarded:
-    """Let the file be as HEAD has it, in the work tree and in the index; a new one is deleted.
+    """Reset a file to HEAD, in the work tree and in the index; a new file is deleted.
 
-    Invalid for a path that does not differ. Conflict as of a commit, and for what no checkpoint
-    can hold.
+    Invalid for a path that does not differ. Conflict as for a commit, and for a file that no
+    checkpoint can hold.
     """
     if not isinstance(path, str) or not path:
         raise Invalid('"path" is required')
@@ -123,7 +123,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
 
 
 def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
-    """Give back what was discarded. NotFound, Conflict when the file was written since."""
+    """Restore what was discarded. NotFound; Conflict if the file was written since."""
     if not isinstance(name, str) or not ID.fullmatch(name):
         raise Invalid('"id" must be the "id" of a discard')
     with repositories.held(project, repo) as mine:
@@ -141,7 +141,7 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
 
 
 def listed(project: str, repo: str) -> Listed:
-    """What can be given back: at most 50, as long as each is kept. NotFound without a work tree."""
+    """What can be restored: the newest 50 that are still kept. NotFound without a work tree."""
     path = looks.place(project, repo)
     looks.read(path)
     try:
@@ -159,7 +159,7 @@ def listed(project: str, repo: str) -> Listed:
 
 
 class _Discarding:
-    """One file on its way back to HEAD; of a renamed one, both of its paths."""
+    """One file on its way back to HEAD; for a renamed one, both of its paths."""
 
     def __init__(self, mine: Shadow, found: Look, changed: Changed, paths: list[str]) -> None:
         self.mine, self.found, self.changed, self.paths = mine, found, changed, paths
@@ -176,7 +176,7 @@ class _Discarding:
         return Entry(file.old_mode or "", file.old_oid or "")
 
     def keep(self) -> str:
-        """Make the checkpoint; its name."""
+        """Make the checkpoint and return its name."""
         trees, staged = Index(self.mine, "kept"), Index(self.found.view, "copy")
         staged.copy()
         listed, torn = staged.entries(set(self.paths))
@@ -200,7 +200,7 @@ class _Discarding:
         return name
 
     def _refuse_taken(self, listed: Container[str]) -> None:
-        """Conflict when something else lies there: a folder, or what git ignores."""
+        """Conflict if something else is in the way: a folder, or a file that git ignores."""
         ignored = repositories.ignored(self.found.view, self.paths, listed)
         for path in self.paths:
             place, name = self.mine.root / path, shown_path(path)
@@ -228,14 +228,14 @@ class _Discarding:
 
 
 class _Undoing:
-    """What was discarded on its way back."""
+    """A discarded file on its way back."""
 
     def __init__(self, mine: Shadow, kept: Kept) -> None:
         self.mine, self.kept = mine, kept
         self.lying: Held = {}
 
     def needed(self) -> bool:
-        """Whether anything is left to do. Conflict when a path holds neither."""
+        """Whether anything is left to restore. Conflict if a path has been written since."""
         for path, was in self.kept.was.items():
             try:
                 found = entries.at(str(self.mine.root), path, sha256=self.mine.sha256)
@@ -249,7 +249,7 @@ class _Undoing:
         return self.lying != self.kept.was or bool(self._restaged())
 
     def _restaged(self) -> Held:
-        """What goes back into the index: nothing where somebody staged something since."""
+        """The entries that go back into the index, except where something was staged since."""
         copy = Index(self.mine, "copy")
         copy.copy()
         listed, torn = copy.entries(set(self.kept.was))
@@ -271,8 +271,8 @@ class _Undoing:
 
 
 def _index(mine: Shadow, through: Shadow, wanted: Held) -> dict[str, str] | None:
-    """The index with these entries, none of which knows the size of its file any more; None where
-    it has nothing at any of these paths and is to have nothing."""
+    """A copy of the index with these entries, without cached file sizes. None if the index has no
+    entry at any of these paths and is to get none."""
     copy = Index(through, "copy")
     was = copy.copy()
     listed, _ = copy.entries(set(wanted))
@@ -283,7 +283,7 @@ def _index(mine: Shadow, through: Shadow, wanted: Held) -> dict[str, str] | None
 
 
 def _placed(mine: Shadow, name: str, wanted: Entry | None, text: bytes | None) -> dict[str, Any]:
-    """What comes to a path, as handover takes it."""
+    """The new content of a path, as handover takes it."""
     source = mine.dir / name
     source.write_bytes(text or b"")
     return {"mode": wanted.mode if wanted else None, "source": str(source)}
@@ -294,7 +294,7 @@ def _goes_first(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _text(view: Shadow, path: str, entry: Entry | None) -> bytes | None:
-    """The bytes that a checkout would write: line ends as git has them here."""
+    """The bytes that a checkout would write, with the line ends that git uses here."""
     if entry is None:
         return None
     if entry.mode == LINK:
@@ -307,7 +307,7 @@ def _raw(mine: Shadow, entry: Entry | None) -> bytes | None:
 
 
 def _folder(mine: Shadow) -> Path:
-    """Where the records of one work tree are, which no turn can write."""
+    """The folder with the records of one work tree, which no turn can write."""
     return shadow.home() / "discards" / mine.dir.name
 
 
@@ -332,19 +332,19 @@ def _read(mine: Shadow, name: str) -> Kept:
 
 
 def _kept(mine: Shadow) -> set[str]:
-    """Names of the records."""
+    """The names of the records."""
     names = (path.stem for path in _folder(mine).glob("*.json"))
     return {name for name in names if ID.fullmatch(name)}
 
 
 def _held(mine: Shadow) -> set[str]:
-    """Names of the refs that hold what was discarded."""
+    """The names of the refs that hold what was discarded."""
     told = mine.theirs("for-each-ref", "--format=%(refname:lstrip=4)", REFS).decode()
     return {name for name in told.splitlines() if ID.fullmatch(name)}
 
 
 def _prune(mine: Shadow) -> None:
-    """Drop what is older than checkpoints are kept."""
+    """Delete the checkpoints that are too old to be kept."""
     kept_s = (settings.SVC.checkpoint_days or 1) * DAY_S
     before = time.strftime(STAMP, time.gmtime(time.time() - kept_s))
     with contextlib.suppress(GitError):

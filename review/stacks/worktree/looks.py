@@ -1,7 +1,7 @@
-"""What is not committed: the work tree of a repository against its HEAD, by the same diff.
+"""What is not committed: the work tree of a repository against its HEAD, diffed like a commit.
 
-Read through a repository of ours with objects of its own, so that a look writes nothing into the
-user's and runs nothing of it. See docs/design/review.md#the-work-tree.
+Read through a repository of ours with its own objects, so that a look writes nothing into the
+user's repository and runs nothing of it. See docs/design/review.md#the-work-tree.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from review.git.repository import Repository
 from review.stacks.contents import files as texts
 from review.stacks.contents import images
 
-COUNTED_S = 2.0  # pages that are kept up ask often
+COUNTED_S = 2.0  # seconds; open pages ask often
 MOST = 200  # files with texts in one answer
-FRESH_S = 86_400  # objects of looks are thrown away after a day
+FRESH_S = 86_400  # objects of looks are deleted after a day
 
 
 class Changes(TypedDict):
     """`head` is null before the first commit, `branch` while HEAD is detached. `left`: what is not
-    looked at, a folder with its slash. `look` names what was seen, for a commit of just that.
+    compared, a folder with its slash. `look` names what was seen, for a commit of just that.
     `blocked`: why nothing can be committed now."""
 
     sha: str
@@ -52,7 +52,7 @@ class Changes(TypedDict):
 
 
 class Count(TypedDict):
-    """What is not committed in one repo, counted."""
+    """How much is not committed in one repo."""
 
     repo: str
     head: str | None
@@ -72,7 +72,7 @@ _alone: caches.Memory[Path, tuple[str, Mapping[str, Entry]]] = caches.Memory(64)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The work tree at one moment, as a commit that only we know; `files` are those that differ."""
+    """The work tree at one moment, as a commit of ours alone; `files` are those that differ."""
 
     repository: Repository
     commit: Commit
@@ -89,7 +89,7 @@ class Look:
 
 
 def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
-    """Every file that differs from HEAD; texts of as many as are asked for, 200 at most."""
+    """Every file that differs from HEAD; as many as asked for with texts, at most 200."""
     asked = texts.wanted(contents)
     found = look(project, repo)
     most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
@@ -116,7 +116,7 @@ def counts(project: str) -> Counts:
 
 
 def count(project: str, repo: str) -> Count | None:
-    """The same of one repo, as of 2 s ago at most; None where there is no work tree to look at."""
+    """How much is not committed in one repo, at most 2 s old; None if no look is possible."""
     known = _counted.get((project, repo))
     if known is None or time.monotonic() - known[0] > COUNTED_S:
         known = _counted.put((project, repo), (time.monotonic(), _count(project, repo)))
@@ -124,7 +124,7 @@ def count(project: str, repo: str) -> Count | None:
 
 
 def forget(project: str, repo: str) -> None:
-    """Count again: something of ours has changed."""
+    """Drop the cached count, after the service itself changed something."""
     _counted.put((project, repo), (float("-inf"), None))
 
 
@@ -144,7 +144,7 @@ def _count(project: str, repo: str) -> Count | None:
 
 
 def file(project: str, repo: str, path: str | None) -> texts.Record:
-    """One file of them, whole. NotFound when it is as HEAD has it."""
+    """One file that differs, whole. NotFound if it is as in HEAD."""
     if path is None:
         raise Invalid('"path" is required')
     found = look(project, repo)
@@ -156,24 +156,24 @@ def file(project: str, repo: str, path: str | None) -> texts.Record:
 
 
 def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[bytes, str]:
-    """An image that differs, as HEAD has it (LEFT) or as it is (RIGHT): its bytes and type."""
+    """An image that differs, as in HEAD (LEFT) or in the work tree (RIGHT): its bytes and type."""
     found = look(project, repo)
     return images.of(found.repository, found.commit, path, side)
 
 
 def named(files: Iterable[Changed], path: str) -> Changed | None:
-    """The file of this path, as git or as an answer writes it."""
+    """The file of this path, as git or as an answer writes the path; else None."""
     return by_name(files).get(path)
 
 
 def by_name(files: Iterable[Changed]) -> dict[str, Changed]:
-    """Each file by its path, as git and as an answer writes it."""
+    """Each file by its path, both as git and as an answer writes the path."""
     by_path = {file.path: file for file in files}
     return {shown_path(name): file for name, file in by_path.items()} | by_path
 
 
 def refuse_left(found: Look, path: str) -> None:
-    """Conflict when the path is one that is not compared."""
+    """Conflict if the path is one that is not compared."""
     if path in found.left or path in map(shown_path, found.left):
         text = (
             f"{shown_path(path)} is not compared: it is no file, too large, or git cannot read it"
@@ -188,9 +188,9 @@ def unchanged(
     files: Iterable[Changed],
     gone: Collection[str] = (),
 ) -> None:
-    """Conflict when HEAD or one of these files is not as it was when `asked` was the `look`, or
-    when one of `gone`, which differ from HEAD no more, did; `now` is the latest, in the repository
-    of the looks."""
+    """Conflict if HEAD or one of these files has changed since the look `asked`, or if one of
+    `gone`, which no longer differ from HEAD, differed then. `now` is the latest look, in the
+    repository of the looks. Invalid if `asked` is no look."""
     if asked is None or asked == now.sha:
         return
     if not (isinstance(asked, str) and SHA.fullmatch(asked)):
@@ -211,7 +211,7 @@ def unchanged(
 
 
 def _detours(view: Shadow) -> str | None:
-    """Why what is written would land elsewhere."""
+    """The reason if what is written here would land elsewhere, else None."""
     try:
         view.refuse_detours()
     except GitError as error:
@@ -232,13 +232,13 @@ def _records(found: Look, most: int) -> Iterator[texts.Record]:
 
 
 def look(project: str, repo: str) -> Look:
-    """NotFound for the project, the repo or its work tree, and with the reason where it cannot be
-    read; GitError when git cannot say."""
+    """Look at the work tree of a repo. NotFound for the project, the repo or its work tree, and
+    with the reason if it cannot be read; GitError if git cannot answer."""
     return look_at(place(project, repo))
 
 
 def place(project: str, repo: str) -> Path:
-    """Where the repo is. NotFound, too, when its entry does not tell."""
+    """The path of the repo. NotFound also if its entry has errors."""
     entry = projects.repo(projects.get(project), repo)
     if entry.errors:
         raise _unread(entry.errors[0])
@@ -246,7 +246,7 @@ def place(project: str, repo: str) -> Path:
 
 
 def read(path: Path) -> tuple[Repository, refs.Refs]:
-    """The repository there. NotFound says why it cannot be read."""
+    """The repository at `path` and its refs. NotFound says why it cannot be read."""
     try:
         found = projects.opened(path)
         return found, refs.read(found)
@@ -259,7 +259,7 @@ def _unread(why: str) -> NotFound:
 
 
 def look_at(path: Path) -> Look:
-    """The same of the repository at `path`."""
+    """Look at the work tree of the repository at `path`, like `look`."""
     theirs, pointers = read(path)
     view = _view(path)
     with storage.lock(f"view:{view.root}"):
@@ -267,7 +267,8 @@ def look_at(path: Path) -> Look:
         taken, left_alone = snapshot.take(view), _left_alone(view)
         tree = _with(view, taken.tree, left_alone) if left_alone else taken.tree
         parents = [pointers.head] if pointers.head else []
-        # of one branch at one commit: a look at another one is another look
+        # the message names the branch, so that the same files on another branch are a different
+        # look
         sha = snapshot.commit(view, tree, f"{files.WORKTREE} {pointers.head_ref or ''}", *parents)
     mine = Repository(
         view.root, view.dir, view.dir, view.sha256, shallow="", partial=theirs.partial, ours=True
@@ -287,8 +288,8 @@ def _view(path: Path) -> Shadow:
 
 
 def opened(path: Path, *, view: bool = False) -> Shadow:
-    """Ours beside the repository there. NotFound without a work tree; GitError says why it cannot
-    be read or, without `view`, written."""
+    """Our repository beside the one at `path`. NotFound without a work tree; GitError says why it
+    cannot be read or, without `view`, written."""
     found = shadow.opened(path, view=view)
     if found is None:
         raise NotFound("This repository has no work tree")
@@ -296,7 +297,7 @@ def opened(path: Path, *, view: bool = False) -> Shadow:
 
 
 def _renewed(view: Shadow, path: Path) -> Shadow:
-    """Without the objects of looks before yesterday."""
+    """The view; after a day a new one, without the objects of older looks."""
     if time.time() - (view.dir / "root").stat().st_mtime < FRESH_S:
         return view
     shutil.rmtree(view.dir, ignore_errors=True)
@@ -304,8 +305,8 @@ def _renewed(view: Shadow, path: Path) -> Shadow:
 
 
 def _left_alone(view: Shadow) -> Mapping[str, Entry]:
-    """What git does not look at in the work tree, as the index has it: marked as unchanged, or not
-    part of a sparse checkout. Known while the index is the same file."""
+    """The index entries that git does not compare with the work tree: marked as unchanged, or not
+    part of a sparse checkout. Cached while the index file stays the same."""
     index = storage.stat_of(view.git_dir / "index") or ""
     known = _alone.get(view.root)
     if known is None or known[0] != index:
@@ -315,7 +316,7 @@ def _left_alone(view: Shadow) -> Mapping[str, Entry]:
 
 def _marked(view: Shadow) -> Mapping[str, Entry]:
     told = view.theirs("ls-files", "-s", "-v", "-z")
-    if (b"\0" + told).count(b"\0H ") == told.count(b"\0"):  # all of a long index, in no time
+    if (b"\0" + told).count(b"\0H ") == told.count(b"\0"):  # the usual case, fast for a long index
         return {}
     found = {}
     for line in snapshot.split(told):
@@ -327,7 +328,7 @@ def _marked(view: Shadow) -> Mapping[str, Entry]:
 
 
 def _with(view: Shadow, tree: str, wanted: Mapping[str, Entry]) -> str:
-    """The tree with these entries."""
+    """The tree with these entries set."""
     made = Index(view, "look", objects=view.dir / "objects")
     made.read(tree)
     made.set(wanted)
@@ -335,8 +336,8 @@ def _with(view: Shadow, tree: str, wanted: Mapping[str, Entry]) -> str:
 
 
 def _differing(commit: Commit, left: list[str], left_alone: Container[str]) -> Iterator[Changed]:
-    """Without what git does not look at, and what is only missing from our tree: submodules, what
-    is left out."""
+    """The changed files, without those that git does not compare and those that are only missing
+    from our tree: submodules, and what is left out."""
     folders = tuple(name for name in left if name.endswith("/"))
     for file in commit.files:
         missing = file.path in left or file.path.startswith(folders)

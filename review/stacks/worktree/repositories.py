@@ -1,6 +1,6 @@
-"""The user's repository while something of its work tree is committed or discarded.
+"""The user's repository while files of its work tree are committed or discarded.
 
-What is prepared is handed over in one step; see docs/design/review.md#committing-and-discarding.
+Prepared changes are handed over in one step; see docs/design/review.md#committing-and-discarding.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from review.git.commits import Changed, shown_path
 from review.stacks.worktree import looks
 from review.stacks.worktree.looks import Look
 
-TRIES = 5  # while others write the index
+TRIES = 5  # attempts, while others write the index
 DRIVERS = r"^filter\..*\.(clean|smudge|process)$"
 
 
 @contextmanager
 def held(project: str, repo: str) -> Iterator[Shadow]:
-    """The repository of a work tree, which no checkpoint and no undo of ours touches meanwhile.
+    """The repository of a work tree, locked against other checkpoints and undos of ours.
 
-    NotFound without a work tree, or where it cannot be read; Conflict where what is written would
-    land elsewhere.
+    NotFound without a work tree, or if it cannot be read; Conflict if what is written would land
+    elsewhere.
     """
     path = looks.place(project, repo)
     looks.read(path)
@@ -42,7 +42,7 @@ def held(project: str, repo: str) -> Iterator[Shadow]:
 
 
 def chosen(found: Look, paths: Any) -> list[Changed]:
-    """The files of these paths, all for None. Invalid names what is none that differs."""
+    """The files of these paths; None means all. Invalid names a path that does not differ."""
     if paths is None:
         paths = [file.path for file in found.files]
         if not paths:
@@ -62,7 +62,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
 
 
 def touched(files: Iterable[Changed]) -> list[str]:
-    """Every path that changes with these files: of a renamed one the old name, too."""
+    """Every path that changes with these files, including the old name of a renamed one."""
     return list(dict.fromkeys(path for file in files for path in _both(file)))
 
 
@@ -73,13 +73,13 @@ def _both(file: Changed) -> Iterator[str]:
 
 
 def ignored(view: Shadow, paths: Iterable[str], index: Container[str]) -> set[str]:
-    """Those that the index does not have and git ignores: what lies there is no part of this."""
+    """The paths that are not in the index and that git ignores: files there are left alone."""
     out = [path for path in paths if path not in index]
     return view.ignored(out) if out else set()
 
 
 def refuse_filtered(mine: Shadow, paths: Iterable[str]) -> None:
-    """Conflict for a file that git would pass through a program, as Git LFS: we run none."""
+    """Conflict for a file that git would pass through a program, such as Git LFS: we run none."""
     asked = ("config", "-z", "--name-only", "--get-regexp", DRIVERS)
     told = split(command.run(mine.root, *asked, accepted=(0, 1)))
     drivers = {key.removeprefix("filter.").rpartition(".")[0] for key in told}
@@ -97,7 +97,7 @@ def refuse_filtered(mine: Shadow, paths: Iterable[str]) -> None:
 
 
 def refuse_torn(torn: Iterable[str]) -> None:
-    """Conflict when a path has several versions in the index."""
+    """Conflict if a path has several versions in the index."""
     if path := next(iter(torn), None):
         raise Conflict(
             f"{shown_path(path)} is in conflict; resolve it and git add it first", code="unmerged"
@@ -105,8 +105,8 @@ def refuse_torn(torn: Iterable[str]) -> None:
 
 
 def handed_over(mine: Shadow, prepare: Callable[[], Mapping[str, Any]]) -> None:
-    """Prepare and hand over, again when somebody wrote the index meanwhile. Conflict, or
-    Unavailable where the disk refuses."""
+    """Prepare and hand over, again if the index was written meanwhile. Conflict, or Unavailable if
+    the disk refuses."""
     for left in reversed(range(TRIES)):
         job = {"root": str(mine.root), "sha256": mine.sha256, **prepare()}
         try:

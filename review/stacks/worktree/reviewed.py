@@ -1,4 +1,4 @@
-"""What is not committed beside the commits, for whoever is asked about either."""
+"""Commits and what is not committed, for code that handles both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLE = "Not committed"
 
 
 def at(project: str, repo: str, sha: str) -> Target:
-    """A commit, or what is not committed, as reviews see it; the commit has what it takes over."""
+    """A commit, or what is not committed, as reviews see it; commits first take over threads."""
     if sha == files.WORKTREE:
         return taking_over.settled(project, repo)
     taking_over.settle(project, repo)
@@ -29,8 +29,8 @@ def at(project: str, repo: str, sha: str) -> Target:
 
 
 def check_look(target: Target, look: Any, paths: Iterable[Any]) -> None:
-    """Conflict where HEAD or one of these files is not as it was when `look` was the look at it: a
-    line of what is not committed is another one then."""
+    """Conflict if HEAD or one of these files has changed since `look`: a line number may mean
+    another line then. Invalid if `look` is given for a commit."""
     if look is None:
         return
     if not target.uncommitted:
@@ -43,7 +43,7 @@ def check_look(target: Target, look: Any, paths: Iterable[Any]) -> None:
 
 
 def having(project: str, repo: str, sha: str, thread: str) -> Target:
-    """The same for a thread: one that was on what is not committed is found where it is by now."""
+    """Like `at`, for a thread: if a commit has taken it over, the target is that commit."""
     target = at(project, repo, sha)
     if target.uncommitted and not _has(target, thread):
         found, names = repos.look_up_repo(project, repo), files.names(project, "reviews", repo)
@@ -59,8 +59,8 @@ def _has(target: Target, thread: str) -> bool:
 
 
 def discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
-    """What is not committed in that repo where there is a thread on it; None, too, where it cannot
-    be looked at."""
+    """What is not committed in that repo, if it has a thread; None also if it cannot be looked
+    at."""
     slug, name = repo.project.slug, repo.entry.name
     if repo.errors or not said(slug, name, unresolved_only=unresolved_only):
         return None
@@ -73,7 +73,7 @@ def discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
 
 
 def mark(project: str) -> str:
-    """Changes with whatever the threads on what is not committed stand on; "" without one."""
+    """A value that changes with every look that threads are placed on; "" without any."""
     found = projects.get(project)
     loaded = (repos.load(found, entry) for entry in found.repos if said(project, entry.name))
     seen = [target.shown_commit.sha for one in loaded if (target := discussed(one))]
@@ -81,7 +81,7 @@ def mark(project: str) -> str:
 
 
 def stranded(repo: Repo) -> list[Orphan]:
-    """The threads on what is not committed of a repo that cannot be read: as the file has them."""
+    """The threads on what is not committed of a repo that cannot be read, as in their file."""
     slug, name = repo.project.slug, repo.entry.name
     threads = said(slug, name) if repo.errors else ()
     if not threads:
@@ -91,7 +91,7 @@ def stranded(repo: Repo) -> list[Orphan]:
 
 
 def said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema.Thread, ...]:
-    """The threads in the file, wherever they stand."""
+    """The threads in the file of the work tree, wherever they are placed."""
     if not files.has_worktree(slug, repo):
         return ()
     found = files.read(slug, "reviews", repo, f"{files.WORKTREE}.yaml")

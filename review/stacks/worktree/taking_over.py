@@ -1,9 +1,9 @@
 """A commit takes over the threads and viewed marks of the changes that it commits.
 
-The file of the work tree says at which HEAD it was last settled; what was committed since is gone
-through when somebody looks again. What moves is written to the commit's file first and taken out
-of this one last, so that nothing is lost; what was broken off in between is ended by the next look.
-See docs/design/review.md#threads-on-what-is-not-committed.
+The review file of the work tree records at which HEAD it was last settled; the commits made since
+then are examined at the next look. What moves is first written to the commit's file and then
+removed from this one, so that nothing is lost; the next look finishes an interrupted move. See
+docs/design/review.md#threads-on-what-is-not-committed.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from review.threads.writing.page import Page
 
 log = logging.getLogger(__name__)
 
-MOST = 500  # commits that are gone through
+MOST = 500  # most commits that are examined
 CONTEXT = 3  # lines beside a change that belong to it
-# entries of a reflog that tell of no new commit: a rebase begins and is given up by a checkout
+# reflog entries that mean no new commit: a rebase starts with a checkout and aborts with one
 TAKEN_OUT = re.compile(
     r"(?:checkout|reset): |(?:rebase|pull)\b[^:]*(?:\((?:start|abort)\): |: (?:checkout |aborting))"
 )
 
 
 def settled(project: str, repo: str) -> Target:
-    """What is not committed as reviews see it, once every commit has what it takes over.
+    """What is not committed, as reviews see it, after every commit took over its threads and marks.
 
-    NotFound for the project, the repo or its work tree; GitError when git cannot say.
+    NotFound for the project, the repo or its work tree; GitError if git cannot answer.
     """
     entry = projects.repo(projects.get(project), repo)
     made = _target(project, repo, looks.look(project, repo))
@@ -67,8 +67,8 @@ def settled(project: str, repo: str) -> Target:
 
 
 def settle(project: str, repo: str) -> None:
-    """The same where nobody looks at it: after a commit, when HEAD moved, at the start. Costs
-    nothing while HEAD stays."""
+    """Settle without returning the target: after a commit, when HEAD moved, at the start. Does
+    nothing while HEAD is unchanged."""
     if not files.has_worktree(project, repo):
         return
     try:
@@ -96,7 +96,7 @@ def _target(project: str, repo: str, found: Look) -> Target:
 
 
 def _is_due(target: Target) -> bool:
-    """Whether HEAD is another one than when the file was last settled."""
+    """Whether HEAD has changed since the file was last settled."""
     if target.commit is target.shown_commit or not files.has_worktree(target.slug, target.repo):
         return False
     said = _said(target.slug, target.repo)
@@ -111,7 +111,7 @@ def _said(project: str, repo: str) -> Fingerprint | None:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """One state that the threads are placed on: a commit, or the work tree as it is (no item)."""
+    """One state on which the threads are placed: a commit, or the current work tree (no item)."""
 
     target: Target
     placed: dict[str, Placed]
@@ -122,14 +122,14 @@ class _Version:
         return next(found, None)
 
     def touches(self, where: Placed) -> bool:
-        """Whether it changes the thread's file; what is said of everything, by any change."""
+        """Whether it changes the thread's file or, for a thread on no file, anything."""
         if where.path is None:
             return bool(self.target.shown_commit.files)
         return self.changes(where.path) is not None
 
     def distance(self, where: Placed) -> int | None:
-        """From the thread's lines to the nearest that are changed; None where it stands on none
-        for sure, or they are too far to belong to it."""
+        """The number of lines from the thread's lines to the nearest change; None if the thread has
+        no certain lines, or if the change is too far away to belong to it."""
         file = self.changes(where.path) if where.placement in KEPT else None
         if file is None or where.line is None or file.is_submodule:
             return None
@@ -168,7 +168,7 @@ class _Settling:
                 continue
             try:
                 self._deliver(version, mine, viewed_there)
-            except SvcError as error:  # a file that cannot be written: the next look tries again
+            except SvcError as error:  # a file that cannot be written: the next look retries
                 log.warning("a commit took nothing over", extra={"why": str(error)})
                 whole = False
                 continue
@@ -178,8 +178,9 @@ class _Settling:
         events.review(self.target.slug, self.target.repo, self.target.stem)
 
     def _taker(self, thread: Thread) -> _Version | None:
-        """The state to whose changes its lines are nearest: a commit, or None for the work tree.
-        Where they are in none, the last commit of its file, once nothing of that is left here."""
+        """The state whose changes are nearest to the thread's lines: a commit, or None for the work
+        tree. If they are near no change, the last commit of its file, once that file has no
+        uncommitted changes."""
         where = [(one, one.placed[thread.id]) for one in (self.now, *self.since)]
         near = [
             (away, n) for n, (one, at) in enumerate(where) if (away := one.distance(at)) is not None
@@ -201,7 +202,7 @@ class _Settling:
             events.review(target.slug, target.repo, target.stem)
 
     def _stale(self) -> set[str]:
-        """Marks of files that were committed, though not just as they were seen."""
+        """The paths of marks whose files were committed, but not as they were when viewed."""
         return {
             mark.path
             for mark in self.review.viewed
@@ -211,7 +212,7 @@ class _Settling:
 
 
 class _Arriving:
-    """Adds what a commit takes over to its file, however often it is called."""
+    """Adds what a commit takes over to its file; it may be called repeatedly."""
 
     def __init__(self, target: Target, threads: list[Thread], marks: list[Mark]) -> None:
         self.target, self.threads, self.marks = target, threads, marks
@@ -238,8 +239,8 @@ class _Arriving:
 
 
 class _Leaving:
-    """Takes out what commits have by now, and notes how far that goes. A thread in which something
-    was said meanwhile stays until the next look."""
+    """Removes what commits have taken over, and records up to which HEAD. A thread that was changed
+    meanwhile stays until the next look."""
 
     def __init__(
         self, target: Target, threads: dict[str, Thread], marks: Collection[str], whole: bool
@@ -266,7 +267,7 @@ def _version(target: Target, threads: Sequence[Thread], item: Item | None = None
 
 
 def _committed_since(target: Target, said: ReviewFile, repo: Repo) -> list[Item]:
-    """The commits under review that HEAD has got since, oldest first. An amended one is new."""
+    """The commits under review that HEAD has gained since, oldest first. An amended one is new."""
     before = said.commit.sha if said.commit else None
     if before is None or not objects.exists(target.repository, before):
         return []
@@ -278,8 +279,9 @@ def _committed_since(target: Target, said: ReviewFile, repo: Repo) -> list[Item]
 
 
 def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]]:
-    """From where to where HEAD went by commits since it was at `before`; not what was only checked
-    out, which was there already. Where no reflog tells, the way up from `before` to a descendant.
+    """The spans (start, end) over which HEAD moved by commits since it was at `before`, without
+    moves to existing commits, as by a checkout. If no reflog tells, the span from `before` to a
+    descendant.
     """
     moves = family.head_moves(repository)
     at = next((n for n in reversed(range(len(moves))) if moves[n].after == before), None)
@@ -289,19 +291,19 @@ def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]
     for commits, steps in groupby(moves[at + 1 :], lambda move: not TAKEN_OUT.match(move.why)):
         first, *more = steps
         if commits:
-            root = not first.before.strip("0")  # the first commit of a branch without a past
+            root = not first.before.strip("0")  # the first commit of a branch without history
             found.append((before if root else first.before, (more or [first])[-1].after))
     return found
 
 
 def _walked(repository: Repository, start: str, end: str, *, but: str) -> list[str]:
-    """The commits from one to another, oldest first, but for what `but` holds."""
+    """The commits from `start` to `end`, oldest first, except those reachable from `but`."""
     asked = ("rev-list", "--first-parent", f"--max-count={MOST}", end, f"^{start}", f"^{but}")
     return repository.run(*asked).decode().split()[::-1]
 
 
 def _moved(version: _Version, thread: Thread) -> Thread:
-    """The thread as the commit's file says it: of its own lines, where it stands on them."""
+    """The thread as the commit's file gets it: anchored to the commit's lines, if it is on them."""
     where = version.placed[thread.id]
     if where.placement not in KEPT or thread.path is None:
         return thread
@@ -309,7 +311,7 @@ def _moved(version: _Version, thread: Thread) -> Thread:
 
 
 def _viewed_in(version: _Version, marks: Iterable[Mark], *, but: Collection[str]) -> list[Mark]:
-    """The marks of files that the commit changes just as they were when they were marked."""
+    """The marks of files that the commit changes exactly as they were when they were marked."""
     made = [mark for mark in marks if mark.path not in but and version.changes(mark.path)]
     if not made:
         return []
@@ -322,13 +324,13 @@ def _names(file: Changed) -> set[str]:
 
 
 def _away(first: int, last: int, start: int, count: int) -> int:
-    """Lines between a range and a changed one; with no `count` that lies behind line `start`."""
+    """The number of lines between a range and a change; without `count`, that is after `start`."""
     begin, end = (start, start + count - 1) if count else (start + 1, start)
     return max(0, begin - last, first - end)
 
 
 def _is_same(one: Thread, other: Thread) -> bool:
-    """Ids that hands wrote may name different threads in different files."""
+    """Whether two threads share a comment: an id written by hand may be in use in several files."""
     return bool({said.id for said in one.comments} & {said.id for said in other.comments})
 
 
