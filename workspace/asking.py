@@ -64,7 +64,7 @@ def _desk(project: Project) -> Desk:
 
 def _open(row: Chat) -> OpenChat:
     found: OpenChat = {"id": row.id, "name": row.name or row.id}
-    if tree := place.told(row.id, row.record):
+    if tree := place.of_file(row.id, row.record):
         found["branch"] = tree.branch
     return found
 

@@ -66,7 +66,7 @@ def branches(project: str) -> Iterator[Destination]:
     """Chats with their own worktree, labelled by their branch."""
     rows = Chat.objects.filter(project=project, record__worktree__isnull=False)
     for session_id, record in rows.order_by("created").values_list("id", "record"):
-        if tree := place.told(session_id, record):
+        if tree := place.of_file(session_id, record):
             yield Destination(tree.branch, "chat", _path(project, "chats", session_id))
 
 

@@ -52,11 +52,11 @@ def _killed(served: Served, stream: Stream, devs: list[Dev], took: list[float]) 
         began = time.monotonic()
         dev.kill()
 
-        def told(one: Event, dev: Dev = dev, began: float = began) -> bool:
+        def ended(one: Event, dev: Dev = dev, began: float = began) -> bool:
             ours = one.get("type") == "state" and one.get("slug") == dev.cwd.name
             return bool(ours and one["at"] >= began and one["state"] in ("stopped", "down"))
 
-        took.append(stream.until(told, seconds=30)["at"] - began)
+        took.append(stream.until(ended, seconds=30)["at"] - began)
 
 
 def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
@@ -64,13 +64,13 @@ def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
     well."""
     passed_over: list[float] = []
 
-    def told(one: Event) -> bool:
+    def listed(one: Event) -> bool:
         if one.get("type") != "observed" or one["at"] < began or one["at"] in passed_over:
             return False
         passed_over.append(one["at"])
         return bool(served.observed(dev.port))
 
-    return float(stream.until(told, seconds=30)["at"])
+    return float(stream.until(listed, seconds=30)["at"])
 
 
 def listens(port: int) -> bool:

@@ -15,7 +15,7 @@ WAITING = 15_000
 
 
 def figures() -> list[Figure]:
-    crowd, quiet = _told(*CROWD, "listeners", "500"), _told(*CROWD, "listeners", "10")
+    crowd, quiet = _json_of(*CROWD, "listeners", "500"), _json_of(*CROWD, "listeners", "10")
     what = "scan with 500 listeners, median : psutil.net_connections"
     found = [
         compared("S11", what, *_medians(crowd), unit="ms", most=0.15),
@@ -23,7 +23,7 @@ def figures() -> list[Figure]:
     ]
     if subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode:
         return found  # no network namespace to fill with connections
-    waiting = _told(*ALONE, *CROWD, "waiting", str(WAITING))
+    waiting = _json_of(*ALONE, *CROWD, "waiting", str(WAITING))
     return [
         *found,
         _beside_psutil(f"scan beside {waiting['waiting']} TIME_WAIT sockets", waiting, 5),
@@ -40,6 +40,6 @@ def _beside_psutil(what: str, told: dict[str, Any], most: float) -> Figure:
     return bounded("D12", f"{what}, median : psutil", ours, most, unit="ms", floor=floor)
 
 
-def _told(*command: str) -> dict[str, Any]:
+def _json_of(*command: str) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(subprocess.check_output(command))
     return told

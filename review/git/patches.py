@@ -104,7 +104,7 @@ def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
     missing = objects.missing(repository, asked)
     here = [sha for sha in asked if sha not in missing]
     return [patch for start in range(0, len(here), CHUNK) for patch in
-            _made(repository, here[start : start + CHUNK])]  # fmt: skip
+            _compute(repository, here[start : start + CHUNK])]  # fmt: skip
 
 
 def landed(repository: Repository, span: Range) -> dict[str, str]:
@@ -186,7 +186,7 @@ def _put(repository: Repository, patches: Iterable[Patch]) -> None:
         log.warning("rows of patches lag", extra={"why": str(error)})
 
 
-def _made(repository: Repository, shas: Sequence[str]) -> list[Patch]:
+def _compute(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     """The patches from git, without those commits on which git fails."""
     try:
         return _ask(repository, shas)
@@ -196,7 +196,7 @@ def _made(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     if len(shas) < 2:
         return []
     half = len(shas) // 2
-    return _made(repository, shas[:half]) + _made(repository, shas[half:])
+    return _compute(repository, shas[:half]) + _compute(repository, shas[half:])
 
 
 def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
@@ -204,7 +204,7 @@ def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     with Pool(2) as beside:
         with_context = beside.submit(repository.piped, [*PATCH, "-U3"], ID, stdin=stdin)
         said: list[bytes] = []
-        read = list(_read(_kept(_told(repository, stdin), said)))
+        read = list(_read(_tee(_bare_log(repository, stdin), said)))
         if said:
             without_context = beside.submit(repository.run, *ID, stdin=b"".join(said))
         else:
@@ -216,7 +216,7 @@ def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     ]
 
 
-def _told(repository: Repository, stdin: bytes) -> Iterator[bytes]:
+def _bare_log(repository: Repository, stdin: bytes) -> Iterator[bytes]:
     """The output of the log without context, piece by piece."""
     process, deadline = repository.spawn(*PATCH, "-U0", stdin=PIPE), time.monotonic() + TIMEOUT_S
     try:
@@ -232,7 +232,7 @@ def _told(repository: Repository, stdin: bytes) -> Iterator[bytes]:
         command.end(process)
 
 
-def _kept(pieces: Iterable[bytes], said: list[bytes]) -> Iterator[bytes]:
+def _tee(pieces: Iterable[bytes], said: list[bytes]) -> Iterator[bytes]:
     """Yield the pieces, and collect them in `said`, which ends up empty if they are too many."""
     size = 0
     for piece in pieces:

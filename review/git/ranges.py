@@ -133,12 +133,12 @@ class _Resolver:
             case None:
                 return self._computed()
             case str() if wanted.strip():
-                return self._written(wanted.strip())
+                return self._parse(wanted.strip())
             case Mapping():
                 return self._mapped(wanted)
         raise GitError("revision", "range: must be a text such as main..feature, or {base, head}")
 
-    def _written(self, text: str) -> Range:
+    def _parse(self, text: str) -> Range:
         base, dots, head = text.partition("...")
         if dots:
             return self._since_merge_base(text, base or "HEAD", head or "HEAD")
@@ -160,12 +160,12 @@ class _Resolver:
 
     def _between(self, text: str | None, base: str | None, head: str) -> Range:
         base_sha = None if base is None else self._sha(base)
-        return self._made(text, base, head, base_sha, trunk=self._trunk(base))
+        return self._range(text, base, head, base_sha, trunk=self._trunk(base))
 
     def _since_merge_base(self, text: str, base: str, head: str) -> Range:
         base_sha = merge_base(self.repository, self._sha(base), self._sha(head))
         warning = f"{named(base)} and {named(head)} have no common history"
-        return self._made(
+        return self._range(
             text, base, head, base_sha, trunk=self._trunk(base),
             warning=warning if base_sha is None else "",
         )  # fmt: skip
@@ -183,11 +183,11 @@ class _Resolver:
         elif merge_base(self.repository, head, followed_sha) == head:
             why = f"nothing is ahead of {short(followed)}"
         else:
-            return self._made(None, short(followed), "HEAD", followed_sha, trunk=trunk)
+            return self._range(None, short(followed), "HEAD", followed_sha, trunk=trunk)
         warning = f"The last {LAST} commits are shown: {named(why)}"
-        return self._made(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
+        return self._range(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
 
-    def _made(
+    def _range(
         self,
         text: str | None,
         base: str | None,

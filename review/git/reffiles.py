@@ -43,7 +43,7 @@ def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
     if walled.standing():
         return None
     try:
-        found = dict(_found(repository))
+        found = dict(_refs(repository))
         names = sorted(found, key=os.fsencode)  # git's order
         refs = {name: ref for name in names if (ref := _resolved(name, found))}
         commits = _commits(
@@ -80,7 +80,7 @@ def _tagged(told: catfile.Object | None) -> tuple[str, str]:
     return found[1].decode(), found[2].decode()
 
 
-def _found(repository: Repository) -> Iterator[tuple[str, Ref]]:
+def _refs(repository: Repository) -> Iterator[tuple[str, Ref]]:
     """Yield packed refs, then loose ones, which override them. The loose ones are read first, since
     git packs a ref before it removes its file."""
     common, own = os.fspath(repository.common_dir), os.fspath(repository.git_dir)

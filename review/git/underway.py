@@ -49,10 +49,10 @@ def holding(git_dir: Path) -> str | None:
 
 def read(git_dir: Path, shas: Mapping[str, str]) -> Underway | None:
     """The operation that detached this git directory's HEAD; `shas` are the commits of refs."""
-    return next(_found(git_dir, shas), None)
+    return next(_detect(git_dir, shas), None)
 
 
-def _found(git_dir: Path, shas: Mapping[str, str]) -> Iterator[Underway]:
+def _detect(git_dir: Path, shas: Mapping[str, str]) -> Iterator[Underway]:
     for folder in REBASES:
         ref = _line(git_dir / folder / "head-name")  # git am has no such file: it moves the branch
         if ref in shas:

@@ -37,7 +37,7 @@ def branch(
     """
     here = refs.branches_at(sha)
     if recorded is None:
-        return _found(here, sha, status, shared)
+        return _branch_of(here, sha, status, shared)
     target = refs.branch(recorded)
     shown: Branch = {
         "name": recorded,
@@ -57,7 +57,9 @@ def _state(target: str | None, sha: str, status: str) -> BranchStatus:
     return "ok" if target == sha else "moved"
 
 
-def _found(here: list[str], sha: str, status: str, shared: tuple[str | None, ...]) -> Branch | None:
+def _branch_of(
+    here: list[str], sha: str, status: str, shared: tuple[str | None, ...]
+) -> Branch | None:
     if not here:
         return None
     name = min(here, key=lambda name: (_rank(name, shared), len(name), name))

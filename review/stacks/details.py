@@ -219,7 +219,7 @@ class _Listed:
     def __init__(self, place: CommitPosition, asked: texts.Wanted) -> None:
         self.target = place.target
         self.asked = asked
-        self.commit = self._counted(self.target.shown_commit)
+        self.commit = self._with_counts(self.target.shown_commit)
         marked, stale = viewed.valid(self.target, commit_review.of(self.target))
         self.viewed, self.stale = frozenset(marked), frozenset(stale)
         self.files = texts.Files(self.target.repository, self.commit)
@@ -273,7 +273,7 @@ class _Listed:
         bare = [self.files.bare(file) for file in self.commit.files[self.most :]]
         return chain(whole, bare)
 
-    def _counted(self, commit: commits.Commit) -> commits.Commit:
+    def _with_counts(self, commit: commits.Commit) -> commits.Commit:
         """The commit, with line counts if its contents will not give them and it is not large."""
         if commit.counted or self.asked == "all" or len(commit.files) > COUNTED:
             return commit

@@ -72,7 +72,7 @@ class _Filling:
         self.landed = self._landings()
 
     def filled(self, repo: Repo) -> Repo:
-        order = [*self._kept(), *(commit.sha for commit in self.scene.commits)]
+        order = [*self._kept_landed(), *(commit.sha for commit in self.scene.commits)]
         drafts = assembly.assemble(self.scene.stacks, order, self._find, self.branches)
         items = tuple(
             self._item(sha, draft.n, position)
@@ -166,7 +166,7 @@ class _Filling:
             number=(row.pr.github or {}).get("number"),
         )
 
-    def _kept(self) -> list[str]:
+    def _kept_landed(self) -> list[str]:
         """Landed commits that left the range, oldest landing first; at most KEPT unlisted ones."""
         places = {
             self.found.full[text]: at

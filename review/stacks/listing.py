@@ -162,13 +162,13 @@ def _summary(project: Project, entry: RepoEntry) -> Summary:
     if known is not None and known[0] == repos.stamp(project, entry):
         return known[1]
     found = repos.listed(project, entry)
-    made = _made(found)
+    made = _summarise(found)
     _known.put(key, (found.stamp, made))
     _keep(key, found, made)
     return made
 
 
-def _made(found: Repo) -> Summary:
+def _summarise(found: Repo) -> Summary:
     follow_ons = {stack.n for stack in found.stacks if stack.follow_on}
     merged = sum(item.status == "merged" for item in found.items)
     follow_on = sum(item.status != "merged" and item.stack in follow_ons for item in found.items)

@@ -76,7 +76,7 @@ def matched(scene: Scene) -> Matching:
     known = states.read(scene.slug, scene.name, full)
     old = sorted((listed | known.by_sha.keys()) - ranged.keys())
     if not old:
-        return Matching(known, full, traces={sha: _seen(one, None) for sha, one in ranged.items()})
+        return Matching(known, full, traces={sha: _trace(one, None) for sha, one in ranged.items()})
     return _Search(scene, known, full, listed, old, ahead=ahead).found()
 
 
@@ -201,8 +201,8 @@ class _Search:
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
         beside = history.listed(self.scene.repository, found)  # git may have pruned one since
         self.objects |= beside
-        own = {_made(commit) for sha in gone if (commit := self.objects.get(sha))}
-        return [sha for sha in found if sha in beside and _made(beside[sha]) not in own]
+        own = {_authorship(commit) for sha in gone if (commit := self.objects.get(sha))}
+        return [sha for sha in found if sha in beside and _authorship(beside[sha]) not in own]
 
     def _remembered(self, sha: str) -> Patch | None:
         """The patch ids of a commit as recorded in its own file; None if they are not."""
@@ -234,7 +234,7 @@ class _Search:
     ) -> Trace:
         state = self.states.get(sha)
         branch = state.pr.branch if state.pr else None
-        seen = _seen(commit, patch) if commit else _printed(sha, state.fingerprint)
+        seen = _trace(commit, patch) if commit else _printed(sha, state.fingerprint)
         return replace(
             seen,
             place=place,
@@ -301,12 +301,12 @@ def _recorded(state: ReviewState) -> str | None:
     return landed["sha"] if landed else None
 
 
-def _made(commit: Commit) -> tuple[object, ...]:
+def _authorship(commit: Commit) -> tuple[object, ...]:
     """What an amend of a branch's last commit keeps: its parents, author, date and subject."""
     return (commit.parents, commit.author_email, commit.authored, commit.subject)
 
 
-def _seen(commit: Commit, patch: Patch | None) -> Trace:
+def _trace(commit: Commit, patch: Patch | None) -> Trace:
     return Trace(
         sha=commit.sha,
         subject=commit.subject,

@@ -52,7 +52,7 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
             or (known.failed and known.failed.at > asked)
         ):
             return _of(project, known)
-        return _repos.put(key, _made(project, entry, opened, mark, counts))
+        return _repos.put(key, _assemble(project, entry, opened, mark, counts))
 
 
 def listed(project: Project, entry: RepoEntry) -> Repo:
@@ -208,7 +208,7 @@ def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, 
     return found, _hash(parts)
 
 
-def _made(
+def _assemble(
     project: Project,
     entry: RepoEntry,
     opened: Repository | GitError,

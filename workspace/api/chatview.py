@@ -193,7 +193,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
 
 
 def _worktree(row: models.Chat) -> Worktree | None:
-    tree = place.told(row.id, row.record)
+    tree = place.of_file(row.id, row.record)
     return {"branch": tree.branch, "directory": str(tree.dir)} if tree else None
 
 

@@ -117,7 +117,7 @@ class TriggerViewSet(rest.ViewSet):
         found, entries = commands.list_triggers(project)
         shown = [render.trigger(seen) for seen in found]
         answer: TriggerList = {
-            "paused": render.pause(pausing.told(project)),
+            "paused": render.pause(pausing.displayed(project)),
             "triggers": [one for one in shown if "legacy" not in one],
             "legacy": [one for one in shown if "legacy" in one],
             "invalid": render.invalid(entries),
@@ -138,7 +138,7 @@ class TriggerViewSet(rest.ViewSet):
     def runtime(self, request: Request, slug: str) -> Response:
         """What is armed, queued and running, and when each trigger fires next; cheap to poll."""
         project = store.get(slug)
-        paused = pausing.told(project)
+        paused = pausing.displayed(project)
         rows = render.runtimes(project, paused)
         return Response(RuntimeList(paused=render.pause(paused), runtime=rows))
 
@@ -200,7 +200,7 @@ class TriggerViewSet(rest.ViewSet):
         """Pause or resume all triggers of the project; they can still be run by hand."""
         body = rest.read(request, Switch)
         changed = pausing.pause(store.get(slug), paused=body.values["paused"])
-        pause = render.pause(pausing.told(store.get(slug)))
+        pause = render.pause(pausing.displayed(store.get(slug)))
         answer = Switched(ok=True, paused=pause, changed=changed)
         return Response(rest.warned(answer, body.warnings))
 

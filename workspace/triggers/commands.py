@@ -274,4 +274,4 @@ def convert(project: Project, name: str) -> KnownTrigger:
 
 
 def _board(project: Project) -> Board:
-    return board.read(project.slug, pausing.told(project), str(project.effective("timezone")))
+    return board.read(project.slug, pausing.displayed(project), str(project.effective("timezone")))

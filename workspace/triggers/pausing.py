@@ -54,7 +54,7 @@ def of(project: Project) -> Pause | None:
     return of_instance() or of_data(project.data)
 
 
-def told(project: Project) -> Pause | None:
+def displayed(project: Project) -> Pause | None:
     """What holds the triggers, as shown to clients: also a project.yaml that is not followed or
     cannot be read. Happenings are not skipped in that case; they wait until a person has repaired
     the file."""

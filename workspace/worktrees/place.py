@@ -65,10 +65,10 @@ def home() -> Path:
 
 def of(record: ChatRecord) -> Tree | None:
     """The worktree that the record names, whether it exists or not; None if it names none."""
-    return told(record.id, {"worktree": record.worktree})
+    return of_file(record.id, {"worktree": record.worktree})
 
 
-def told(chat: str, record: Mapping[str, Any]) -> Tree | None:
+def of_file(chat: str, record: Mapping[str, Any]) -> Tree | None:
     """The same as `of`, for a record as its file holds it."""
     told = record.get("worktree")
     if not isinstance(told, Mapping):

@@ -41,7 +41,7 @@ def between(
     found = _found.get(key)
     if found is None:
         data = repository.run(*diff.TREES, "-p", "-U0", "-M", left, right, "--", *sorted(few or ()))
-        found = dict(_told(file, patch) for file, patch in hunks.sections(data))
+        found = dict(_with_counts(file, patch) for file, patch in hunks.sections(data))
         _found.put(key, found)
     if paths is None or few is not None:
         return found
@@ -79,7 +79,7 @@ def equal(mine: tuple[Hunk, ...], others: tuple[Hunk, ...]) -> list[int]:
     return found
 
 
-def _told(file: Changed, patch: bytes) -> tuple[Changed, tuple[Hunk, ...]]:
+def _with_counts(file: Changed, patch: bytes) -> tuple[Changed, tuple[Hunk, ...]]:
     """The file with its hunks, and with line counts unless it is binary or a submodule."""
     told = _hunks(patch)
     if file.is_submodule or hunks.is_binary(patch):

@@ -100,8 +100,8 @@ def streamed_edits(
     if known is not None:
         yield ((file.path, known[file.path]) for file in wanted if file.path in known)
         return
-    with _told(repository, commit, wanted) as pieces:
-        yield _followed(repository, commit, wanted, pieces)
+    with _patch_pieces(repository, commit, wanted) as pieces:
+        yield _edits_of(repository, commit, wanted, pieces)
 
 
 def hunk_digests(
@@ -262,7 +262,7 @@ def _read(
 
 
 @contextmanager
-def _told(
+def _patch_pieces(
     repository: Repository, commit: Commit, files: Collection[Changed]
 ) -> Iterator[Iterator[bytes]]:
     """Git's output for the hunks of these files, or of all. A small commit is read through a
@@ -279,7 +279,7 @@ def _told(
         command.end(process)
 
 
-def _followed(
+def _edits_of(
     repository: Repository,
     commit: Commit,
     files: Collection[Changed],

@@ -145,7 +145,7 @@ def _read(
         ends = _straight(repository, span)
         seen = rows.of_head(repository, span.head_sha)
         if seen or (counts and _follows(repository, span.head_sha)):
-            return _known(repository, ends or _walked(repository, walk), counts=counts), []
+            return _load(repository, ends or _walked(repository, walk), counts=counts), []
         if ends:
             shas = [sha for sha, _ in ends]
             found = _of_shas(repository, shas, counts=counts, meanwhile=meanwhile)
@@ -194,7 +194,7 @@ def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
     return [(sha, parents[0] if parents else None) for sha, *parents in split]
 
 
-def _known(repository: Repository, ends: Sequence[rows.Ends], *, counts: bool) -> list[Commit]:
+def _load(repository: Repository, ends: Sequence[rows.Ends], *, counts: bool) -> list[Commit]:
     """These commits, from their rows; git is asked only for those without a row."""
     known = rows.get_many(repository, ends)
     missing = [one for one in ends if one not in known]

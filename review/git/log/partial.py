@@ -27,7 +27,7 @@ def commits(
     blobs = {oid for commit in listed for file in commit.files for oid in file.blobs}
     missing = objects.missing(repository, blobs)
     whole = [commit.sha for commit in listed if _has_all(commit, missing)]
-    counted = _counted(repository, [*walk, *files], whole)
+    counted = _count(repository, [*walk, *files], whole)
     found = [counted.get(commit.sha, commit) for commit in listed]
     return found, [commit.sha for commit in found if not commit.counted]
 
@@ -61,7 +61,7 @@ def _has_all(commit: Commit, missing: set[str]) -> bool:
     )
 
 
-def _counted(repository: Repository, log: Sequence[str], shas: list[str]) -> dict[str, Commit]:
+def _count(repository: Repository, log: Sequence[str], shas: list[str]) -> dict[str, Commit]:
     if not shas:
         return {}
     data = repository.run(

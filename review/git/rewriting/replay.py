@@ -87,13 +87,13 @@ class _Replay:
             return target.sha, target.tree
         message = target.message
         for one in (target, *folded):
-            tree = self._picked(one, tree)
+            tree = self._pick(one, tree)
             if (fold := self.moved.get(one.sha)) is not None:
                 message = _message(message, target, one, fold)
         made = target.with_message(message).bytes(tree, tip, self.committer)
         return raw.store(self.repository, made), tree
 
-    def _picked(self, commit: Raw, tree: str) -> str:
+    def _pick(self, commit: Raw, tree: str) -> str:
         """The tree with the commit's change applied."""
         if tree == self.before[commit.sha]:
             return commit.tree
@@ -129,14 +129,14 @@ def _message(before: bytes, target: Raw, commit: Raw, fold: Fold) -> bytes:
         return before
     said = commit.message.partition(b"\n")[2].lstrip(b"\n")
     if target.encoding.lower() != commit.encoding.lower():
-        text = said.decode(_known(commit.encoding), "replace")
-        said = text.encode(_known(target.encoding), "replace")
+        text = said.decode(_codec(commit.encoding), "replace")
+        said = text.encode(_codec(target.encoding), "replace")
     if not said.strip():
         return before
     return said if fold.act == "amend" else before.rstrip(b"\n") + b"\n\n" + said
 
 
-def _known(encoding: str) -> str:
+def _codec(encoding: str) -> str:
     try:
         "".encode(encoding)
     except LookupError:

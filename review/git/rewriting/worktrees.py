@@ -46,7 +46,7 @@ def listed(repository: Repository) -> list[Worktree]:
         if path == repository.common_dir:  # all that git says for a submodule
             path = repository.path
         here = _git_dir(path)
-        git_dir = here or _kept(repository.common_dir, path)
+        git_dir = here or _git_dir_of(repository.common_dir, path)
         if git_dir is not None:
             found.append(Worktree(path, git_dir, facts.get("branch"), there=here is not None))
     return found
@@ -86,7 +86,7 @@ def _git_dir(path: Path) -> Path | None:
     return path / told.removeprefix("gitdir: ") if told.startswith("gitdir: ") else None
 
 
-def _kept(common_dir: Path, path: Path) -> Path | None:
+def _git_dir_of(common_dir: Path, path: Path) -> Path | None:
     """The git directory of a linked work tree inside the repository; None if there is none."""
     for mark in (common_dir / "worktrees").glob("*/gitdir"):
         told = os.path.normpath(mark.parent / _text(mark).strip())

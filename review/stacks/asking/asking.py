@@ -82,7 +82,7 @@ def offer(choice: Choice, desks: Desks) -> Offer:
     places = desks(_folders(found))
     return {
         "message": messages.message(found),
-        "threads": _meant(found),
+        "threads": _targets(found),
         "desks": places,
         "suggested": _suggested(found, places),
         "folder": str(found[0].repo.entry.path),
@@ -96,7 +96,7 @@ def ask(choice: Choice, letter: Letter, desks: Desks, send: Send) -> Answer:
     at = times.now_exact()
     sent = send(_wish(found, letter, desks), text, name=_name(found))
     unmarked = list(_marked(found, Chat(sent["project"], sent["chat"]), at))
-    return {**sent, "threads": _meant(found), "unmarked": unmarked}
+    return {**sent, "threads": _targets(found), "unmarked": unmarked}
 
 
 def letter(given: dict[str, Any]) -> Letter:
@@ -143,14 +143,16 @@ def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested |
             if branches == {chat.get("branch", "")}:
                 return {"project": place["project"], "chat": chat["id"]}
     open_chats = {(one["project"], chat["id"]) for one in places for chat in one["chats"]}
-    asked = [one for one in _asked(found) if (one.project, one.chat) in open_chats and one.project]
+    asked = [
+        one for one in _asked_before(found) if (one.project, one.chat) in open_chats and one.project
+    ]
     if asked:
         last = max(asked, key=lambda one: times.exact(one.at))
         return {"project": last.project or "", "chat": last.chat}
     return {"project": places[0]["project"], "chat": None} if len(places) == 1 else None
 
 
-def _asked(found: Sequence[OnCommit]) -> Iterator[Asked]:
+def _asked_before(found: Sequence[OnCommit]) -> Iterator[Asked]:
     """Earlier questions to agents about these threads, or anywhere in these commits' stacks."""
     yield from (thread.asked for one in found for thread in one.threads if thread.asked)
     stacks = {(id(one.repo), one.stack): one.repo for one in found}
@@ -194,7 +196,7 @@ def _worktrees(repository: Repository) -> Iterator[Path]:
                 yield Path(link).parent
 
 
-def _meant(found: Sequence[OnCommit]) -> list[Meant]:
+def _targets(found: Sequence[OnCommit]) -> list[Meant]:
     return [
         {"repo": one.repo.entry.name, "sha": one.target.stem, "thread": thread.id}
         for one in found

@@ -42,7 +42,7 @@ class OnCommit:
 def chosen(choice: Choice) -> list[OnCommit]:
     """The chosen threads, commit by commit, bottom to top. Resolved threads are included only if
     named. NotFound if a named thread is not there; Invalid if there is no thread or too many."""
-    found = list(_chosen(choice))
+    found = list(_choose(choice))
     missing = set(choice.threads) - {one.id for each in found for one in each.threads}
     if missing:
         raise NotFound(f"No such thread: {printable(min(missing))}")
@@ -58,7 +58,7 @@ def chosen(choice: Choice) -> list[OnCommit]:
     return found
 
 
-def _chosen(choice: Choice) -> Iterator[OnCommit]:
+def _choose(choice: Choice) -> Iterator[OnCommit]:
     for one in _repos(choice):
         for title, stack, target in _places(one, choice):
             threads = tuple(

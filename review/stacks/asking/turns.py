@@ -60,7 +60,7 @@ def list_threads(
         if commit
         else list(wall.discussed(directory, project))
     )
-    wanted = [one for one in found if _wanted(one, state)]
+    wanted = [one for one in found if _in_state(one, state)]
     rows = [_row(one) for one in wanted[:LISTED]]
     return {"threads": rows, "more": max(0, len(wanted) - LISTED)}
 
@@ -121,7 +121,7 @@ def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:
                 "repo": one.entry.name,
                 "path": str(one.entry.path),
                 "title": stack.title,
-                "commits": [_counted(one, one.by_sha[sha]) for sha in stack.commits],
+                "commits": [_commit_row(one, one.by_sha[sha]) for sha in stack.commits],
             }
             for one in wall.loaded(directory, project)
             for stack in one.stacks
@@ -155,7 +155,7 @@ def _agents_resolve(found: ThreadOnCommit) -> bool:
     return bool(settings.SVC.agents_resolve) if said is None else said
 
 
-def _wanted(found: ThreadOnCommit, state: str) -> bool:
+def _in_state(found: ThreadOnCommit, state: str) -> bool:
     is_now = asking.state(found.thread)
     return state in ("all", is_now) or (state == "unresolved" and is_now != "resolved")
 
@@ -182,7 +182,7 @@ def _place(one: Repo, sha: str, title: str) -> CommitRef:
     }
 
 
-def _counted(one: Repo, item: Item) -> dict[str, Any]:
+def _commit_row(one: Repo, item: Item) -> dict[str, Any]:
     threads, resolved, *_ = records.counts(repos.target(one, item))
     title = {"commit": item.commit.sha, "title": clean(item.title)}
     return {**title, "status": item.status, "threads": threads, "unresolved": threads - resolved}

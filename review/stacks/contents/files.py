@@ -87,7 +87,7 @@ class Files:
             early: Edits = {}
             for file in files:
                 sides = dict(next(texts) for _ in file.blobs)
-                yield self._record(file, _taken(told, file.path, early), sides)
+                yield self._record(file, _next_edits(told, file.path, early), sides)
             next(texts, None)  # yields nothing, but lets the process be reused
 
     def bare(self, file: Changed, *, deep: bool = False) -> Record:
@@ -166,7 +166,7 @@ def complete(record: Record) -> bool:
     return not any(text is None and oid and mode != SUBMODULE for text, oid, mode in sides)
 
 
-def _taken(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
+def _next_edits(told: Told, path: str, early: Edits) -> tuple[Edit, ...]:
     """The edits of the next file. `early` keeps those that arrive before their turn."""
     while path not in early:
         found = next(told, None)

@@ -57,14 +57,14 @@ def asked(value: Any) -> list[NamedSuggestion]:
     """Parse the `suggestions` of a request. Invalid names field, reason and fix."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST:
         raise Invalid(f'"suggestions" must be a list of 1 to {MOST} of {{thread, comment, block}}')
-    found = [_asked(one, at) for at, one in enumerate(value)]
+    found = [_parse(one, at) for at, one in enumerate(value)]
     for at, one in enumerate(found):
         if any(one.thread == other.thread for other in found[:at]):
             raise Invalid(f'"suggestions[{at}].thread" is named twice; apply one suggestion of it')
     return found
 
 
-def _asked(value: Any, at: int) -> NamedSuggestion:
+def _parse(value: Any, at: int) -> NamedSuggestion:
     row = value if isinstance(value, dict) else {}
     thread, comment, block = row.get("thread"), row.get("comment"), row.get("block")
     if not isinstance(thread, str) or not thread:
@@ -124,7 +124,7 @@ def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str,
     if here.path is None or here.line is None or normal_side(here.side) != "RIGHT":
         raise Conflict(f"Thread {thread.id} is on no lines of the new text: there is nothing to "
                        "replace.", code="no_lines")  # fmt: skip
-    meant = _meant(target, thread)
+    meant = _original_lines(target, thread)
     tip = repos.target(ground.found, repos.find(ground.found, ground.tip))
     (there,) = placing.place(tip, [_standing(target, thread, here)])
     if here.outdated or there.line is None or there.path is None:
@@ -164,7 +164,7 @@ def _standing(target: Target, thread: Thread, here: Placed) -> Thread:
     )  # fmt: skip
 
 
-def _meant(target: Target, thread: Thread) -> list[str] | None:
+def _original_lines(target: Target, thread: Thread) -> list[str] | None:
     """The lines that the suggestion was made for; None if they can no longer be found."""
     assert thread.path is not None
     assert thread.line is not None

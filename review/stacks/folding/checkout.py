@@ -65,7 +65,7 @@ class Checkout:
         env = command.environment(self.root) | mine.environ
         return {
             "index": {"path": str(user_index(mine)), "new": str(copy.path), "was": was},
-            "files": [self._placed(mine, n, change) for n, change in enumerate(self.changes)],
+            "files": [self._placement(mine, n, change) for n, change in enumerate(self.changes)],
             "ref": {"argv": [*command.ARGV, *asked], "env": env},
         }
 
@@ -76,7 +76,7 @@ class Checkout:
             if change.path in torn or found.get(change.path) not in clean:
                 raise self._dirty(change, "has changes that are staged")
 
-    def _placed(self, mine: Shadow, n: int, change: Change) -> dict[str, Any]:
+    def _placement(self, mine: Shadow, n: int, change: Change) -> dict[str, Any]:
         """A file's new content as handover takes it, with the line ends and mode it has now."""
         now = self._now(mine, change)
         source = mine.dir / f"source-{n}"

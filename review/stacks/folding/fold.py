@@ -62,7 +62,7 @@ def fold(project: str, repo: str, n: int) -> Folded:
         _move(ground, moves, f"fold: {len(folds)} into stack {n}")
         with suppress(GitError):
             keeping.drop(ground.repository, _days())
-        return _told(fold, moves, len(folds))
+        return _render(fold, moves, len(folds))
 
 
 def undo(project: str, repo: str, fold: Any) -> Folded:
@@ -81,7 +81,7 @@ def undo(project: str, repo: str, fold: Any) -> Folded:
         back = [Move(move.ref, move.after, move.before) for move in found]
         grounds.check_moves(ground, back)
         _move(ground, back, "fold: undo")
-        return _told(fold, back, 0)
+        return _render(fold, back, 0)
 
 
 def _stack(found: Repo, n: int) -> Stack:
@@ -190,7 +190,7 @@ def _days() -> int:
     return settings.SVC.checkpoint_days or DAYS
 
 
-def _told(fold: str, moves: Sequence[Move], count: int) -> Folded:
+def _render(fold: str, moves: Sequence[Move], count: int) -> Folded:
     at = keeping.time_of(fold)
     return {
         "id": fold,

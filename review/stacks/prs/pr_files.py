@@ -235,7 +235,7 @@ class _Change:
             return None
         if take:
             self._check_source()
-            tree = self._taken(tree)
+            tree = self._complete(tree)
         for name in FIELDS if take else tuple(self.changes):
             document.put(tree, name, getattr(after, name))
         return document.signed(document.text(data, tree), tree, self.target)
@@ -243,13 +243,13 @@ class _Change:
     def _refuse_changed(self, now: PrFile) -> None:
         """Conflict if a field to set has a value that the caller has not seen."""
         for name, was in self.was.items():
-            seen, wanted = (self._shown(name, value) for value in (was, self.changes[name]))
-            if self._shown(name, getattr(now, name)) not in (seen, wanted):
+            seen, wanted = (self._comparable(name, value) for value in (was, self.changes[name]))
+            if self._comparable(name, getattr(now, name)) not in (seen, wanted):
                 raise Conflict(
                     f'"{name}" was changed meanwhile, perhaps in another window.', code="changed"
                 )
 
-    def _shown(self, name: str, value: Any) -> Any:
+    def _comparable(self, name: str, value: Any) -> Any:
         """The value as shown: the commit's own title or body where none is set."""
         commit = self.target.commit
         if name in {"title", "body"}:
@@ -288,7 +288,7 @@ class _Change:
         stem = files.name_of(slug, "prs", repo, source) or source
         files.check_whole(f"prs/{repo}/{stem}.yaml", self.pr.parse_error, self.pr.version)
 
-    def _taken(self, tree: dict[str, Any]) -> dict[str, Any]:
+    def _complete(self, tree: dict[str, Any]) -> dict[str, Any]:
         """The tree with everything of the record shown except the fields that can be set."""
         made = {"version": VERSION, "commit": document.fingerprint(self.target)} | tree
         if self._foreign and self.source_sha:

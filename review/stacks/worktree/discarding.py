@@ -75,7 +75,7 @@ class Kept:
     head: Held
     now: Held
 
-    def told(self) -> str:
+    def text(self) -> str:
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
 
     @classmethod
@@ -119,7 +119,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
             raise
     looks.forget(project, repo)
     events.project(project, "worktree")
-    return {"id": name, "path": shown_path(changed.path), "files": _shown(paths)}
+    return {"id": name, "path": shown_path(changed.path), "files": _paths(paths)}
 
 
 def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
@@ -137,7 +137,7 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
             raise Conflict(text, code="not_kept") from None
     looks.forget(project, repo)
     events.project(project, "worktree")
-    return {"id": name, "path": shown_path(kept.path), "files": _shown(kept.was)}
+    return {"id": name, "path": shown_path(kept.path), "files": _paths(kept.was)}
 
 
 def listed(project: str, repo: str) -> Listed:
@@ -149,7 +149,7 @@ def listed(project: str, repo: str) -> Listed:
     except GitError:  # nothing can be written there, so nothing was discarded
         return {"discarded": []}
     found: list[Earlier] = []
-    for name in sorted(_held(mine) & _kept(mine), reverse=True)[:MOST]:
+    for name in sorted(_ref_names(mine) & _record_names(mine), reverse=True)[:MOST]:
         with contextlib.suppress(NotFound):
             kept = _read(mine, name)
             at = datetime.strptime(name.partition("-")[0], STAMP).replace(tzinfo=UTC)
@@ -221,7 +221,7 @@ class _Discarding:
         index = _index(self.mine, self.found.view, self.head)
         files = [
             {"path": path, "was": self.was[path]}
-            | _placed(self.mine, f"source-{n}", self.head[path], self.texts[path])
+            | _placement(self.mine, f"source-{n}", self.head[path], self.texts[path])
             for n, path in enumerate(self.paths)
         ]
         return {"index": index, "files": _goes_first(files), "ref": None}
@@ -263,7 +263,7 @@ class _Undoing:
         index = _index(self.mine, self.mine, self._restaged())
         files = [
             {"path": path, "was": self.lying[path]}
-            | _placed(self.mine, f"source-{n}", was, _raw(self.mine, was))
+            | _placement(self.mine, f"source-{n}", was, _raw(self.mine, was))
             for n, (path, was) in enumerate(self.kept.was.items())
             if self.lying[path] != was
         ]
@@ -282,7 +282,7 @@ def _index(mine: Shadow, through: Shadow, wanted: Held) -> dict[str, str] | None
     return {"path": str(user_index(mine)), "new": str(copy.path), "was": was}
 
 
-def _placed(mine: Shadow, name: str, wanted: Entry | None, text: bytes | None) -> dict[str, Any]:
+def _placement(mine: Shadow, name: str, wanted: Entry | None, text: bytes | None) -> dict[str, Any]:
     """The new content of a path, as handover takes it."""
     source = mine.dir / name
     source.write_bytes(text or b"")
@@ -317,7 +317,7 @@ def _record(mine: Shadow, name: str) -> Path:
 
 def _write(mine: Shadow, name: str, kept: Kept) -> None:
     _folder(mine).mkdir(mode=0o700, parents=True, exist_ok=True)
-    files.write(_record(mine, name), kept.told().encode())
+    files.write(_record(mine, name), kept.text().encode())
 
 
 def _read(mine: Shadow, name: str) -> Kept:
@@ -331,13 +331,13 @@ def _read(mine: Shadow, name: str) -> Kept:
     return kept
 
 
-def _kept(mine: Shadow) -> set[str]:
+def _record_names(mine: Shadow) -> set[str]:
     """The names of the records."""
     names = (path.stem for path in _folder(mine).glob("*.json"))
     return {name for name in names if ID.fullmatch(name)}
 
 
-def _held(mine: Shadow) -> set[str]:
+def _ref_names(mine: Shadow) -> set[str]:
     """The names of the refs that hold what was discarded."""
     told = mine.theirs("for-each-ref", "--format=%(refname:lstrip=4)", REFS).decode()
     return {name for name in told.splitlines() if ID.fullmatch(name)}
@@ -348,7 +348,7 @@ def _prune(mine: Shadow) -> None:
     kept_s = (settings.SVC.checkpoint_days or 1) * DAY_S
     before = time.strftime(STAMP, time.gmtime(time.time() - kept_s))
     with contextlib.suppress(GitError):
-        _drop(mine, [name for name in _held(mine) | _kept(mine) if name < before])
+        _drop(mine, [name for name in _ref_names(mine) | _record_names(mine) if name < before])
 
 
 def _drop(mine: Shadow, names: list[str]) -> None:
@@ -362,5 +362,5 @@ def _since(path: str) -> Conflict:
     return Conflict(text, code="changed")
 
 
-def _shown(paths: Any) -> list[str]:
+def _paths(paths: Any) -> list[str]:
     return [shown_path(path) for path in paths]

@@ -56,7 +56,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
         file = looks.named(found.files, path)
         if file is None:
             looks.refuse_left(found, path)
-            raise Invalid(f'"files" names {_named(path)}, which does not differ from HEAD')
+            raise Invalid(f'"files" names {_short(path)}, which does not differ from HEAD')
         files[file.path] = file
     return list(files.values())
 
@@ -113,7 +113,7 @@ def handed_over(mine: Shadow, prepare: Callable[[], Mapping[str, Any]]) -> None:
             return handover.run(job)
         except handover.HandoverRefused as refused:
             if refused.why != "index" or not left:
-                raise _said(refused, mine) from None
+                raise _conflict(refused, mine) from None
     return None
 
 
@@ -121,7 +121,7 @@ def astray(path: str) -> Conflict:
     return Conflict(f"git itself writes no such path: {shown_path(path)}", code="astray")
 
 
-def _said(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
+def _conflict(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
     match refused.why:
         case "locked":
             return Conflict(
@@ -142,5 +142,5 @@ def _said(refused: handover.HandoverRefused, mine: Shadow) -> SvcError:
             return Unavailable(f"Nothing was changed: {refused.text}")
 
 
-def _named(path: str) -> str:
+def _short(path: str) -> str:
     return shown_path(path)[:200]

@@ -73,7 +73,7 @@ def settle(project: str, repo: str) -> None:
         return
     try:
         found = repos.look_up_repo(project, repo)
-        said = _said(project, repo)
+        said = _settled_head(project, repo)
         if found.refs is None or (said and said.sha == found.refs.head):
             return
         settled(project, repo)
@@ -99,11 +99,11 @@ def _is_due(target: Target) -> bool:
     """Whether HEAD has changed since the file was last settled."""
     if target.commit is target.shown_commit or not files.has_worktree(target.slug, target.repo):
         return False
-    said = _said(target.slug, target.repo)
+    said = _settled_head(target.slug, target.repo)
     return said is None or said.sha != target.commit.sha
 
 
-def _said(project: str, repo: str) -> Fingerprint | None:
+def _settled_head(project: str, repo: str) -> Fingerprint | None:
     """The HEAD at which the file was last settled."""
     found = files.read(project, "reviews", repo, f"{files.WORKTREE}.yaml")
     return reading.fingerprint(found.data.get("commit"), []) if found else None
@@ -196,7 +196,7 @@ class _Settling:
 
     def _deliver(self, version: _Version, threads: list[Thread], marks: list[Mark]) -> None:
         assert version.item is not None
-        moved = [_moved(version, thread) for thread in threads]
+        moved = [_follow(version, thread) for thread in threads]
         target = repos.target(self.repo, version.item)
         if writes.write(target, _Arriving(target, moved, marks)):
             events.review(target.slug, target.repo, target.stem)
@@ -302,7 +302,7 @@ def _walked(repository: Repository, start: str, end: str, *, but: str) -> list[s
     return repository.run(*asked).decode().split()[::-1]
 
 
-def _moved(version: _Version, thread: Thread) -> Thread:
+def _follow(version: _Version, thread: Thread) -> Thread:
     """The thread as the commit's file gets it: anchored to the commit's lines, if it is on them."""
     where = version.placed[thread.id]
     if where.placement not in KEPT or thread.path is None:

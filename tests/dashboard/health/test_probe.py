@@ -174,7 +174,7 @@ def silence(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
                 await asyncio.Event().wait()
         return await arrived(sock)
 
-    monkeypatch.setattr(connect, "_begun", begin)
+    monkeypatch.setattr(connect, "_begin", begin)
     monkeypatch.setattr(connect, "_arrived", arrive)
 
 
@@ -514,7 +514,7 @@ async def test_a_plain_server_asked_in_tls_is_a_tls_failure():
      "2002:a9fe:a9fe::1", "168.63.129.16", "192.0.0.192", "2002:a83f:8110::1"],
 )  # fmt: skip
 async def test_addresses_that_are_no_apps_are_never_connected_to(host, monkeypatch):
-    monkeypatch.setattr(connect, "_begun", None)
+    monkeypatch.setattr(connect, "_begin", None)
 
     result = await ask(80, host=host)
 
@@ -598,7 +598,7 @@ async def test_running_out_of_descriptors_is_told_and_not_taken_for_a_dead_app(m
     def full(where: str, port: int) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(connect, "_begun", full)
+    monkeypatch.setattr(connect, "_begin", full)
 
     with pytest.raises(OSError, match="Too many"):
         await ask(80)

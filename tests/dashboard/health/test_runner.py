@@ -214,7 +214,7 @@ async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch)
         finally:
             begun -= 1
 
-    monkeypatch.setattr(connect, "_begun", counted)
+    monkeypatch.setattr(connect, "_begin", counted)
     monkeypatch.setattr(connect, "_arrived", late)
     async with serving(answers()) as server, watching() as watched:
         target = Target(port=server.port, host="127.0.0.1")
