@@ -1,4 +1,4 @@
-// The page of the API in the theme of the other pages: the chosen one, else the system's.
+// Give the page of the API the theme of the other pages: the chosen one, else the system's.
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 const [, chosen] = /(?:^|; )svc_theme=(light|dark)/.exec(document.cookie) ?? [];
@@ -11,7 +11,7 @@ function follow() {
 const SKIPPED = "h3.opblock-tag:not([aria-level]), .models h4:not([aria-level])";
 const OUTSIDE = ".information-container:not([role])";
 
-/** Swagger UI skips a level of headings, and leaves its own head outside of every landmark. */
+/** Mend the markup: Swagger UI skips a heading level and puts its header outside all landmarks. */
 new MutationObserver(() => {
   for (const heading of document.querySelectorAll(SKIPPED)) {
     heading.setAttribute("role", "heading");

@@ -1,4 +1,4 @@
-// What the browsable API leaves out: the language of its page, and which part is the main one.
+// Add what the page of the browsable API lacks: its language, and its main landmark.
 
 document.documentElement.lang = "en";
 for (const long of document.querySelectorAll("pre")) long.tabIndex = 0; // to scroll it by keys

@@ -1,11 +1,11 @@
-// Changes of state for those who do not see them: gathered for a moment, then said in one go.
+// Announce changes of state to screen readers: gathered for a moment, then said in one sentence.
 
 import { h } from "../kit/dom.js";
 import { plural } from "../kit/words.js";
 import { said, stateOf } from "./words.js";
 
 const GATHER_MS = 1000;
-const SPOKEN = 3; // each by name; more than these only by number
+const SPOKEN = 3; // apps announced by name; of more than these, only the counts
 
 export class Announcer {
   changes = new Map();
@@ -15,7 +15,7 @@ export class Announcer {
     this.node = h("p", { class: "sr", role: "status" });
   }
 
-  /** `hint` tells apart those of one name. */
+  /** `hint` distinguishes apps of the same name. */
   tell(app, hint) {
     this.changes.set(app.slug, { ...app, name: hint ? `${app.name} ${hint}` : app.name });
     this.timer ||= setTimeout(() => this.speak(), GATHER_MS);

@@ -1,7 +1,7 @@
-// What a program wrote for a terminal: its text, and which of it has which colour. Colours become
-// names of the theme, so that they can be read in both; everything else a terminal does is dropped.
+// Terminal output as text and coloured spans. Colours become names of the theme, so that they are
+// readable in light and dark; all other control sequences are dropped.
 
-// CSI, OSC, DCS and their like, then escapes of two characters.
+// CSI, OSC, DCS and similar sequences, then escapes of two characters.
 const SEQUENCE =
   /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][^\x1b]*(?:\x1b\\|$)|[ -/]*[0-Z\\-~])/g;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f]/g;
@@ -25,7 +25,7 @@ const ENDS = {
   29: ["struck"],
 };
 
-/** Nothing set, as where a log begins. */
+/** A pen with nothing set, as at the start of a log. */
 export const PLAIN = Object.freeze({ fore: "", back: "", styles: Object.freeze([]) });
 
 /**
@@ -60,7 +60,7 @@ function piece(raw, pen) {
   return { text, spans, pen };
 }
 
-/** On a colour of its own only the ink can be read for sure: it wins over the colour of the text. */
+/** A background colour drops the text colour: only the theme's ink is sure to be readable on it. */
 const lookOf = ({ fore, back, styles }) =>
   [back ? `on-${back}` : fore && `fg-${fore}`, ...styles].filter(Boolean).join(" ");
 
@@ -91,7 +91,7 @@ function simple(pen, code) {
   return pen;
 }
 
-/** A colour of 256 or of 16 million, as the nearest that the theme has; "" for a light grey. */
+/** The theme's colour nearest to one of the 256 or 16 million; "" for an unknown kind. */
 function extended(left) {
   const kind = left.shift();
   if (kind === 2) return nearest(...left.splice(0, 3));

@@ -1,15 +1,15 @@
-// What the page knows: loaded once, then only what an event names is fetched again.
+// The data of the page: loaded once; after that, only what an event names is fetched again.
 
 import { get } from "../kit/api.js";
 import { route } from "./route.js";
 
 const EVERYTHING = "state";
 const STARTING_MS = 1000;
-const TOGETHER_MS = 60; // events of one change come one after the other
-const MANY = 20; // apps: from here on everything at once is less work for both sides
-const OLD_MS = 60_000; // bars, latencies and staleness move with time alone, and no event says so
+const TOGETHER_MS = 60; // one change sends several events in quick succession
+const MANY = 20; // parts due; for more, one fetch of everything is less work for both sides
+const OLD_MS = 60_000; // bars, latencies and staleness change with time alone, without an event
 
-/** One fetch at a time: an answer is never older than the event that asked for it. */
+/** Fetches one at a time, so that an answer is never older than the event that asked for it. */
 export class Board {
   state = null;
   due = new Set();
@@ -78,7 +78,7 @@ export class Board {
     return this.state?.apps.find((app) => app.slug === slug);
   }
 
-  /** Take an app as an answer of the service has it, and what it says of its own file. */
+  /** Store an app from an answer of the service, along with the errors of its own file. */
   put(app) {
     const { apps } = this.state;
     const at = apps.findIndex(({ slug }) => slug === app.slug);
@@ -99,7 +99,7 @@ export class Board {
     this.state.fileErrors = [...others, ...errors];
   }
 
-  /** What an event of the stream asks to fetch. */
+  /** Fetch what an event of the stream says has changed. */
   heard({ type, slug, reason }) {
     const one = type === "state" || type === "thumb" || (type === "app" && reason !== "error");
     if (one) this.want(`apps/${slug}`);

@@ -1,4 +1,4 @@
-// Groups of links with their icons; a letter stands in until there is one.
+// Groups of links with their icons; a link shows a letter until its icon is loaded.
 
 import { button, h, icon, keep } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
@@ -19,7 +19,7 @@ export class Bookmarks {
   asked = 0;
   keys = [];
 
-  /** `edit(kind, name)` opens the text of a file; `taken(letter)`: a key of the page itself. */
+  /** `edit(kind, name)` opens the text of a file; `taken(letter)`: whether the page uses it. */
   constructor({ edit, taken }) {
     this.edit = edit;
     this.taken = taken;
@@ -43,7 +43,7 @@ export class Bookmarks {
     );
   }
 
-  /** Icons are asked for again: one of them may be there now. */
+  /** Request the icons again: one that was missing may exist now. */
   again() {
     this.asked += 1;
   }
@@ -107,7 +107,7 @@ export class Bookmarks {
         links.map((link) => this.mark(group, link, one.asked)),
       ),
     );
-    // Not at "toggle", which comes later: a group drawn anew before that would stand as it was.
+    // Not at "toggle", which comes later: a group redrawn before it would get its old state back.
     summary.addEventListener("click", () => fold(group, details.open));
     return h("div", { class: "marks-box" }, details, more);
   }
@@ -145,7 +145,7 @@ export class Bookmarks {
     );
   }
 
-  /** A key of the page itself is stronger than a bookmark's. */
+  /** Register the hotkeys; a key that the page itself uses takes precedence. */
   register() {
     for (const take of this.keys) take();
     this.keys = this.groups.flatMap(({ links }) =>
@@ -175,7 +175,7 @@ function fold(group, closed) {
   store(FOLDED, JSON.stringify({ ...folds(), [group]: closed }));
 }
 
-/** The letter, until its icon is there: a link without one answers 204, which is no image. */
+/** The letter, until the icon is loaded; for a link without one the service answers 204. */
 function plate(group, { name, url, sign }, asked) {
   if (isEmoji(sign)) return h("span", { class: "plate", "aria-hidden": "true" }, sign);
   const letter = h("span", { class: "plate", "aria-hidden": "true" }, [...name][0]?.toUpperCase());

@@ -1,4 +1,4 @@
-// What the page can do as a whole: its keys, its menus, its entries in the palette.
+// The commands of the whole page: its keys, its menus, its entries in the palette.
 
 import { post } from "../kit/api.js";
 import { key } from "../kit/keys.js";
@@ -38,7 +38,7 @@ export class Commands {
     this.parts.board.want("observed");
   }
 
-  /** The names of the groups of apps there are. */
+  /** The names of the existing groups of apps. */
   groups() {
     return [...new Set(this.parts.board.state.apps.flatMap(({ group }) => group ?? []))];
   }
@@ -69,7 +69,7 @@ export class Commands {
     ];
   }
 
-  /** What the bar of the selection offers. */
+  /** The actions of the selection bar. */
   many() {
     const all = (name) => (slugs) => this.all(name, slugs);
     return [
@@ -100,7 +100,7 @@ export class Commands {
     editAll(this.apps(this.parts.selection.slugs), this.groups());
   }
 
-  /** Esc: the selection first, then the filter; false when there is neither. */
+  /** Esc: clear the selection, else the filter; false when there is neither. */
   back() {
     const { selection, head } = this.parts;
     if (aside.contains(document.activeElement)) return false;
@@ -109,7 +109,7 @@ export class Commands {
     return true;
   }
 
-  /** A key about one app: the focused one, else the one in the drawer. */
+  /** The handler of a key that acts on one app: the focused one, else the one in the drawer. */
   about(act) {
     return () => {
       const slug = this.parts.grid.focused() || drawer.current();

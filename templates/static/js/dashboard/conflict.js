@@ -1,14 +1,14 @@
-// Two texts of one file, side by side, and what to do about it. Nothing is thrown away here: the
+// Show two texts of one file side by side and ask which to keep. Nothing is discarded here: the
 // caller keeps what was typed.
 
 import { button, h } from "../kit/dom.js";
 import { dialog } from "../kit/dialog.js";
 
-const MOST = 4_000_000; // cells of the comparison; beyond that all lines between count as changed
+const MOST = 4_000_000; // cells; in a larger comparison all lines between the equal ends differ
 
 /**
- * Ask what becomes of a file that changed on disk. `theirs` is its text there, null when it is
- * gone. Resolves to "theirs", "mine" or "edit" (also for Esc).
+ * Ask which text to keep of a file that changed on disk. `theirs` is its text there, null when it
+ * was deleted. Resolves to "theirs", "mine" or "edit" (also for Esc).
  */
 export function conflict({ file, theirs, mine }) {
   return new Promise((resolve) => {
@@ -72,7 +72,7 @@ const side = (title, lines, tone, instead) =>
     ),
   );
 
-/** Both texts as lines {number, text, same}; a line that the other lacks faces an empty one. */
+/** Both texts as lines {number, text, same}; a line that only one has faces an empty one. */
 export function compared(left, right) {
   const [a, b] = [left.split("\n"), right.split("\n")];
   const sides = [[], []];
@@ -98,7 +98,7 @@ export function compared(left, right) {
   return sides;
 }
 
-/** Places [in a, in b] of the lines that both have, in order: the longest such row. */
+/** The longest common subsequence of lines, as positions [in a, in b]. */
 function common(a, b) {
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;

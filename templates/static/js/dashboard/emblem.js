@@ -1,11 +1,11 @@
-// What a file gives an app or a group to be known by at a glance: its emoji, else its colour.
+// The sign by which an app or a group is recognised: the emoji of its file, else its colour.
 
 import { h } from "../kit/dom.js";
 
-/** Whether an icon is an emoji; an address or a file is drawn by the service. */
+/** Whether an icon is an emoji; the service serves the image of an address or a file. */
 export const isEmoji = (icon) => Boolean(icon) && !/^(?:https?|file):/i.test(icon);
 
-/** Stands before the name; null where there is neither. */
+/** The node before the name; null when there is neither emoji nor colour. */
 export function emblem({ icon, color }) {
   if (isEmoji(icon)) return h("span", { class: "emblem", "aria-hidden": "true" }, icon);
   if (!color) return null;

@@ -1,4 +1,4 @@
-// What is wrong with a file, with its line, and whether its last good version is in use.
+// The errors of files, each with its line, and whether the last good version is in use.
 
 import { button, h, icon } from "../kit/dom.js";
 import { copy } from "../kit/toast.js";
@@ -8,15 +8,14 @@ const SHOWN = 3;
 const EDITED = /^(apps|bookmarks)\/([a-z0-9-]+)\.ya?ml$/;
 const SINGLE = /^(config|ignore)\.yaml$/;
 
-/** What opens the editor of a file: ["apps", "shop"]; null for one that has none. */
+/** The arguments that open the editor of a file: ["apps", "shop"]; null if it has no editor. */
 function editable(file) {
   const [, kind, name] = EDITED.exec(file) ?? [];
   const [, single] = SINGLE.exec(file) ?? [];
   return kind ? [kind, name] : single ? [single, single] : null;
 }
 
-/** `home`: the directory the files are in, "" while it is not known; `edit(kind, name)` opens the
- * editor. */
+/** `home`: the directory the files are in, "" while unknown; `edit(kind, name)` opens an editor. */
 export function faults(list, { home, edit }) {
   const errors = list.filter(({ level }) => level === "error");
   const first = [...errors, ...list.filter(({ level }) => level !== "error")];

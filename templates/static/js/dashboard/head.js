@@ -1,4 +1,4 @@
-// The head of the page: its title, how many apps are in which state, the search, tiles or list.
+// The head of the page: its title, the counts by state, the search, and the switch of the look.
 
 import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
@@ -11,7 +11,7 @@ export class Head {
   only = new Set();
   look = stored(LOOK) === "list" ? "list" : "tiles";
 
-  /** `changed()` when something else is to be shown; `down()`: from the search to the apps. */
+  /** `changed()` when the filter or the look changed; `down()` moves the focus to the apps. */
   constructor({ changed, down, items }) {
     this.changed = changed;
     this.title = h("h1", {}, "Apps");
@@ -85,7 +85,7 @@ export class Head {
     } else if (event.key === "Escape") this.input.blur();
   }
 
-  /** Show everything again; false when everything is shown. */
+  /** Clear the filter; false when there is none. */
   clear() {
     if (!this.words.length && !this.only.size) return false;
     this.input.value = "";
@@ -98,7 +98,7 @@ export class Head {
     return this.input.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   }
 
-  /** Whether every word that was typed is somewhere in these texts. */
+  /** Whether every typed word occurs in these texts. */
   fits(...texts) {
     const { words } = this;
     if (!words.length) return true;

@@ -1,4 +1,4 @@
-// What ran before the last restart of the machine and is not back: start it again, or let it go.
+// Apps that ran before the machine's last restart and are not back: start them again, or dismiss.
 
 import { post } from "../kit/api.js";
 import { button, h, icon } from "../kit/dom.js";
@@ -17,7 +17,7 @@ export class Lost {
     this.changed = changed;
   }
 
-  /** What is shown of the notice; null when there is none. */
+  /** The data of the notice; null when there is no notice. */
   shown(lost) {
     if (!lost?.items.length) return null;
     const { bootedAt, items } = lost;

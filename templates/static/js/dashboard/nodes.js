@@ -1,4 +1,4 @@
-// The other machines on the same PostgreSQL and Redis; nothing is shown where there are none.
+// The other nodes on the same PostgreSQL and Redis; nothing is shown when there are none.
 
 import { get } from "../kit/api.js";
 import { fill, h, icon, keep, mark } from "../kit/dom.js";
@@ -8,7 +8,7 @@ import { clock, ORDER, safe, stateOf } from "./words.js";
 
 const UP = { ...stateOf("up"), word: "Up" };
 const GONE = { ...stateOf("down"), word: "Gone" };
-const SILENT = { ...stateOf("unknown"), word: "Not heard" }; // as every node is while Redis is away
+const SILENT = { ...stateOf("unknown"), word: "Not heard" }; // as is every node without Redis
 
 export class Nodes {
   known = null;
@@ -36,14 +36,14 @@ export class Nodes {
     this.busy = true;
     while (this.due) {
       this.due = false;
-      // Without an answer what is known stays; the next greeting of the stream asks again.
+      // After a failure the last answer stays; the next greeting of the stream fetches again.
       this.known = await get(route("nodes")).catch(() => this.known);
       this.draw(this.fits);
     }
     this.busy = false;
   }
 
-  /** `fits(row)`: what the search leaves. */
+  /** `fits(row)`: whether the search matches a row. */
   draw(fits) {
     this.fits = fits;
     if (!this.known) return;
@@ -100,7 +100,7 @@ function row(one) {
   );
 }
 
-/** The apps of a machine that is gone are unknown now: their last states are said in words alone. */
+/** The state of a node in words; of one that is gone, also the last states of its apps. */
 function said({ alive, goneSince, counts }, { word }) {
   if (alive) return word;
   const since = h("time", { datetime: goneSince, title: absolute(goneSince) }, clock(goneSince));

@@ -1,11 +1,11 @@
-// What listens on this machine and no file declares, as rows with what can be done with each.
+// The listeners on this machine that no file declares, as rows with their actions.
 
 import { button, fill, h, keep } from "../kit/dom.js";
 import { plural } from "../kit/words.js";
 import { claim, ignore } from "./forms/observed.js";
 import { Quiet } from "./grid/quiet.js";
 
-/** What is shown of a listener. `asked`: whether listeners are asked what they are. */
+/** The data of a listener's row. `asked`: whether the service probes listeners over HTTP. */
 export function shown(one, asked = false) {
   const { process, cwd, git, framework, title } = one.identity ?? {};
   const version = framework?.version ? `${framework.name} ${framework.version}` : framework?.name;
@@ -30,7 +30,7 @@ export class Observed {
   system = false;
   known = null;
 
-  /** `scan(event)`: look now. `all` listeners come with `draw`. */
+  /** `scan(event)` scans now. The listeners come through `draw`. */
   constructor(scan) {
     this.list = h("ul", { class: "card", "aria-label": "Listening, not claimed" });
     this.count = h("span", { class: "count" });
@@ -58,7 +58,7 @@ export class Observed {
     this.quiet = new Quiet(this.list, { over: () => this.waiting.hidden || this.show() });
   }
 
-  /** `fits(row)`: what the search leaves. A listener that is an app stands among the apps. */
+  /** `fits(row)`: whether the search matches. A listener shown as an app is left out here. */
   draw({ observed, apps, config }, fits) {
     const above = new Set(apps.map(({ observedId }) => observedId));
     const rows = observed.filter(({ id }) => !above.has(id));

@@ -1,4 +1,4 @@
-// New pictures of apps, one after the other, with how far it is and a way to stop.
+// New pictures of apps, taken one after the other, with the progress and a button to stop.
 
 import { post } from "../kit/api.js";
 import { meter } from "../kit/bars.js";
@@ -11,7 +11,7 @@ export class Pictures {
   at = "";
   stopped = false;
 
-  /** `changed()` when another app is at it. */
+  /** `changed()` is called when the next app's turn begins. */
   constructor(changed) {
     this.changed = changed;
     this.words = h("span", { class: "grow" });
@@ -21,7 +21,7 @@ export class Pictures {
     this.node.setAttribute("role", "status");
   }
 
-  /** Those that answer can be taken; the others keep what they have. */
+  /** Take pictures of the apps that answer; the others keep the ones they have. */
   async take(apps) {
     if (this.at) return void toast("Pictures are being taken already.");
     const ready = apps.filter(({ state }) => state === "up" || state === "degraded");

@@ -1,4 +1,4 @@
-// What was removed: the files in backups/removed, and the way back for each.
+// Removed items: the files in backups/removed, each with a way to restore it.
 
 import { get, post } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -9,7 +9,7 @@ import { route } from "./route.js";
 
 const KINDS = { apps: "App", bookmarks: "Bookmarks" };
 
-/** `home`: the directory the files are in, "" while it is not known. */
+/** `home`: the directory the files are in, "" while unknown. */
 export async function removed({ home }) {
   const list = h("ul", { class: "rows removed" });
   const words = h("p", { class: "hint" });

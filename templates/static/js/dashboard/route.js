@@ -1,3 +1,3 @@
-// Where a route of this part is: relative to <base href>, so the same on its port and its mount.
+// The URL of a route of this part, relative to <base href>: the same on its port and its mount.
 
 export const route = (...parts) => ["api", ...parts.map(encodeURIComponent)].join("/");

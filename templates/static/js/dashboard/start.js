@@ -1,4 +1,4 @@
-// The first page of the dashboard: every app with its state, kept up by events.
+// The first page of the dashboard: every app with its state, kept current by events.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, keep } from "../kit/dom.js";
@@ -36,7 +36,7 @@ const at = {
   none: h("p", { class: "soft spaced line", role: "status", hidden: true }),
 };
 let sort = { column: "state", down: false };
-let states = null; // slug → state at the last drawing
+let states = null; // slug → state when last drawn
 
 const board = new Board({
   changed: () => draw(),
@@ -88,13 +88,13 @@ commands.register();
 const listener = ({ observedId }) =>
   shown(board.state.observed.find(({ id }) => id === observedId));
 
-/** Take an app as an answer has it. */
+/** Store the app of an answer, if it has one, and redraw. */
 function take(app) {
   if (app) board.put(app);
   draw();
 }
 
-/** What is shown of an app; tiles and rows redraw what of it has changed. */
+/** The data shown of an app; tiles and rows redraw the parts that have changed. */
 function view(app, hints) {
   const { slug, state, reason, message, since, unexpected, stale, flapping, lastKnown } = app;
   const last = app.last && { ok: app.last.ok, ms: Math.round(app.last.ms) };
@@ -111,7 +111,7 @@ function view(app, hints) {
   };
 }
 
-/** Whether the filter and the counts leave an app. */
+/** Whether the search and the chosen states match an app. */
 function left(app) {
   const { cwd, git, process, title, framework } = app.identity ?? {};
   const known = [cwd, git?.branch, process?.name, title, framework?.name];
@@ -171,7 +171,7 @@ function notices(state) {
   );
 }
 
-/** What stands where no app is: the first step, or that the filter leaves none. */
+/** Draw the notice in place of apps: the first steps, or that the filter matches none. */
 function first(all, fitting) {
   keep(
     at.welcome,
@@ -220,7 +220,7 @@ function greeted() {
   board.want("state");
 }
 
-// What stands below the apps comes with them: it would be pushed down by all of them.
+// Hidden until the apps are drawn, which would push these sections down.
 const below = h("div", { hidden: true }, observed.node, bookmarks.node, nodes.node);
 menu(document.getElementById("new"), () => commands.created());
 drawer.onMove(() => draw());

@@ -10,7 +10,7 @@ const badge = (count) =>
 
 let shown = 0;
 
-/** `title`: of config.yaml; the icon is only another while something is down. */
+/** `title`: from config.yaml; the icon changes only while something is down. */
 export function tab(title, { down, degraded }) {
   const words = [down && `${down} down`, degraded && `${degraded} degraded`].filter(Boolean);
   document.title = words.length ? `${title}: ${words.join(", ")}` : title || part;

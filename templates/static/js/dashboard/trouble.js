@@ -1,4 +1,4 @@
-// An action that did not do what it was asked for: its reason and the last lines of the log.
+// A failed action: its reason and the last lines of the log.
 
 import { button, h, icon } from "../kit/dom.js";
 

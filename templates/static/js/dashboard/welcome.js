@@ -1,4 +1,4 @@
-// What a page without any app says: what would be here, one step, another way, one command.
+// The page without any app: what would be here, a first step, an alternative, and one command.
 
 import { button, h } from "../kit/dom.js";
 import { command } from "../kit/parts.js";

@@ -1,4 +1,4 @@
-// The state of an app: one word, one shape and one tone, and its reason as a person says it.
+// The state of an app: one word, one shape and one tone, and its reason in plain words.
 
 import { h, mark } from "../kit/dom.js";
 import { absolute, clockOf, dayOf, span } from "../kit/words.js";
@@ -48,7 +48,7 @@ const REASONS = {
 export const ORDER = Object.keys(STATES);
 export const stateOf = (name) => STATES[name] ?? { ...STATES.unknown, word: name };
 
-/** An app that is not claimed is no alarm, whatever it answers. */
+/** Whether an app needs attention; an unclaimed one never does, whatever its state. */
 export const needsAttention = ({ source, state, unexpected }) =>
   source === "declared" && (unexpected || state === "down" || state === "degraded");
 
@@ -60,7 +60,7 @@ export function clock(iso) {
 }
 
 /**
- * "Down: connection refused" in words, without the time.
+ * The state and its reason in words, like "Down: connection refused", without the time.
  * @param {Record<string, any>} app
  */
 export function said({ state, reason, message, unexpected, stale, flapping, last, lastKnown }) {
@@ -86,7 +86,7 @@ export const latency = (ms) => (ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` 
 export const percent = (part) =>
   part === null || part === undefined ? "" : `${(Math.floor(part * 1000) / 10).toFixed(1)} %`;
 
-/** Shape, word, reason and since when: the three together, never colour alone. */
+/** The node with shape, word, reason and since when: never colour alone. */
 export function saying(app) {
   const look = stateOf(app.state);
   const since = app.since && app.state !== "up" && app.state !== "unknown";
@@ -106,8 +106,8 @@ export function saying(app) {
   );
 }
 
-/** "localhost:5173/docs" of an address, without what goes without saying. */
+/** "localhost:5173/docs": an address without its scheme and final slash. */
 export const shortly = (url) => url.replace(/^https?:\/\//, "").replace(/\/$/, "");
 
-/** The address if a click on it can only lead somewhere, never run anything. */
+/** The address if its scheme can only navigate and never run code, else null. */
 export const safe = (url) => (/^(?:https?|mailto|ssh|file):/i.test(url ?? "") ? url : null);

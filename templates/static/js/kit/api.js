@@ -1,26 +1,26 @@
-// The JSON API, as every other client uses it. An error carries the sentence the service gave.
+// Calls of the JSON API that every client uses. An error carries the sentence the service gave.
 
 import { connection } from "./connection.js";
 
 /** @typedef {{error?: string, code?: string, errors?: any[], [more: string]: any}} Refusal */
 /** @typedef {{etag?: string | null, create?: boolean, key?: string, within?: number}} Conditions */
 
-// Also with a status of success, as of a proxy's page: nothing of it was done.
+// An answer that is not JSON is an error whatever its status: it may be the page of a proxy.
 const NOT_JSON = {
   error: "The answer was not JSON. Is something between this page and the service?",
 };
 
-const LONG = 300_000; // ms: more than anything takes but a clone
+const LONG = 300_000; // ms: longer than anything but a clone takes
 const SILENT = "No answer came. It may be done all the same: look before you try again.";
 
-let due = 0; // answers
-// What is asked for with an answer in hand is due before this is told; early.js waits for it.
+let due = 0; // answers awaited
+// Dispatched in a later task, so that requests made on receipt of an answer count; early.js waits.
 const rest = () => setTimeout(() => due || document.dispatchEvent(new Event("svc-rest")));
 document.addEventListener("DOMContentLoaded", rest);
 
 class ApiError extends Error {
   /**
-   * `body` is the whole refusal: what a code brings with it (issues, line, etag) is there.
+   * `body` is the whole refusal, with the fields that belong to its code (issues, line, etag).
    * @param {number} status
    * @param {Refusal} body
    */
@@ -34,10 +34,9 @@ class ApiError extends Error {
 }
 
 /**
- * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if it is
- * still as it was read; `create`: only if there is none yet;
- * `key`: only if it was not done under this key before. `within`: ms after which no answer is waited
- * for any more, 0 = never.
+ * Returns {data, etag}. A missing connection is an ApiError of status 0. `etag`: only if the
+ * resource is still as it was read; `create`: only if it does not exist yet; `key`: only if nothing
+ * was done under this key before. `within`: ms after which to give up on the answer, 0 = never.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -125,7 +124,7 @@ export const P = (slug, ...rest) =>
     .join("/");
 
 /**
- * query("/api/runs", {status, limit}) leaves out what is empty.
+ * query("/api/runs", {status, limit}) leaves out empty fields.
  * @param {string} path
  * @param {Record<string, any>} fields
  */

@@ -1,14 +1,14 @@
-// The numbers on the rail: what waits for someone in each part. None for zero.
+// The badges on the rail: how many things in each part wait for the user. No badge for zero.
 
 import { base, call } from "./api.js";
 import { h, settle } from "./dom.js";
 import { needing } from "./needs.js";
 
-const EVERY = 30_000; // ms, while the page is looked at
+const EVERY = 30_000; // ms, while the page is visible
 const REST = 250; // ms after a change
 
 /**
- * Show the numbers now, after changes (`onChange` is the shell's) and from time to time.
+ * Show the badges immediately, after changes (`onChange` is the shell's) and every 30 s.
  * @param {(refresh: () => void) => unknown} onChange
  */
 export function badges(onChange) {

@@ -26,8 +26,8 @@ const spoken = (label) =>
 const FULL = 48; // px of a bar
 
 /**
- * "+1,128 −41" with a bar whose length grows with the logarithm of the change; a side without a
- * change stays empty, but keeps its place in a column.
+ * "+1,128 −41" with a bar whose length grows with the logarithm of the change. A side without a
+ * change is empty but keeps its width, so that columns stay aligned.
  * @param {number} added
  * @param {number} removed
  */
@@ -63,7 +63,7 @@ function plusMinusBar(added, removed) {
 }
 
 /**
- * How much of a whole is done; the label says it in words ("3 of 7 files viewed").
+ * A progress bar; the label says the progress in words ("3 of 7 files viewed").
  * @param {number} part
  * @param {number} whole
  * @param {string} [label]
@@ -82,8 +82,8 @@ const WIDE = 120;
 const HIGH = 24;
 
 /**
- * A line through `values` (null leaves a gap). `failures` is a set or an array of places in
- * `values` that failed: a red tick each; `poor`, of those that answered badly: a short one each.
+ * A line through `values` (null leaves a gap). `failures` is a set or an array of the indexes of
+ * checks that failed: a red tick each; `poor`, of those that answered badly: a short tick each.
  * @param {(number | null | undefined)[]} values
  * @param {{failures?: Iterable<number>, poor?: number[], label?: string}} [options]
  */

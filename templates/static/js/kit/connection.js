@@ -1,5 +1,5 @@
-// Whether the service answers. Lost: every state shape turns hollow and a bar says so, at once or
-// after the time a page allows for mending it (data-patience, in ms).
+// Whether the service answers. When the connection is lost, every state shape turns hollow and a
+// bar appears, after the time that the page allows for recovery (data-patience, in ms; default 0).
 
 import { h, icon, mark } from "./dom.js";
 
@@ -7,19 +7,19 @@ const bars = /** @type {HTMLElement} */ (document.getElementById("bars"));
 const live = /** @type {HTMLElement} */ (document.getElementById("live"));
 const LIVE = { shape: "up", tone: "up", word: "Live: changes arrive by themselves" };
 const patience = Number(document.body.dataset.patience ?? 0);
-const AGAIN = 1000; // ms until the service is asked whether it answers
+const AGAIN = 1000; // ms until the health of the service is checked
 const LOST = { shape: "stopped", tone: "stopped", word: "Not connected" };
 
 let state = "";
 let unbroken = true;
-let streams = false; // whether the stream stands: it says so, and when it is lost
+let streams = false; // whether the stream of events is connected, as it reports itself
 let asking = 0;
 /** @type {HTMLElement | null} */
 let bar = null;
 let timer = 0;
 
 export const connection = {
-  /** Whether it stood since this page was loaded: what answers after a loss may be another release. */
+  /** Whether there was no loss since the page loaded; after one, another release may answer. */
   get unbroken() {
     return unbroken;
   },
@@ -39,7 +39,7 @@ export const connection = {
     streams = false;
     broken();
   },
-  /** A request failed: with the stream up the next ping tells of the end, in half a minute. */
+  /** A request failed: check now, since the stream would notice a loss only after half a minute. */
   failed() {
     broken();
     if (streams) asking ||= setTimeout(ask, AGAIN);

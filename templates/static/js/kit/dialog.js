@@ -4,7 +4,7 @@ import { button, h } from "./dom.js";
 import { overAll } from "./toast.js";
 
 /**
- * A modal dialogue. Returns the <dialog>; close() it, or Esc, or a click beside it.
+ * Open a modal dialogue and return its <dialog>; close() closes it, as do Esc and a click outside.
  * @param {string} label
  * @param {...import("./dom.js").Child} content
  */
@@ -17,14 +17,14 @@ function opened(node) {
   const opener = /** @type {HTMLElement | null} */ (document.activeElement);
   let outside = false;
   node.addEventListener("pointerdown", (event) => (outside = beside(node, event)));
-  // A drag that begins inside (someone selects text) and ends beside it is not "close".
+  // A drag that begins inside (to select text) and ends outside does not close it.
   node.addEventListener("click", (event) => outside && beside(node, event) && node.close());
   node.addEventListener("close", () => {
     const { activeElement } = document;
     const free = !activeElement || activeElement === document.body || node.contains(activeElement);
     node.remove();
     overAll();
-    if (free) giveBack(opener); // not so after a key that came between the closing and this
+    if (free) giveBack(opener); // unless a key has moved the focus since the closing
   });
   document.body.append(node);
   node.showModal();
@@ -44,7 +44,7 @@ function beside(node, { target, clientX, clientY }) {
 }
 
 /**
- * What had the focus may have been redrawn: then the same thing by id, or the page.
+ * Focus the opener; if it was redrawn, the node with the same id, or else the page.
  * @param {HTMLElement | null} opener
  */
 function giveBack(opener) {
@@ -53,8 +53,8 @@ function giveBack(opener) {
 }
 
 /**
- * A panel at the side of a wide page, a full sheet on a phone. A `node` that stands in the page
- * is lent to the sheet and put back where it was.
+ * A panel at the side of a wide page, a full sheet on a phone. A `node` that is in the page moves
+ * to the sheet until it closes.
  * @param {string} label
  * @param {HTMLElement} node
  */

@@ -1,17 +1,17 @@
-// DOM nodes without markup: text stays text, so nothing a file, a person or a model wrote can act.
+// DOM nodes without markup: text stays text, so nothing a file, a user or a model wrote can run.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // they reverse what follows them
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // controls of the text direction
 
 /**
- * Text in which such a control is seen, as «U+202E», and not obeyed.
+ * The text with its direction controls made visible, as «U+202E», and without effect.
  * @param {string} text
  */
 export const visible = (text) =>
   text.replace(TURNING, (sign) => `«U+${sign.charCodeAt(0).toString(16).toUpperCase()}»`);
 
-const READ = ["title", "alt", "placeholder"]; // attributes that someone reads, beside aria-…
+const READ = ["title", "alt", "placeholder"]; // attributes that users read, besides aria-…
 
 /** @typedef {string | number | false | null | undefined | Node | readonly Child[]} Child */
 /** @typedef {Record<string, any>} Props */
@@ -78,7 +78,7 @@ function sprite(id, className, viewBox, label) {
 export const icon = (name, label) => sprite(`i-${name}`, "icon", "0 0 16 16", label);
 
 /**
- * A state: {shape, tone, word}. The word is spoken, or printed beside it by the caller.
+ * The shape of a state {shape, tone, word}. The word is its label unless the caller prints it.
  * @param {{shape: string, tone: string, word?: string}} state
  */
 export const mark = ({ shape, tone, word }, spoken = true) =>
@@ -98,8 +98,7 @@ export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) 
 }
 
 /**
- * Replace what a node holds, keeping its place on the screen. What waits to be drawn there is not
- * wanted any more (see unpressed).
+ * Replace the children of a node. A pending redraw of the node is cancelled (see unpressed).
  * @template {Element} T
  * @param {T} node
  * @param {...Child} children
@@ -111,8 +110,8 @@ export function fill(node, ...children) {
 }
 
 /**
- * The same where somebody may be at work: what has the focus keeps it, an open `details[data-fold]`
- * is open again, and while something in it is pressed it waits for the release (see keep).
+ * Like fill, for a node in use: the focus is restored, an open `details[data-fold]` is opened
+ * again, and while something in the node is pressed the redraw waits for the release (see keep).
  * @param {Element} node
  * @param {...Child} children
  */
@@ -128,8 +127,8 @@ export function refill(node, ...children) {
 }
 
 /**
- * Draw what is in `node`: now, or when what is pressed in it is released, since a click on what went
- * meanwhile would be lost. Of several that wait the last is drawn.
+ * Redraw `node`: now, or after the release if something in it is pressed, since the click on a
+ * removed node would be lost. Of several pending redraws only the last happens.
  * @param {Element} node
  * @param {() => void} draw
  */
@@ -144,9 +143,8 @@ const foldOf = (node) => /** @type {HTMLElement} */ (node).dataset.fold;
 
 /**
  * Bring the children of `parent` in line with `items`, touching only what changed, so that focus,
- * open details and selection stay where they are. One that is pressed is drawn anew when it is
- * released: a click on what went meanwhile would be lost. A skeleton awaited there is not wanted any
- * more, also when there is nothing to show.
+ * open details and selection are preserved. A pressed child is redrawn after the release, since
+ * the click on a removed node would be lost. A pending skeleton is cancelled, also for no items.
  * @template T
  * @param {Element} parent
  * @param {Iterable<T>} items
@@ -184,7 +182,7 @@ export function keep(parent, items, keyOf, build) {
 }
 
 /**
- * Nodes in which something that has changed is pressed → what draws them.
+ * Nodes whose redraw waits for the release of a press → the function that draws them.
  * @type {Map<Element, () => void>}
  */
 const behind = new Map();
@@ -199,7 +197,7 @@ function afterRelease(parent, draw) {
     document.addEventListener(release, released, { capture: true, once: true });
 }
 
-/** The click of a release is heard before what is put off here. */
+/** Run the pending redraws in a later task: the click of the release comes first. */
 function released() {
   setTimeout(() => {
     const draws = [...behind.values()];
@@ -219,13 +217,13 @@ function swap(node, fresh) {
 }
 
 /**
- * What has the focus, if it is in there.
+ * The focused element, if it is in `node`; else null.
  * @param {Element} node
  */
 const within = (node) => (node.contains(document.activeElement) ? document.activeElement : null);
 
 /**
- * The same thing gets the focus in what was drawn anew.
+ * Focus the counterpart of `active` in the redrawn node.
  * @param {Element | null} active
  * @param {Element} fresh
  */
@@ -240,14 +238,14 @@ function refocus(active, fresh) {
 }
 
 /**
- * What stays when a row is drawn anew: the words of a link may not.
+ * A name that survives a redraw: the label or the href, since the words of a link may change.
  * @param {Element} node
  */
 const named = (node) =>
   node.getAttribute("aria-label") ?? node.getAttribute("href") ?? node.textContent;
 
 /**
- * Wait until calls stop for `ms`, then call once; `now()` does not wait.
+ * Debounce: wait until calls stop for `ms`, then call once; `now()` does not wait.
  * @param {number} ms
  * @param {() => unknown} call
  */

@@ -1,5 +1,5 @@
-// What someone typed and has not sent: kept in this browser, back after a reload. Each window keeps
-// its own as well, so that one that sends or types at the same box takes nothing from another.
+// Drafts: typed text that was not sent is kept in this browser and restored after a reload. Each
+// window also keeps its own copy, so that no window loses text when another sends or types.
 
 import { button, h, icon, settle } from "./dom.js";
 import { frame } from "./pace.js";
@@ -7,24 +7,24 @@ import { frame } from "./pace.js";
 const PREFIX = "svc.draft.";
 const KEPT = 30 * 24 * 3600 * 1000; // ms
 const REST = 300; // ms after the last key
-const LEFT = `${PREFIX}left:`; // of a window that was closed while another had other text there
+const LEFT = `${PREFIX}left:`; // drafts of closed windows that differ from the shared draft
 
-const own = () => sessionStorage; // of this window
-const shared = () => localStorage; // for the window that opens it next
+const own = () => sessionStorage; // for this window
+const shared = () => localStorage; // for the next window with the same field
 /** @type {Map<string, string>} */
-const unkept = new Map(); // what neither takes
+const unkept = new Map(); // text that neither storage accepts
 /** @type {Map<string, string>} */
 const shown = new Map(); // the text of each draft as this page last knew it
 
-const LOCK = "svc.window."; // held by each page that has kept something, until it is gone
+const LOCK = "svc.window."; // held by each page that has kept a draft, until it is closed
 const PAGE = Math.random().toString(36).slice(2);
 /** @type {unknown} */
 let alive = null;
 
 /** @type {Set<() => void>} */
-const due = new Set(); // of every field that holds what is not saved yet
+const due = new Set(); // the save functions of fields with unsaved text
 
-/** Save all that was typed by now: what holds it is left. */
+/** Save all typed text at once, before the page or the fields are left. */
 export const saveDrafts = () => due.forEach((save) => save());
 addEventListener("pagehide", () => {
   saveDrafts();
@@ -34,19 +34,20 @@ addEventListener("pageshow", ({ persisted }) => persisted && stay());
 document.addEventListener("svc-rest", () => frame().then(begin), { once: true });
 addEventListener("beforeunload", (event) => {
   saveDrafts();
-  if (unkept.size) event.preventDefault(); // the browser asks: they go with the page
+  if (unkept.size) event.preventDefault(); // unkept text would be lost: the browser asks first
 });
 addEventListener("storage", ({ key, oldValue, newValue }) => {
-  // Another window sent, discarded or went on with what this one wrote: from now on it is theirs.
+  // Another window sent, discarded or continued the text of this one: it owns the draft from here.
   if (!key?.startsWith(PREFIX) || parsed(oldValue)?.text !== entry(own, key)?.text) return;
   if (!newValue || parsed(newValue)?.text.startsWith(parsed(oldValue)?.text ?? ""))
     put(own, key, "");
 });
 
 /**
- * Fill a text field with its draft and save what is typed. Returns {restored, was, again(), clear()}:
- * whether there was one, what it was begun on, to fill the field anew, and to forget it once it is
- * sent. `was`: what the field says that is filled from a file; another one is kept with what follows.
+ * Fill a text field with its draft, and save what is typed. Returns {restored, was, again(),
+ * clear()}: whether there was a draft, the text it was begun on, a function to fill the field
+ * again, and one to forget the draft once it is sent. `was`: for a field that is filled from a
+ * file, the text of the file; it is kept with the draft.
  * @param {HTMLInputElement | HTMLTextAreaElement} textarea
  * @param {string} name
  * @param {string} [was]
@@ -67,7 +68,7 @@ export function draft(textarea, name, was) {
     later();
   });
   textarea.addEventListener("blur", save);
-  queueMicrotask(() => offer(textarea, name)); // it stands in its form by then
+  queueMicrotask(() => offer(textarea, name)); // by then the field is in its form
   const made = {
     restored: kept !== "",
     was: begunOn(name) ?? was,
@@ -84,7 +85,7 @@ export function draft(textarea, name, was) {
 }
 
 /**
- * The draft of that name; "" when there is none.
+ * The text of the draft `name`; "" when there is none.
  * @param {string} name
  */
 export function draftOf(name) {
@@ -95,14 +96,14 @@ export function draftOf(name) {
 }
 
 /**
- * What the file said when the draft of that name was begun; undefined when nobody told.
+ * The text of the file when the draft `name` was begun; undefined when it was not given.
  * @param {string} name
  * @returns {string | undefined}
  */
 export const begunOn = (name) => read(PREFIX + name)?.was;
 
 /**
- * The names of all drafts that begin so: for text about what may stand elsewhere by now.
+ * The names of all drafts that begin with `prefix`: for drafts whose subject may have moved.
  * @param {string} prefix
  */
 export function draftsUnder(prefix) {
@@ -113,8 +114,8 @@ export function draftsUnder(prefix) {
 }
 
 /**
- * Keep it as the draft of that name, "" to forget it. A full or refused store never stands in the
- * way of typing: the page says how long the text is kept then. `was`: what it was begun on.
+ * Keep `text` as the draft `name`; "" deletes the draft. A full or refused storage does not disturb
+ * typing: a bar says how long the text is kept. `was`: the text on which the draft was begun.
  * @param {string} name
  * @param {string} text
  * @param {string} [was]
@@ -125,31 +126,31 @@ export function keepDraft(name, text, was) {
   const value = text && JSON.stringify({ text, at: Date.now(), was, by: PAGE });
   const mine = entry(own, key)?.text;
   unkept.delete(key);
-  forgetAside(name, mine); // a newer text of this window takes its place
+  forgetAside(name, mine); // replaced by a newer text of this window
   if (!text) {
     put(own, key, "");
-    // Another window's text at the same box is not what is forgotten.
+    // Another window's text for the same field is not deleted.
     if (entry(shared, key)?.text === (shown.get(name) ?? "")) put(shared, key, "");
     shown.delete(name);
     return;
   }
   alive ??= navigator.locks?.request(LOCK + PAGE, () => new Promise(() => {})).catch(() => {});
   const before = entry(shared, key);
-  // Of another window, and nobody saw it here.
+  // Whether this page has shown the shared draft, which may be another window's text.
   const seen = before && (before.text === shown.get(name) || before.text === mine);
   if (before && !seen && !text.startsWith(before.text)) setAside(key, before);
   shown.set(name, text);
   const here = put(own, key, value);
   const there = put(shared, key, value);
   if (!here) {
-    put(own, key, ""); // an older text would be taken for it
+    put(own, key, ""); // an older text must not pass for this one
     if (!there) unkept.set(key, value);
   }
   tell(there ? "" : here ? "only until this window is closed" : "only while this page is open");
 }
 
 /**
- * For the window that opens it next; where another one has other text there, beside that.
+ * Leave a draft to the next window with its field; if the shared draft differs, beside that one.
  * @param {string} key
  */
 function leave(key) {
@@ -163,8 +164,8 @@ function leave(key) {
 }
 
 /**
- * Beside what is kept there. That of a window that is not known to be closed names it: it may be gone
- * without a word, as after a crash.
+ * Keep a text beside the shared draft. The text of a window that may still be open names its page
+ * (`by`), because a window can also end without notice, as in a crash.
  * @param {string} key
  * @param {Kept} one
  */
@@ -185,8 +186,8 @@ function forgetAside(name, text) {
 let begun = false;
 
 /**
- * Before the first box, or behind the first screen where that has none: at the first look into a
- * store, the page waits for the browser.
+ * Take over and clean up the drafts, once: before the first field, or after the first screen if
+ * that has no field, because the first access to a storage blocks the page.
  */
 function begin() {
   if (begun) return;
@@ -196,13 +197,13 @@ function begin() {
     for (const key of keys(store)) if (!entry(store, key)) put(store, key, "");
 }
 
-/** What this window left it has still: it was reloaded, or somebody came back to it. */
+/** Take back the drafts that this window left: it was reloaded, or the user came back to it. */
 function stay() {
   for (const key of keys(own)) {
     const mine = entry(own, key);
     const there = entry(shared, key);
     if (there?.left) {
-      if (there.text !== mine?.text) setAside(key, there); // of a window that was closed since
+      if (there.text !== mine?.text) setAside(key, there); // left by a window that was closed since
       put(shared, key, own().getItem(key));
     }
     forgetAside(key.slice(PREFIX.length), mine?.text);
@@ -221,12 +222,12 @@ function leftOf(name) {
 }
 
 /**
- * Below the box what was typed there in windows that are closed.
+ * Offer, below the field, the text typed there in windows that are closed.
  * @param {HTMLInputElement | HTMLTextAreaElement} box
  * @param {string} name
  */
 function offer(box, name) {
-  if (!box.parentNode) return; // nobody sees it
+  if (!box.parentNode) return; // not in the page
   const gap = box.tagName === "TEXTAREA" ? "\n\n" : " ";
   const take = (/** @type {string} */ text) => {
     box.value = box.value.trim() ? `${box.value}${gap}${text}` : text;
@@ -236,9 +237,9 @@ function offer(box, name) {
 }
 
 /**
- * Behind `place` what was kept under that name in windows that are closed, for a form of several
- * fields. `take(text, was)` puts it there and returns {text, was} of what had to give way, which is
- * offered in its turn; `words(text)` says it in a line.
+ * Offer, after `place`, the drafts `name` of closed windows, for a form of several fields.
+ * `take(text, was)` fills one in and returns {text, was} of what it replaced, which is offered in
+ * turn; `words(text)` describes a draft in one line.
  * @param {HTMLElement} place
  * @param {string} name
  * @param {(text: string, was?: string) => {text: string, was?: string} | null | void} take
@@ -278,7 +279,7 @@ export function offerLeft(place, name, take, words) {
 }
 
 /**
- * Whether that page is no more; one that cannot be asked for is taken to be there.
+ * Whether the page is closed; false where locks cannot be queried.
  * @param {string} page
  */
 async function isGone(page) {
@@ -309,7 +310,7 @@ function entry(store, key) {
  * @returns {Kept | null}
  */
 function parsed(value) {
-  if (!value) return null; // most boxes: an error would cost more than all else
+  if (!value) return null; // most fields: an exception would cost more than the rest
   try {
     const { text, at, left, was, by } = JSON.parse(value);
     return typeof text === "string" && Date.now() - at < KEPT ? { text, at, left, was, by } : null;
@@ -319,7 +320,7 @@ function parsed(value) {
 }
 
 /**
- * Whether the store did it.
+ * Set or delete a key; whether the storage accepted that.
  * @param {Store} store
  * @param {string} key
  * @param {string | null} value
@@ -348,7 +349,7 @@ let bar = null;
 let told = "";
 
 /**
- * Say how long what is typed is kept, "" when it is kept as ever.
+ * Show how long typed text is kept; "" when it is kept as usual.
  * @param {string} words
  */
 function tell(words) {

@@ -1,9 +1,9 @@
-// Keys pressed before the page can take them: kept, and pressed again in their order. All wait for the
-// scripts; one that nobody takes then waits for the first data, unless a field has the focus by then:
-// there it is typed. And a script of the page that does not come, which it cannot say itself.
-// No module, so that it runs before the page is read.
+// Keys pressed before the page can handle them are kept and dispatched again in order. All wait for
+// the scripts; a key that no handler takes then waits for the first data, unless a field has the
+// focus: then it is typed there. It also reports a script of the page that fails to load.
+// Not a module, so that it runs before the page is parsed.
 {
-  const PATIENCE = 4000; // ms after the scripts are there
+  const PATIENCE = 4000; // ms after the scripts have loaded
   const CONTROL = "a[href], button, summary, input, textarea, select, [contenteditable]";
   const FIELD = "input, textarea, [contenteditable]";
   const NAMED = ["Enter", "Escape", "Backspace", "ArrowDown", "ArrowUp"];
@@ -13,7 +13,7 @@
   let data = false;
 
   /**
-   * A control has its own keys, the browser those with Ctrl, but for that of the palette.
+   * Whether to keep a key: not those of a focused control or of the browser, except Ctrl+K.
    * @param {KeyboardEvent} event
    */
   function meant(event) {
@@ -36,7 +36,7 @@
     press();
   }
 
-  /** Press what can be pressed by now. */
+  /** Dispatch the keys that can be handled. */
   function press() {
     while (scripts && kept.length) {
       const target = document.activeElement ?? document.body;
@@ -51,7 +51,7 @@
   }
 
   /**
-   * Only a listener on the way down hears of it.
+   * Report a script that did not load. Its error event does not bubble, so the listener captures.
    * @param {Event} event
    */
   function missed(event) {

@@ -1,12 +1,12 @@
-// A line of a file in the editor of the person who looks, where one is set (SVC_EDITOR_URL).
+// Links to a line of a file in the user's editor, where one is set (SVC_EDITOR_URL).
 
 import { h, icon } from "./dom.js";
 
-const NO_TEXT = /\\x[0-9A-F]{2}/; // a byte of a name that is no text: no address leads there
+const NO_TEXT = /\\x[0-9A-F]{2}/; // an escaped byte of a name that is not text: it has no URL
 
 /**
- * The address that opens line `line` of `path` below the directory `root`; null without an editor,
- * and for what is not below it.
+ * The URL that opens line `line` of `path` below the directory `root`; null without an editor, and
+ * for a path that is not below `root`.
  * @param {string | undefined} root
  * @param {string} path
  * @param {number | null} [line]
@@ -22,7 +22,7 @@ export function inEditor(root, path, line) {
 }
 
 /**
- * The link to it, or null.
+ * The link to that URL, or null.
  * @param {string | undefined} root
  * @param {string} path
  * @param {number | null} [line]

@@ -1,4 +1,4 @@
-// An uncaught error says so in the page, not only in the console.
+// Show uncaught errors in the page, not only in the console.
 
 import { button, h, icon } from "./dom.js";
 
@@ -8,7 +8,7 @@ let bar = null;
 
 /** @param {any} reason */
 function say(reason) {
-  const lost = reason?.status === 0; // the bar of the connection says that
+  const lost = reason?.status === 0; // reported by the bar of the connection
   if (lost || reason?.name === "AbortError") return;
   const words = reason?.message ?? String(reason ?? "no reason was given");
   bar?.remove();

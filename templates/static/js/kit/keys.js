@@ -1,4 +1,4 @@
-// The keys of a page: one listener, sequences, and the list that "?" shows.
+// The keyboard shortcuts of a page: one listener, sequences, and the list that "?" shows.
 
 import { base } from "./api.js";
 import { dialog } from "./dialog.js";
@@ -21,11 +21,11 @@ let timer = 0;
 
 /**
  * Register a key and list it in the help. `name` is "j", "J", "]", "/", "Escape",
- * "Alt+ArrowDown", "Ctrl+Enter" (Cmd on a Mac) or a sequence "g h"; several: an array.
+ * "Alt+ArrowDown", "Ctrl+Enter" (Cmd on a Mac), a sequence "g h", or an array of names.
  *
- * Off while a dialog is open and while someone types, except names with Ctrl, and those of
- * `typing: true`. `when()` may refuse; `act(event)` may return false to leave the key alone.
- * Without `act` it is only listed. Returns a function that takes it back, as `signal` does.
+ * Keys are off while a dialogue is open. While the user types, only names with Ctrl and keys with
+ * `typing: true` are on. `when()` may refuse; `act(event)` may return false to leave the key alone.
+ * Without `act` the key is only listed. Returns a function that unregisters it, as `signal` does.
  * @param {string | string[]} name
  * @param {string} meaning
  * @param {Entry["act"]} [act]
@@ -46,7 +46,7 @@ export function key(
 }
 
 /**
- * Whether this element takes the letters someone types.
+ * Whether this element receives typed letters.
  * @param {any} node
  */
 export const typesInto = (node) =>
@@ -70,7 +70,7 @@ function pressed(event) {
 }
 
 /**
- * Keys by which a control acts itself are left to it.
+ * Whether the target handles the key itself, as a button does Enter.
  * @type {(name: string, target: any) => boolean}
  */
 const native = (name, target) =>
@@ -84,7 +84,7 @@ function onKey(event) {
   const name = pressed(event);
   const target = /** @type {Element} */ (event.target);
   if (document.querySelector("dialog[open]") || native(name, target)) return;
-  // A dialogue that was just closed keeps the focus until the page is drawn again.
+  // A field of a dialogue that has just closed keeps the focus until the next drawing.
   const typing = typesInto(target) && target.checkVisibility();
   const open = keys.filter(
     (one) =>
@@ -94,7 +94,7 @@ function onKey(event) {
   clearTimeout(timer);
   begun = [];
   if (open.some((one) => one.names.some((full) => full.startsWith(`${said} `)))) {
-    event.preventDefault(); // it is taken
+    event.preventDefault(); // the first key of a sequence
     begun = said.split(" ");
     timer = setTimeout(() => (begun = []), PATIENCE);
     return;
@@ -119,7 +119,7 @@ const CAPS = {
 };
 
 /**
- * "Ctrl+Enter" → key caps; a part of one letter after Ctrl or Alt is shown as on the key.
+ * "Ctrl+Enter" → key caps; a letter after Ctrl or Alt is shown as a capital, as on the key.
  * @param {string} name
  */
 export const caps = (name) =>
@@ -135,7 +135,7 @@ export const caps = (name) =>
   });
 
 /**
- * One of two is said with "or"; a row of more, as the four arrows, speaks for itself.
+ * Two names are joined by "or"; longer rows, such as the four arrows, need no word.
  * @param {string[]} names
  */
 const alternatives = (names) =>

@@ -1,5 +1,5 @@
 // Markdown as DOM nodes: paragraphs, headings, nested lists with ticks, quotes, tables, code.
-// Text stays text, never HTML. Every block is found line by line, in one pass.
+// Text stays text, never HTML. Blocks are parsed line by line, in one pass.
 
 import { h, icon } from "./dom.js";
 import { highlight } from "./text/highlight.js";
@@ -14,7 +14,7 @@ const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
 const UNDER = /^ {0,3}(=+|-+)[ \t]*$/;
 const TABLE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 const TICK = /^\[([ xX])\][ \t]+/;
-const NESTED = 12; // quotes and lists in one another
+const NESTED = 12; // levels of quotes and lists at most
 
 /** @typedef {import("./text/inline.js").Resolve} Resolve */
 /** @typedef {import("./text/inline.js").Options & {top: number, level: number}} Options */
@@ -22,8 +22,8 @@ const NESTED = 12; // quotes and lists in one another
 
 /**
  * markdown("# Hi", {breaks, heading, resolve}) → a .prose block.
- * `breaks`: a new line is a line break. `heading`: the level of its highest headings, 2 when left
- * out. `resolve(path)`: the address of a link that is no web address, or undefined.
+ * `breaks`: a new line is a line break. `heading`: the level of the highest headings, by default 2.
+ * `resolve(path)`: the URL of a link that is not a web address, or undefined.
  * @param {string} text
  * @param {{breaks?: boolean, heading?: number, resolve?: Resolve}} [options]
  */
@@ -85,7 +85,7 @@ function unclosed(text) {
 }
 
 /**
- * Headings go down one level at a time, whatever the text does.
+ * A heading, at most one level below the previous one, even if the text skips levels.
  * @param {number} depth
  * @param {string} text
  * @param {Options} options
@@ -165,7 +165,7 @@ function quote(reader) {
 }
 
 /**
- * Whether a line begins another block, so that it does not go on with a paragraph.
+ * Whether a line begins another block, so that it does not continue a paragraph.
  * @param {string} line
  */
 const starts = (line) =>
@@ -201,7 +201,7 @@ function list(reader) {
 }
 
 /**
- * The lines of one item without its indent; loose when a blank line stands between its blocks.
+ * The lines of one item without its indent; loose when a blank line separates its blocks.
  * @param {Reader} reader
  * @param {string[]} found
  */

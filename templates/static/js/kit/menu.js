@@ -1,9 +1,9 @@
-// A menu under a button: arrow keys, first letters, Esc; the focus goes back to the button.
+// A menu under a button, with arrow keys, first letters and Esc; the focus returns to the button.
 
 import { h, icon } from "./dom.js";
 import { caps } from "./keys.js";
 
-const PLACES = "dialog, main, aside, nav, body > header"; // what is read out belongs to one of them
+const PLACES = "dialog, main, aside, nav, body > header"; // the menu goes into a landmark
 
 /**
  * @typedef {{label: string, icon?: string, act: () => unknown, key?: string, disabled?: boolean,
@@ -15,9 +15,9 @@ const PLACES = "dialog, main, aside, nav, body > header"; // what is read out be
 let open = null;
 
 /**
- * Give a button a menu. `items` is an array, or a function that answers one when it opens, of
- * {label, icon, act, key, disabled, why, danger, checked}; "-" draws a line. `why` is shown with
- * what is disabled; `checked` (true or false) makes it one of several.
+ * Give a button a menu. `items` is an array, or a function called on opening that returns an array,
+ * of {label, icon, act, key, disabled, why, danger, checked}; "-" draws a line. `why` is shown on a
+ * disabled item; `checked` (true or false) makes the item one of several choices.
  * @template {HTMLElement} T
  * @param {T} button
  * @param {Items | (() => Items)} items

@@ -1,4 +1,4 @@
-// The chats that need a person: how many stands in the title of every page, and a key goes to the next.
+// Chats that need the user: the title of every page shows how many, and a key goes to the next one.
 
 import { base, call } from "./api.js";
 import { toast } from "./toast.js";
@@ -7,7 +7,7 @@ const COUNT = /^\(\d+\+?\) /;
 let count = 0;
 
 /**
- * So many things stand still until somebody acts: "(2) Home".
+ * Show in the title how many things wait for the user: "(2) Home".
  * @param {number} many
  */
 export function needing(many) {
@@ -15,7 +15,7 @@ export function needing(many) {
   entitle();
 }
 
-/** The page names itself as it likes; the number stays in front of that. */
+/** Put the number before the title, also after the page has changed its title. */
 function entitle() {
   const said = document.title.replace(COUNT, "");
   const title = count ? `(${count > 99 ? "99+" : count}) ${said}` : said;
@@ -26,7 +26,7 @@ const title = document.querySelector("title");
 if (title) new MutationObserver(entitle).observe(title, { childList: true });
 
 /**
- * Go to the next chat that asks, behind the one that is shown (`here`, its id).
+ * Go to the next chat that asks, after the one shown (`here`, its id).
  * @param {string} here
  */
 export async function nextNeeding(here) {
@@ -39,7 +39,7 @@ export async function nextNeeding(here) {
 }
 
 /**
- * Addresses of all chats that ask, the one that is denied first at the top.
+ * The URLs of all chats that ask, ordered by when their question is denied, the earliest first.
  * @returns {Promise<string[]>}
  */
 async function all() {
@@ -51,7 +51,7 @@ async function all() {
 }
 
 /**
- * The first of them, as the other parts know them: their ports have no route of chats.
+ * The first of these URLs, for pages of the other parts, whose ports have no routes of chats.
  * @returns {Promise<string[]>}
  */
 async function first() {
@@ -60,7 +60,7 @@ async function first() {
   return places.filter(({ kind }) => kind === "asks").map(({ url }) => url);
 }
 
-/** It is asked on this page. */
+/** Scroll to the question on this page, and focus its first button. */
 function show() {
   const ask = document.querySelector(".ask");
   ask?.scrollIntoView({ block: "center" });

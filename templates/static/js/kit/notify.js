@@ -1,6 +1,6 @@
-// Notifications of this browser: one for each event, however many pages of ours are open. Off until
-// a person presses the bell. That is a cookie, so that the three ports of a host agree; the browser
-// asks about each port by itself.
+// Notifications of this browser: one for each event, however many pages of the service are open.
+// Off until the user presses the bell. The choice is a cookie, so that the three ports of a host
+// agree; the browser asks for permission on each port separately.
 
 import { follow } from "./stream.js";
 import { toast } from "./toast.js";
@@ -8,10 +8,10 @@ import { toast } from "./toast.js";
 /** @typedef {{id: string, title: string, text: string, at: string, part: string, path: string}} Told */
 
 const YEAR = 31_536_000;
-const REMEMBERED = 30; // messages that were shown, in the cookie
-const LATE = 3_600_000; // ms after which a message that was missed is no news
-const SETTLED = 10_000; // ms until every page has heard of a message and sees the cookie
-/** @type {Record<string, number>} ms: the main port goes first, so that no other shows the same. */
+const REMEMBERED = 30; // shown messages in the cookie
+const LATE = 3_600_000; // ms after which a missed message is out of date
+const SETTLED = 10_000; // ms until every page has received a message and sees the cookie
+/** @type {Record<string, number>} ms: the main port decides before the other ports */
 const TURN = { main: 0, review: 400, dashboard: 800 };
 const LOCK = "svc-notify";
 const CHOICE = "svc_notify";
@@ -22,25 +22,25 @@ const WITHOUT = "This browser shows no notifications of pages.";
 
 let listening = false;
 /** @type {Set<string>} */
-const deciding = new Set(); // ids of messages of which it is not clear yet who shows them
+const deciding = new Set(); // ids of messages for which it is undecided which page shows them
 /** @type {Map<string, Notification>} */
-const shows = new Map(); // what this page shows, by id
+const shows = new Map(); // notifications of this page, by id
 /** @type {Set<() => unknown>} */
 const watchers = new Set();
 
-/** Whether this browser can notify at all: it has to trust the address, as it does localhost. */
+/** Whether this browser can notify: it needs a secure context, such as localhost. */
 export const able = () => "Notification" in window && "locks" in navigator && isSecureContext;
 
-/** Whether it does, on this port. */
+/** Whether notifications are on, on this port. */
 export const on = () => able() && Notification.permission === "granted" && cookie(CHOICE) === "on";
 
 /**
- * Call `changed` when it was switched on or off here.
+ * Call `changed` after notifications were switched on or off in this page.
  * @param {() => unknown} changed
  */
 export const onSwitch = (changed) => watchers.add(changed);
 
-/** The item of a menu that switches it. */
+/** The menu item that switches notifications on or off. */
 export const item = () => ({
   label: on() ? "Stop notifications in this browser" : "Notify me in this browser",
   icon: "bell",
@@ -49,7 +49,7 @@ export const item = () => ({
   why: able() ? "" : WITHOUT,
 });
 
-/** Only a press may ask the browser. */
+/** Switch notifications. The browser grants permission only on a press. */
 export async function toggle() {
   if (on()) {
     keep(CHOICE, "", 0);
@@ -68,7 +68,7 @@ function begin() {
     new Notification("Notifications are on", { body, tag: "svc-on" });
     toast("Notifications are on in this browser.");
   } catch {
-    keep(CHOICE, "", 0); // phones want a service worker for it
+    keep(CHOICE, "", 0); // phones require a service worker
     toast(WITHOUT, { bad: true });
   }
 }
@@ -85,8 +85,8 @@ async function heard(told) {
   deciding.add(told.id);
   await new Promise((done) => setTimeout(done, TURN[port()] ?? 0));
   const mark = `${told.id}-${Date.parse(told.at).toString(36)}`;
-  // A lock and a cookie: the pages of the other ports have no lock in common, and a cookie reaches
-  // another process late.
+  // Both a lock and a cookie: pages of different ports share no locks, and a cookie reaches other
+  // processes late.
   await navigator.locks.request(`${LOCK}:${mark}`, { ifAvailable: true }, async (first) => {
     if (!deciding.delete(told.id) || !first) return;
     const shown = cookie(SHOWN).split(".").filter(Boolean);
@@ -100,7 +100,7 @@ async function heard(told) {
 }
 
 /**
- * What was asked is answered, here or elsewhere.
+ * The question was answered, here or elsewhere: close its notification.
  * @param {{id: string}} over
  */
 function withdrawn({ id }) {
@@ -122,11 +122,11 @@ function show({ id, title, text }, place) {
     focus();
     if (place.pathname === location.pathname && place.origin === location.origin)
       location.assign(place);
-    else open(place, "_blank"); // what this page shows may be in use
+    else open(place, "_blank"); // this page may be in use
   };
 }
 
-/** Which port this is, by its name: a part that is mounted on the main port is of the main one. */
+/** The name of this port; "main" also for a part that is mounted on the main port. */
 function port() {
   const main = new URL(part("main"), location.href);
   const here = document.querySelector('.rail .part[aria-current="page"]');
@@ -146,7 +146,7 @@ const address = (told) => new URL(told.path.replace(/^\//, ""), part(told.part))
 /** @param {URL | Location} place */
 const looks = (place) => `svc-shows:${place.pathname}`;
 
-/** Held while this page can be seen, so that nobody is told of what is before their eyes. */
+/** Hold a lock while this page is visible, so that it suppresses notifications about itself. */
 function look() {
   if (document.hidden) return;
   const hidden = new Promise((done) => {
@@ -173,7 +173,7 @@ function keep(name, value, age) {
 if (able()) {
   look();
   document.addEventListener("visibilitychange", look);
-  // Notification.permission would stop the page, while it is made, until the browser has answered.
+  // Reading Notification.permission while the page loads would block it until the browser answers.
   Promise.resolve(navigator.permissions?.query({ name: "notifications" }))
     .then((status) => {
       status?.addEventListener("change", listen);

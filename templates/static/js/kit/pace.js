@@ -1,13 +1,13 @@
-// Long work in pieces: no task of the page keeps the browser from answering for longer than this.
+// Long work in slices, so that no task blocks the browser for longer than these times.
 
-const FIRST = 8; // ms until what there is by then is seen
-const SLICE = 24; // ms of each piece behind it
-const LATE = 100; // ms: a window that is not seen draws nothing
-const PATIENCE = 200; // ms of what is drawn with what would move it
+const FIRST = 8; // ms until the first results are drawn
+const SLICE = 24; // ms of each later slice
+const LATE = 100; // ms: a hidden window draws no frames
+const PATIENCE = 200; // ms to wait for content that would move what is drawn
 
 const turn = () => globalThis.scheduler?.yield?.() ?? new Promise((go) => setTimeout(go));
 
-/** What goes on after a yield goes before the browser's drawing: what was done first is not seen. */
+/** Resolve after the browser has drawn a frame: work after a mere yield would come before it. */
 export const frame = () =>
   new Promise((go) => {
     requestAnimationFrame(() => setTimeout(go));
@@ -15,16 +15,16 @@ export const frame = () =>
   });
 
 /**
- * Once it is there, or will not be soon.
+ * Resolve when `awaited` settles, but after PATIENCE at the latest.
  * @param {Promise<unknown>} awaited
  */
 export const soon = (awaited) =>
   Promise.race([awaited.catch(() => {}), new Promise((go) => setTimeout(go, PATIENCE))]);
 
 /**
- * const breathe = pace(); in a loop: await breathe() gives way to the browser when it is time, at
- * first until it has drawn what is there; not so where what follows would move that: `early` false.
- * `first`: ms until then, less for what stands beside the thing itself.
+ * const breathe = pace(); in a loop, await breathe() yields to the browser when a slice is over.
+ * The first yield lasts until a frame is drawn, unless `early` is false, for content that later
+ * content would move. `first`: ms of the first slice, less for what is beside the main content.
  */
 export function pace({ early = true, first = FIRST } = {}) {
   let since = performance.now();

@@ -1,4 +1,5 @@
-// Ctrl/Cmd-K: any place of the three parts, and what this page can do. A combobox over a listbox.
+// Ctrl/Cmd-K: the palette of all places of the three parts and of this page's actions. It is a
+// combobox over a listbox.
 
 import { base, call } from "./api.js";
 import { dialog } from "./dialog.js";
@@ -25,8 +26,8 @@ const REST = 90; // ms after the last key
 const actions = [];
 
 /**
- * Offer something this page can do; `group` names what can be done everywhere. `key` is only
- * shown: register it with key(). Returns a function that takes the action back, as `signal` does.
+ * Offer an action of this page; actions of every page name a `group`. `key` is only shown: register
+ * it with key(). Returns a function that removes the action, as `signal` does.
  * @param {string} label
  * @param {() => unknown} act
  * @param {{icon?: string, hint?: string, key?: string, group?: string, signal?: AbortSignal}} [options]
@@ -57,7 +58,7 @@ class Palette {
   problem = "";
   /** @type {{said: string, answer: Promise<void>} | null} */
   asked = null;
-  /** @type {string | undefined} the words that `places` answers */
+  /** @type {string | undefined} the words for which `places` is the answer */
   answered;
 
   constructor() {
@@ -93,7 +94,7 @@ class Palette {
     return this.input.value.trim();
   }
 
-  /** Ask for what is typed now; a second call in the meantime waits for the same answer. */
+  /** Fetch the places for the typed words; a second call in the meantime awaits the same answer. */
   ask() {
     const said = this.words();
     if (this.asked?.said !== said) this.asked = { said, answer: this.fetch(said) };
@@ -199,7 +200,7 @@ class Palette {
   }
 
   /**
-   * Someone types a name and Enter at once: the answer to what was typed decides.
+   * Enter may follow the typing at once: wait for the answer to the typed words, then choose.
    * @param {boolean} aside
    */
   async enter(aside) {

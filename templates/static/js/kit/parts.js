@@ -1,4 +1,4 @@
-// Parts every page shares: where it is drawn, empty states, a problem, a command to copy.
+// Parts that pages share: the container, empty states, a problem, a command to copy.
 
 import { button, h, icon } from "./dom.js";
 import { copy } from "./toast.js";

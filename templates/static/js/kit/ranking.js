@@ -1,4 +1,4 @@
-// What the palette shows for the words someone typed, and in which order.
+// Which entries the palette shows for the typed words, and in which order.
 
 /** @typedef {{label: string, kind: string, part: string, url: string, hint: string}} Place */
 /**
@@ -13,8 +13,8 @@ const PARTS = { main: "Workspace", review: "Review", dashboard: "Apps" };
 const SHOWN = 12; // actions at most
 
 /**
- * What is shown, by groups: recent ones first when nothing is typed, else what the page can do;
- * then the places of each part, the part of the best one first, and what can be done anywhere.
+ * The entries by group: recent places if nothing is typed; the actions of the page; the places of
+ * each part, the part of the best place first; and the actions of every page.
  * `answered`: whether `places` is the answer to these words.
  * @param {{words: string, kept: Place[], actions: Action[], places: Place[], answered: boolean}} what
  * @returns {[group: string, entries: Entry[]][]}
@@ -30,7 +30,7 @@ export function ranked({ words, kept, actions, places, answered }) {
   const own = fitting.filter(({ group }) => group === PAGE);
   own.slice(0, SHOWN).forEach((entry) => add(PAGE, entry));
   for (const place of places) {
-    // Until the answer to these words is here, what the one before it holds may fit.
+    // Until the answer to these words arrives, places of the previous answer may match.
     const fresh = answered || fits(`${place.label} ${place.hint}`, words);
     if (fresh && !known.has(place.url)) add(PARTS[place.part] ?? place.part, place);
   }
@@ -39,7 +39,7 @@ export function ranked({ words, kept, actions, places, answered }) {
 }
 
 /**
- * Whether a word of the text begins with each of these, or holds it when it is longer than two.
+ * Whether each of `words` begins a word of the text or, from three characters on, occurs in it.
  * @param {string} text
  * @param {string} words
  */

@@ -1,5 +1,5 @@
-// What every page has: theme, keys, the palette (Ctrl K), badges of the parts, the live
-// connection, and a word when something in the page failed.
+// What every page has: theme, keys, the palette (Ctrl K), badges of the parts, the live connection,
+// and a report of uncaught errors.
 
 import { badges } from "./badges.js";
 import { help, key } from "./keys.js";
@@ -82,7 +82,7 @@ const watchers = new Set();
 const changed = () => watchers.forEach((refresh) => refresh());
 
 /**
- * Call `refresh` when something of the service changed, and when the connection came back.
+ * Call `refresh` when something in the service has changed, and when the connection is back.
  * @param {() => unknown} refresh
  */
 export const onChange = (refresh) => watchers.add(refresh);

@@ -1,4 +1,4 @@
-// A skeleton in the final shape, only when something takes longer than 200 ms.
+// Skeletons: placeholders in the final shape, shown when loading takes longer than 200 ms.
 
 import { h } from "./dom.js";
 
@@ -7,8 +7,8 @@ const PATIENCE = 200; // ms
 const SHAPES = { rows: 6, tiles: 6, text: 4, card: 1 };
 
 /**
- * Show a skeleton in the empty `node` after 200 ms and take it away when anything else is put
- * there, or when it is no longer busy: a list that stays empty. `shape` is "rows", "tiles", "text",
+ * Show a skeleton in the empty `node` after 200 ms. Remove it when anything else is put there, or
+ * when `node` is no longer busy, as is a list that stays empty. `shape` is "rows", "tiles", "text",
  * "card" or a node. Returns stop().
  * @param {Element} node
  * @param {string | Element} shape

@@ -1,7 +1,7 @@
-// Small words that this browser keeps; one that refuses to is none of the page's business.
+// Short values in localStorage; a browser that refuses to store them is ignored.
 
 /**
- * What was kept under that name, "" for nothing.
+ * The value stored under `name`, "" for none.
  * @param {string} name
  */
 export function stored(name) {
@@ -13,7 +13,7 @@ export function stored(name) {
 }
 
 /**
- * Keep a word; "" forgets it.
+ * Store a value; "" deletes it.
  * @param {string} name
  * @param {string} word
  */

@@ -1,5 +1,5 @@
-// Server-sent events for this page. All pages of one browser share one connection, also those that
-// are hidden: the shared worker has it and resumes it (stream/hub.js).
+// Server-sent events for this page. All pages of one browser, also hidden ones, share a connection,
+// which the shared worker holds and resumes (stream/hub.js).
 
 import { connection } from "./connection.js";
 import { alone } from "./stream/alone.js";
@@ -15,19 +15,19 @@ const SCRIPT = new URL(`./stream/hub.js?v=${version}`, import.meta.url);
 const follows = new Map();
 const living = lock(`svc-page-${Math.random()}`);
 /** @type {string | undefined} */
-let since = at; // the last of EVENTS when this page was made: what it reads is no older
+let since = at; // the last id of EVENTS when the page was rendered: what it reads is no older
 let count = 0;
 /** @type {MessagePort | null} */
 let port = null;
 let shares = "SharedWorker" in window;
 /** @type {AbortController | null} */
-let left = null; // ends what this page has of its own
+let left = null; // aborts the page's own hub
 
 /**
- * follow("/api/events", {project: (data, id) => …}); returns stop(), as `signal` does. `open` is
- * called when the stream begins later than what the page has read, and when it does so again after
- * a loss. `after`: the place to go on behind, of a stream whose places are the page's own; `open`
- * comes at each new beginning of that.
+ * follow("/api/events", {project: (data, id) => …}) returns stop(); `signal` stops it too. `open`
+ * is called when the page may have missed events: when the stream begins later than what the page
+ * has read, and when it begins again after a loss. `after`: the id after which to continue, for a
+ * stream that is not shared with other pages; `open` is then called at every start.
  * @param {string} url
  * @param {Handlers} handlers
  * @param {{after?: string, signal?: AbortSignal}} [options]
@@ -89,7 +89,7 @@ function shared(signal) {
   }
 }
 
-/** Its script does not load, or the browser does not take a module. */
+/** Do without the worker: its script does not load, or it cannot be a module in this browser. */
 function without() {
   if (!shares) return;
   shares = false;
@@ -111,7 +111,8 @@ function heard({ n, event, data, id, up, lost, lives }) {
 }
 
 /**
- * The worker dies with the window whose process it had: its lock is free then.
+ * Reconnect when the worker dies, as it may with the window whose process it used. Its lock is
+ * free then.
  * @param {string} name
  */
 async function mourn(name) {
@@ -121,7 +122,7 @@ async function mourn(name) {
 }
 
 /**
- * The name of a lock, once this page has it; nothing where there are no locks.
+ * Take a lock for the life of the page. Resolves to its name; undefined where there are no locks.
  * @param {string} name
  * @returns {Promise<string> | undefined}
  */

@@ -1,23 +1,23 @@
-// Going from page to page of one frame without loading it anew: the address and the history stay
-// the browser's, and what differs is shown in place of what did. Where the browser cannot do that
-// (no Navigation API), and after a loss of the connection, every page is loaded as a whole.
+// Navigation between the pages of one frame without reloading it: URL and history are the
+// browser's, and only the parts that differ are replaced. Without the Navigation API, and after a
+// loss of the connection, every page is loaded as a whole.
 
 import { connection } from "./connection.js";
 import { h } from "./dom.js";
 
-const KEPT = 8; // pages that were left last, to show at once when someone comes back
+const KEPT = 8; // last visited pages, shown immediately when the user comes back
 
 /**
- * `show` puts the page in place and brings it up to date; it undoes all it set up (listeners, timers,
- * streams, keys) when `life` ends. `back`: by Back or Forward, so it stands as it was left.
- * A page that is `over` is made anew the next time.
+ * `show` puts the page in place and brings it up to date; when `life` aborts, it undoes all it set
+ * up (listeners, timers, streams, keys). `back`: the user came by Back or Forward, so that the page
+ * is shown as it was left. A page that is `over` is built again the next time.
  * @typedef {{show: (life: AbortSignal, options: {back: boolean}) => unknown, over?: boolean}} Shown
  */
 
 /**
- * Show the page of this address, and those of the same frame as one goes to them. `of` names the
- * page at an address, or is null for one that is not of this frame; `make` builds the page of a
- * name. Returns what `show` of the first one does.
+ * Show the page of the current URL, and other pages of the frame as the user navigates to them.
+ * `of` returns the name of the page at a URL, null if it is not of this frame; `make` builds the
+ * page of a name. Returns the result of the first page's `show`.
  * @param {(address: URL) => string | null} of
  * @param {(name: string) => Shown} make
  */
@@ -39,7 +39,7 @@ export function frame(of, make) {
   }
 
   /**
-   * What cannot be shown so is loaded: the service then says itself why.
+   * Show a page. One that cannot be shown in place is loaded, so that the service says why.
    * @param {string} name
    * @param {boolean} back
    */
@@ -73,13 +73,13 @@ export function frame(of, make) {
   /** @param {string} name */
   const begin = async (name) => page(name).show(life.signal, { back: false });
 
-  document.body.prepend(said); // behind the shell it would make the page longer
+  document.body.prepend(said); // after the shell it would make the page longer
   window.navigation?.addEventListener("navigate", leaving);
   return begin(shown);
 }
 
 /**
- * What a sheet lent is back in the page once it says so.
+ * Close a dialogue; resolves after its close event, when a sheet has put its node back.
  * @param {Element} dialog
  * @returns {Promise<unknown>}
  */

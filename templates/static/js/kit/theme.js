@@ -1,5 +1,5 @@
-// Light, dark, or as the system has it. A cookie, so that the first paint is right already, and
-// so that the three ports of one host agree.
+// The theme: light, dark, or that of the system. It is a cookie, so that the first paint is right
+// and the three ports of one host agree.
 
 const root = document.documentElement;
 const THEMES = [

@@ -1,15 +1,15 @@
-// Short messages at the foot of the page, the newest last; one with an action waits 8 s, the time to
-// undo. Each has its own time, which rests while the pointer or the focus is on it.
+// Short messages at the foot of the page, the newest last; one with an action stays 8 s, the time
+// to undo. Each has its own timer, which pauses while the pointer or the focus is on the message.
 
 import { h } from "./dom.js";
 
 const place = /** @type {HTMLElement} */ (document.getElementById("toasts"));
 const MOST = 3;
-const FOOT = 80; // pixels: what ends higher is not covered by one of them
+const FOOT = 80; // pixels: a toast does not cover what ends higher
 
 /**
- * Say `text`; with `action` (a word) and `act` it can be undone, `bad` stays longer. What is said
- * of the same thing (`about`) takes the place of what was said of it before.
+ * Show `text`; with `action` (a word) and `act` it can be undone; `bad` stays longer. A message
+ * replaces an earlier one that is `about` the same thing.
  * @param {string} text
  * @param {{action?: string, act?: () => unknown, bad?: boolean, about?: string}} [options]
  */
@@ -35,13 +35,13 @@ export function toast(text, { action, act, bad = false, about = "" } = {}) {
   place.append(node);
 }
 
-/** They stand in the modal dialogue that is on top: beside it nothing is seen, pressed or read out. */
+/** Move the toasts into the topmost modal dialogue: outside it they are hidden and inert. */
 export function overAll() {
   const above = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body;
   if (place.parentElement !== above) above.append(place);
 }
 
-/** Where they stand: never over what one writes in or saves with at the foot of the page. */
+/** The `bottom` of the toasts: above the composer or the save bar at the foot of the page. */
 function overFoot() {
   const foot = place.parentElement?.querySelector(".dock, .savebar")?.getBoundingClientRect();
   return foot && foot.bottom > innerHeight - FOOT ? `${innerHeight - foot.top + 8}px` : "";
@@ -50,7 +50,8 @@ function overFoot() {
 const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
 
 /**
- * A message said again takes its own place; the oldest goes first, one with an Undo last.
+ * A repeated message replaces the earlier one. If there are too many, remove the oldest, but one
+ * with an Undo only when all have one.
  * @param {string} text
  */
 function makeRoom(text) {
@@ -64,7 +65,7 @@ function makeRoom(text) {
 }
 
 /**
- * Remove `node` after `ms` without the pointer over it; returns what removes it now.
+ * Remove `node` after `ms` without pointer or focus on it; returns a function that removes it now.
  * @param {HTMLElement} node
  * @param {number} ms
  */
@@ -103,8 +104,8 @@ export async function copy(text, said) {
 }
 
 /**
- * Run an action of a button: busy while it runs, a toast with the reason when it fails. A button that
- * is busy with it is not pressed again: who clicks twice means once.
+ * Run a button's action: the button is busy while it runs, and a toast says why it failed. Presses
+ * of a busy button are ignored, so that a double click acts once.
  * @template T
  * @param {{currentTarget: any} | null | undefined} event
  * @param {() => T | Promise<T>} work

@@ -16,8 +16,8 @@ const DAY = { weekday: "short", day: "numeric", month: "short" };
 /** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit", hour12: false };
 
-// By hand in the zone of the browser, as it would say them itself: a page waits 20 ms for its first
-// formatter, and each later one takes as long as a row of a list.
+// Formatted by hand in the browser's zone, as the browser would: the first formatter costs a page
+// 20 ms, and each later one as much as a row of a list.
 const WEEK = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const YEAR = "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec".split(" ");
 /** @param {number} count */
@@ -35,10 +35,10 @@ export function absolute(iso) {
 }
 
 /** @type {Map<string | undefined, Intl.DateTimeFormat | null>} */
-const clocks = new Map(); // of each zone: to make one takes as long as to use it a hundred times
+const clocks = new Map(); // by zone: making a formatter costs as much as using it a hundred times
 
 /**
- * The clock of a zone; null for one that this browser does not know.
+ * The formatter of a zone; null for a zone that this browser does not know.
  * @param {string} [zone]
  */
 function clockIn(zone) {
@@ -55,19 +55,19 @@ function clockIn(zone) {
 }
 
 /**
- * The zone to show times in: UTC for one that this browser does not know, or has no name.
+ * The zone to show times in: UTC for an empty name, or a zone that this browser does not know.
  * @param {string} [zone]
  */
 export const shownZone = (zone) => (clockIn(zone) ? zone : "UTC");
 
 /**
- * A time as the clock of a zone shows it.
+ * A time as the clock of a zone shows it; UTC for an unknown zone.
  * @type {(iso: string, zone?: string) => string}
  */
 export const dayAndTime = (iso, zone) =>
   (clockIn(zone) ?? /** @type {Intl.DateTimeFormat} */ (clockIn("UTC"))).format(new Date(iso));
 /**
- * The same, with the name of the zone.
+ * A time as the clock of a zone shows it, with the name of the zone.
  * @type {(iso: string, zone?: string) => string}
  */
 export const inZone = (iso, zone) => `${dayAndTime(iso, zone)} ${shownZone(zone)}`;
@@ -91,7 +91,7 @@ export function relative(iso) {
 }
 
 /**
- * A relative time that keeps itself true; its title is the absolute one, in `zone` if given.
+ * A relative time that stays current; its title is the absolute time, in `zone` if given.
  * @param {string | null | undefined} iso
  * @param {{words?: (iso: string) => string, zone?: string | null}} [options]
  */
@@ -114,7 +114,7 @@ setInterval(() => {
 }, 20000);
 
 /**
- * 12345 as "12,345"; a whole number. By hand, for a page waits 10 ms for the browser's first one.
+ * An integer with commas: 12345 as "12,345". By hand: the browser's first formatter takes 10 ms.
  * @param {number} count
  */
 export const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");

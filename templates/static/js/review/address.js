@@ -1,11 +1,11 @@
-// What the address of the page names: a commit of the project, and a file, a line or a thread of it.
+// Parse the URL of the page: a commit of the project, and a file, a line or a thread of it.
 
 import { pageOf } from "./route.js";
 import { state } from "./state.js";
 
 const SHA = /^[0-9a-f]{4,64}$/i;
 
-/** The text that is meant; null where a `%` in it begins no character. */
+/** The decoded text; null if a `%` in it is not a valid escape. */
 function meant(text) {
   try {
     return decodeURIComponent(text);
@@ -18,7 +18,7 @@ function meant(text) {
 export const namedBy = (hash) => meant(hash.slice(1)) ?? "";
 
 /**
- * The commit at an address, {repo, sha, hash}; null for anything but one of this project.
+ * The commit at a URL, {repo, sha, hash}; null if it is not a commit of this project.
  * @param {URL} address
  */
 export function commitAt({ origin, pathname, hash }) {
@@ -29,7 +29,7 @@ export function commitAt({ origin, pathname, hash }) {
   return parts.length === 2 && repo !== null && SHA.test(sha) ? { repo, sha, hash } : null;
 }
 
-/** Call back with the hash when it alone changed: other addresses are other pages. */
+/** Call back with the hash when only the hash of the URL changed: other URLs are other pages. */
 export const onNamed = (callback) =>
   addEventListener("hashchange", ({ oldURL, newURL }) => {
     const [before, now] = [new URL(oldURL), new URL(newURL)];

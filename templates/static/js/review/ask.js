@@ -1,4 +1,4 @@
-// Asking an agent about threads: the message as it would be sent, to be changed, and where it goes.
+// Asking an agent about threads: a dialogue with the message to send, editable, and its recipient.
 
 import { get, post, query } from "../kit/api.js";
 import { dialog } from "../kit/dialog.js";
@@ -12,7 +12,7 @@ import { route } from "./route.js";
 const MAKE = "make";
 const chatOf = (desk, chat) => JSON.stringify([desk.project, chat]);
 
-/** The page of a chat, on the main port, where the rail leads to as well. */
+/** The URL of a chat's page, on the main port, to which the rail links too. */
 export function chatPage(project, chat) {
   const main = /** @type {HTMLAnchorElement | null} */ (
     document.querySelector('.rail a[data-part="main"]')
@@ -22,8 +22,8 @@ export function chatPage(project, chat) {
 }
 
 /**
- * `wanted` is {repo?, sha?, stack?, thread?}; all open threads of what it names are asked about.
- * `done()` once they were.
+ * Ask about all open threads of `wanted`, {repo?, sha?, stack?, thread?}. `done()` is called once
+ * the message was sent.
  */
 export async function askAgent(event, project, wanted, done) {
   await attempt(event, async () => {
@@ -71,8 +71,8 @@ function show(project, wanted, offer, done) {
 }
 
 /**
- * Fill in the message, as it was changed before if it is still the same one, else offer that below;
- * it is kept until the answer, a function, says that it was sent.
+ * Fill in the message. An earlier edit of the same message is restored, one of another message is
+ * offered below. The text is kept until the returned function is called, after sending.
  */
 function keepMessage(text, offered, name) {
   const kept = JSON.parse(draftOf(name) || "{}");
@@ -106,7 +106,7 @@ function keepMessage(text, offered, name) {
     text.focus();
   };
   tell();
-  queueMicrotask(() => text.after(older)); // it stands in its form by then
+  queueMicrotask(() => text.after(older)); // by then it is in its form
   const take = (given) => {
     const said = JSON.stringify({ offered, text: text.value });
     const mine = text.value === offered ? null : { text: said };
@@ -128,7 +128,7 @@ function tell(sent) {
   else toast("Sent.", { action: "Open the chat", act: () => location.assign(sent.url) });
 }
 
-/** A new chat of each project that works there, or one of its chats; else a project is made. */
+/** The choices: a new or existing chat of each project that works there, or a new project. */
 function choices({ desks, suggested, folder }) {
   const chosen = suggested && JSON.stringify([suggested.project, suggested.chat]);
   const option = (value, label) => h("option", { value, selected: value === chosen }, label);

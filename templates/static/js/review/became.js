@@ -1,19 +1,18 @@
-// Text about a commit that was typed and not sent, found again once the commit has another sha:
-// after an amend, or a rebase.
+// Drafts about a commit, found again when the commit has a new sha after an amend or a rebase.
 
 import { get } from "../kit/api.js";
 import { begunOn, draft, draftOf, draftsUnder, keepDraft } from "../kit/drafts.js";
 import { route } from "./route.js";
 import { onOther, state } from "./state.js";
 
-/** What tells the commit that is shown from others, for the name of a draft. */
+/** The identity of the commit shown, for the name of a draft. */
 export function whose() {
   const { project, repo, sha, commit } = state;
   const { subject, authored, author } = commit ?? {};
   return { project, repo, sha, subject, authored, author: author?.name };
 }
 
-/** What the rest of a draft's name tells of its commit; null for what is no such name. */
+/** The identity of the commit in a draft's name of this `kind`; null if the name has none. */
 export function told(name, kind) {
   try {
     return JSON.parse(name.slice(kind.length));
@@ -25,7 +24,7 @@ export function told(name, kind) {
 let listed = null;
 onOther(() => (listed = null));
 
-/** Whether the commit shown is the one that was told, or has become of it. */
+/** Whether the commit shown is the one in `meta`, or a later version of it. */
 export async function isHere(meta, review = state.review) {
   const { project, repo, sha, commit } = state;
   if (meta.project !== project || meta.repo !== repo) return false;
@@ -41,8 +40,8 @@ export async function isHere(meta, review = state.review) {
 }
 
 /**
- * The draft of a field about the whole commit, as draft() makes it: with what was typed before.
- * `found()` once that came later.
+ * The draft of a field about the whole commit, as from draft(). `found()` is called if the text of
+ * an earlier version of the commit is filled in later.
  * @type {(field: any, kind: string, was?: string, found?: () => void) => ReturnType<typeof draft>}
  */
 export function draftAbout(field, kind, was, found = () => {}) {

@@ -1,5 +1,5 @@
-// A review that came from another commit: from which, by which rule, what came along, and what
-// changed since.
+// A review that was carried over from another commit: from which one, by which rule, what came
+// along, and what has changed since.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -24,7 +24,7 @@ const RULES = {
 const short = (sha) => sha.slice(0, 7);
 const code = (sha) => h("code", { title: sha }, short(sha));
 
-/** The banner, or nothing for a review that began on this commit. */
+/** The banner; null for a review that began on this commit. */
 export function carriedBanner(review) {
   if (!review.matched_from) return null;
   const [rule, why] = RULES[review.matched_by] ?? [`by ${review.matched_by}`, ""];
@@ -80,10 +80,10 @@ function came(review) {
   );
 }
 
-/** What became of commit `from`, drawn as a diff in a dialogue. */
+/** Show in a dialogue, as a diff, what changed between commit `from` and this one. */
 const showInterdiff = (from) => show("What changed", ["What changed since ", code(from)], { from });
 
-/** What became of a file since the reader marked it as viewed. */
+/** Show what changed in a file since the reader marked it as viewed. */
 export function showSince(path) {
   const name = h("span", { class: "mono wrap-anywhere" }, path);
   const since = h("span");

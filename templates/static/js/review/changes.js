@@ -1,4 +1,4 @@
-// The page of what is not committed: the diff of a commit, whose files are ticked for one.
+// The page of uncommitted changes: their diff, with a tick on each file for the next commit.
 
 import { get, post, put } from "../kit/api.js";
 import { button, fill, h, icon, settle } from "../kit/dom.js";
@@ -24,9 +24,9 @@ import { at, state } from "./state.js";
 import { load as loadReview, onReview } from "./threads/review.js";
 import { drawTree, markCurrent, onTick, tell } from "./tree.js";
 
-const FIRST = 8; // files whose contents come at once
-const LEAST = 4000; // ms between two looks while somebody reads
-const SHARE = 20; // of the time that a look takes, between it and the next
+const FIRST = 8; // files whose contents come with the first answer
+const LEAST = 4000; // ms between two looks while the page is read
+const SHARE = 20; // pause between two looks, as a multiple of the time that a look takes
 const node = (id) => document.getElementById(id);
 const left = new Set(); // paths that are not ticked
 const chosen = () => state.commit.files.filter((file) => file.chosen);
@@ -51,9 +51,9 @@ text.addEventListener("keydown", (event) => {
   commit({ currentTarget: press });
 });
 
-// -- what there is -------------------------------------------------------------------------------
+// -- reading -------------------------------------------------------------------------------------
 
-let discarded = []; // what can be given back
+let discarded = []; // changes that can be restored
 const earlier = button("Discarded", { kind: "ghost s", icon: "restart", hidden: true });
 menu(earlier, () =>
   discarded.map(({ id, path, at: when }) => ({
@@ -71,7 +71,7 @@ async function loadDiscarded() {
 let turn = Promise.resolve();
 let took = 0;
 
-/** One look after the other, so that an older answer never comes after a newer one. */
+/** Look one at a time, so that an older answer never comes after a newer one. */
 function reload() {
   turn = turn.then(load).catch(reportError);
   return turn;
@@ -103,7 +103,7 @@ async function load() {
   else reloaded("commit");
 }
 
-/** A file of a new answer, with the contents of the one that is known when they are the same. */
+/** A file of a new answer, merged into the known one if their contents are the same. */
 function merged(known, file) {
   const own = { ...marksOf(file), chosen: !left.has(file.path) };
   const same = ["old_oid", "new_oid", "new_mode"].every((key) => known?.[key] === file[key]);
@@ -144,7 +144,7 @@ function tellChosen() {
   tellStepper();
 }
 
-// -- what can be done with it --------------------------------------------------------------------
+// -- ticking -------------------------------------------------------------------------------------
 
 function pick(files, on) {
   for (const file of files) {
@@ -156,7 +156,7 @@ function pick(files, on) {
   tellChosen();
 }
 
-// -- what was viewed -----------------------------------------------------------------------------
+// -- viewed marks --------------------------------------------------------------------------------
 
 let marked = { viewed: [], viewed_stale: [] };
 
@@ -174,7 +174,7 @@ function tellMarks(review) {
   if (state.commit) tell();
 }
 
-/** Shown at once, and as the service has it afterwards. */
+/** Set a viewed mark: show it immediately, then as the service has stored it. */
 async function see(view, viewed) {
   const { path } = view;
   Object.assign(view.file, { viewed, changed_since_viewed: false });
@@ -197,7 +197,7 @@ async function commit(event) {
   }
   const files = chosen().map(({ path }) => path);
   await attempt(event, async () => {
-    text.readOnly = true; // what would be typed now would go with the message
+    text.readOnly = true; // text typed during the request would be lost with the message
     try {
       const wanted = { files, message: text.value, look: state.commit.look };
       const { sha, subject } = await post(at("commit"), wanted);
@@ -219,7 +219,7 @@ async function discard({ path, element }) {
   await attempt(null, async () => {
     try {
       const { id } = await post(at("discard"), { path, look: state.commit.look });
-      loadDiscarded().catch(() => {}); // the message has it, too
+      loadDiscarded().catch(() => {}); // the toast has an Undo too
       toast(`Discarded ${path}`, { action: "Undo", act: () => giveBack(id) });
     } finally {
       element.removeAttribute("aria-busy");
@@ -237,7 +237,7 @@ const giveBack = (id) =>
 
 // -- following -----------------------------------------------------------------------------------
 
-/** Look again while somebody reads, the less often the longer a look takes. */
+/** Look again while the page is visible and focused; the longer a look takes, the less often. */
 function keepLooking() {
   const look = async () => {
     if (document.visibilityState === "visible" && document.hasFocus()) await reload();

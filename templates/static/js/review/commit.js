@@ -1,5 +1,5 @@
 // The page of one commit. Threads are drawn into it by threads/main.js, which uses diff/view.js,
-// the records in state.js and what readers.js tells.
+// the records in state.js and the callbacks of readers.js.
 
 import { get } from "../kit/api.js";
 import { settle } from "../kit/dom.js";
@@ -27,7 +27,7 @@ import { drawFind } from "./commit/find.js";
 import { enter } from "./commit/visit.js";
 import { drawTree, markCurrent, tell } from "./tree.js";
 
-// Contents of files, comments as HTML: those that are seen first. The page has them on their way.
+// How many file contents and rendered comments come first. The page preloads this very URL.
 const FILES = 8;
 const FIRST = `rendered=40&contents=${FILES}`;
 const scroller = document.getElementById("main");
@@ -35,7 +35,7 @@ const list = document.getElementById("files");
 
 const turns = { commit: Promise.resolve(), project: Promise.resolve() };
 
-/** One reading after the other, so that an older answer never comes after a newer one. */
+/** Read one at a time, so that an older answer never comes after a newer one. */
 function reload(what = "commit") {
   const { life } = state;
   const name = what === "project" ? "project" : "commit";
@@ -49,7 +49,7 @@ async function read(what, life) {
   return reloaded("project");
 }
 
-/** Read the commit. Contents that are here stay: they never change for the same objects. */
+/** Read the commit. Loaded contents are kept: they never change for the same objects. */
 async function load(life) {
   if (life.aborted) return;
   const { sha } = state;
@@ -72,7 +72,7 @@ async function load(life) {
   if (life.aborted) return;
   tellFound();
   const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
-  // Marks that were written while this was read are newer; what is written is read once more.
+  // Marks written during this reading are newer than the answer; every write is followed by a read.
   const own = state.commit && before !== turn();
   if (own) found.progress.viewed = state.commit.progress.viewed;
   found.files = found.files.map((file) => merged(known.get(file.path), file, own));
@@ -90,7 +90,7 @@ async function load(life) {
   else reloaded("commit");
 }
 
-/** A file of a new answer, with the contents of the one that is known when they are the same. */
+/** A file of a new answer, merged into the known one if their contents are the same. */
 function merged(known, file, own) {
   if (known && own) {
     const { viewed, changed_since_viewed } = known;
@@ -101,14 +101,14 @@ function merged(known, file, own) {
   return Object.assign(known, { viewed, changed_since_viewed });
 }
 
-// -- where the reader is -------------------------------------------------------------------------
+// -- the reader's place --------------------------------------------------------------------------
 
 const notice = settle(80, () => {
   const view = current();
   if (view) markCurrent(view.path);
 });
 
-/** #path, #path:L12, #path:L12-L15; R is the new side, L the old one when written :LEFT12. */
+/** Go to #path, #path:L12 or #path:L12-L15, on the new side; :LEFT12 is the old side. */
 async function followHash(hash) {
   const named = namedBy(hash);
   if (!named || named.startsWith("thread-")) return;
@@ -166,9 +166,9 @@ function furnish() {
 furnish();
 follow(route("events"), { open: () => want("commit", "project"), message: heard });
 /** @type {Promise<unknown>} */
-let rail = null; // its first reading: it stays
+let rail = null; // the first reading of the rail, which stays for all commits
 
-/** All of a commit is read again by who comes back to it, too. */
+/** Show the commit of the URL; it is read again also when the user comes back to it. */
 async function visit(life, back) {
   const read = enter(life, back);
   turns.commit = Promise.resolve();

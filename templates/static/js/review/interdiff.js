@@ -1,5 +1,5 @@
-// A range-diff as a table: the first sign says what happened to a line of the patch since, the
-// second what the patch does with it. Text in, nodes out; nothing is compared here.
+// A range-diff as a table: the first sign says how a line of the patch has changed, the second what
+// the patch does with the line. Text in, nodes out; nothing is compared here.
 
 import { h } from "../kit/dom.js";
 
@@ -12,8 +12,8 @@ const OUTER_KINDS = new Set(["add", "del"]);
 const SPOKEN = { add: "added since: ", del: "removed since: ", same: "" };
 
 /**
- * Rows {kind: file|hunk|add|del|same, sign, inner, text} of what `git range-diff` said; without
- * what it says of author and message when only files are wanted.
+ * The output of `git range-diff` as rows {kind: file|hunk|add|del|same, sign, inner, text}; with
+ * `files`, without its parts about author and message.
  */
 export function rowsOf(text, { files = false } = {}) {
   const lines = text.split("\n");
@@ -24,7 +24,7 @@ export function rowsOf(text, { files = false } = {}) {
   return headed(rows, ranged && files ? MESSAGE : new Set());
 }
 
-/** Only headings that say something new, and have lines that changed below them. */
+/** Keep only headings that differ from the previous one and have changed lines below them. */
 function headed(rows, left) {
   const found = [];
   let heads = [];
@@ -61,7 +61,7 @@ function row(line) {
   return { kind, sign, inner, text: rest.slice(1) };
 }
 
-/** The table, or the sentence that nothing changed; `without`: files of which no line tells it. */
+/** The table, or a sentence that nothing changed; `without`: files that changed in no line. */
 export function interdiffTable(text, without, options) {
   const rows = rowsOf(text, options);
   const what = `Other than before, in what no line tells (mode, or what is no text): ${without.join(", ")}.`;

@@ -1,4 +1,4 @@
-// Changes of this part as they come, and rows that wait while someone reads the list.
+// Live updates of this part, and lists whose new rows wait while the user reads.
 
 import { h, keep, settle } from "../kit/dom.js";
 import { follow } from "../kit/stream.js";
@@ -18,7 +18,7 @@ export function live(refresh, /** @type {(event: any) => unknown} */ concerns = 
   });
 }
 
-/** Whether someone is in this list: with the focus, or selecting text of it. */
+/** Whether the user is in this list: the focus is in it, or its text is selected. */
 function isRead(list) {
   const chosen = getSelection();
   const selects = chosen && !chosen.isCollapsed && chosen.rangeCount > 0;
@@ -28,8 +28,8 @@ function isRead(list) {
 }
 
 /**
- * A list whose new rows wait behind a button while someone reads it; what is there is kept up in
- * place. A long one is drawn in pieces, as the browser rests. Returns update(items).
+ * A list whose new rows wait behind a button while the user reads it; existing rows are updated in
+ * place. A long list is drawn in pieces when the browser is idle. Returns update(items).
  */
 export function calm(list, keyOf, build) {
   let known = null;

@@ -1,4 +1,4 @@
-// Files of this machine as a page names them: ~/…, where a broken one is broken, copied in whole.
+// Paths of this machine on a page: shortened to ~/…, with the error of an invalid file, to copy.
 
 import { button, h } from "../kit/dom.js";
 import { attempt, copy } from "../kit/toast.js";
@@ -19,7 +19,7 @@ export const copyPath = (path) =>
 
 const BROKEN = /^(?:\S+: )?line (\d+), column (\d+): (.*)$/s;
 
-/** A file that is not valid: "~/…/x.yaml, line 12, column 3: why". */
+/** The words about an invalid file: "~/…/x.yaml, line 12, column 3: why". */
 export function broken(path, error) {
   const [, line, column, why] = BROKEN.exec(error) ?? [];
   return [

@@ -1,5 +1,5 @@
-// The PR record of a commit: what each field says, where that comes from, and how to
-// give it back to the commit. What is being typed is never replaced by what arrives.
+// The PR record of a commit: the value of each field, its source, and a way to let the commit
+// decide it again. Text being typed is never replaced by updates.
 
 import { get, put } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -19,13 +19,13 @@ const MEANING = {
 };
 const short = (sha) => sha.slice(0, 7);
 
-/** A pull request as one types it: its address, else its number. */
+/** A pull request as the user would type it: its URL, else its number. */
 const pull = (github) => (github ? github.url || String(github.number ?? "") : "");
 
-/** The branch that the file names: one that only points here is none of it. */
+/** The branch recorded in the file; null for a branch that merely points at the commit. */
 const recorded = ({ branch, branch_source: source }) => (source === "recorded" ? branch : null);
 
-/** What was stored, as the API takes it: for undoing. */
+/** The stored values in the form that the API accepts, for Undo. */
 const stored = (record) => ({
   title: record.title_source === "override" ? record.title : null,
   body: record.body_source === "override" ? record.body : null,
@@ -55,14 +55,14 @@ export async function openPr(event) {
   sheet("PR details", panel.node).addEventListener("close", () => (panel = null));
 }
 
-/** An event told that the record changed. */
+/** Read the record again after an event reported a change. */
 export async function refreshPr() {
   const open = panel;
   if (open) open.arrive(await get(open.route));
 }
 
 class Panel {
-  /** `route`: of the record, which may be given back to its commit once another one is shown. */
+  /** `route`: the URL of the record; another commit may be shown before the record is saved. */
   constructor(record, route) {
     this.route = route;
     this.fields = {};
@@ -149,7 +149,7 @@ class Panel {
     else for (const radio of node.querySelectorAll("input")) radio.checked = radio.value === value;
   }
 
-  /** What the service says now; what is being typed stays, and says so. */
+  /** Draw the record as the service has it; text being typed stays, with a notice of the change. */
   arrive(record) {
     this.record = record;
     for (const [name, { kept }] of Object.entries(this.fields)) {
@@ -172,7 +172,7 @@ class Panel {
     );
   }
 
-  /** What the record says by now where something else is typed, and was begun on another text. */
+  /** A notice of the record's new value where other text, begun on an older value, is typed. */
   elsewhere(name) {
     const now = SHOWN[name](this.record);
     const typed = this.value(name);
@@ -189,7 +189,7 @@ class Panel {
     ];
   }
 
-  /** The field says what the record says. */
+  /** Fill a field with the value of the record, and forget its draft. */
   taken(name, now) {
     const { kept } = this.fields[name];
     this.fillIn(name, now);
@@ -199,7 +199,7 @@ class Panel {
     this.tell(name);
   }
 
-  /** As if it was typed. */
+  /** Fill a field as if the user typed the value. */
   type(name, value) {
     this.fillIn(name, value);
     this.fields[name].input?.dispatchEvent(new Event("input"));
@@ -270,7 +270,7 @@ class Panel {
     await this.send(changes, "Saved.");
   }
 
-  /** Give it back to the commit; what was typed and not saved comes back with Undo. */
+  /** Clear a field of the record, so that the commit decides it; Undo restores unsaved text too. */
   async revert(event, name) {
     event.preventDefault();
     const typed = this.value(name);
@@ -278,7 +278,7 @@ class Panel {
     await this.send({ [name]: null }, `Given back.`, () => unsaved && this.type(name, typed));
   }
 
-  /** Only over what is shown here; `undone()` once it was taken back. */
+  /** Save changes, only over the values shown here; `undone()` is called after an Undo. */
   async send(changes, said, undone = () => {}) {
     const before = stored(this.record);
     const names = Object.keys(changes);
@@ -290,7 +290,7 @@ class Panel {
       const was = those((name) => before[name]);
       this.settle(await put(this.route, { ...changes, was }), sent);
     } catch (error) {
-      if (error.code === "changed") await refreshPr().catch(() => {}); // the field says to what
+      if (error.code === "changed") await refreshPr().catch(() => {}); // shows its value
       this.fail(error);
       return;
     } finally {
@@ -306,7 +306,7 @@ class Panel {
     toast(said, { action: "Undo", act });
   }
 
-  /** `sent`: what the fields said that were saved; what was typed since stays. */
+  /** `sent`: the values of the saved fields; text typed since then stays. */
   settle(record, sent) {
     this.record = record;
     for (const [name, value] of Object.entries(sent))
@@ -315,7 +315,7 @@ class Panel {
     this.arrive(record);
   }
 
-  /** A sentence that begins with the name of a field stands at that field. */
+  /** Show an error; one that begins with the name of a field is shown at that field. */
   fail(error) {
     const name = /^"(\w+)/.exec(error.message)?.[1];
     const field = this.fields[name];

@@ -1,4 +1,4 @@
-// The page of one project: what is wrong, what it is about, its stacks, its open threads.
+// The page of one project: warnings, the intro, its stacks, its open threads.
 
 import { get, patch, put, query } from "../kit/api.js";
 import { plusMinus } from "../kit/bars.js";
@@ -89,7 +89,7 @@ function headline(project) {
   );
 }
 
-/** The first commit, in the order of reading, of which not every file was viewed. */
+/** The first unmerged commit, in reading order, with unviewed files. */
 function next(project) {
   for (const repo of project.repos) {
     const bySha = new Map(repo.commits.map((commit) => [commit.sha, commit]));
@@ -119,11 +119,11 @@ async function draw(project, found) {
   threads.show(found);
   picture.show(project);
   repositories.show(project.repos);
-  if (!stacks.size) repos.ariaBusy = "true"; // what stands below them would be seen to move
+  if (!stacks.size) repos.ariaBusy = "true"; // hides what is below, which would move
   await drawRepos(project.repos).finally(() => (repos.ariaBusy = null));
 }
 
-/** Hundreds come in pieces. */
+/** Draw the repositories in slices of time, since there may be hundreds of commits. */
 async function drawRepos(list) {
   const several = list.length > 1;
   for (const name of stacks.keys())
@@ -161,7 +161,7 @@ async function drawRepos(list) {
 let asking = null;
 let again = false;
 
-/** Ask for all and draw it. Calls while one runs are one more call after it. */
+/** Read everything and draw it. Calls during a run cause one more run after it. */
 function load() {
   if (asking) again = true;
   asking ??= ask().finally(() => {
@@ -190,14 +190,14 @@ async function ask() {
     content.hidden = false;
     waiting.remove();
     await draw(project, found);
-    tellChanges().catch(() => {}); // the page does without
+    tellChanges().catch(() => {}); // the page works without
   } catch (error) {
     fill(trouble, problem(error.message));
     waiting.remove();
   }
 }
 
-/** What is not committed stands above the stack that it is on. */
+/** Show uncommitted changes above the stack that they are on. */
 async function tellChanges() {
   const { repos: changed } = await get(route("projects", slug, "changes"));
   for (const [name, { shown }] of stacks)
@@ -212,7 +212,7 @@ function step(by) {
     ?.focus();
 }
 
-/** What e and a are about: the row of the list that has the focus. */
+/** The thread on which the keys e and a act: that of the row with the focus. */
 function chosen() {
   const one = threads.focused();
   if (!one) toast("Choose a thread first: A goes to the next answered one, N to the next.");

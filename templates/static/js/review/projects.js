@@ -1,4 +1,4 @@
-// The first page of review: every project with its counts, kept up by events.
+// The first page of review: every project with its counts, kept current by events.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -54,7 +54,7 @@ menu(examples, () => [
 const opener = button(OPEN, { icon: "plus", onclick: openOne });
 const tools = h("div", { class: "line wrap", hidden: true }, find, examples, opener);
 
-/** A card of rows under a heading; the folded ones are details. */
+/** A card of rows under a heading; if `folded`, it is a details element. */
 function section(name, build, { folded = false, empty = "" } = {}) {
   const rows = h("ul", { class: "rows" });
   const count = h("span", { class: "count" });
@@ -77,7 +77,7 @@ function section(name, build, { folded = false, empty = "" } = {}) {
       nothing.hidden = projects.length > 0;
       update(projects);
     },
-    /** Of one that is folded. */
+    /** Open the details of a folded section. */
     unfold() {
       /** @type {HTMLDetailsElement} */ (node).open = true;
     },
@@ -132,7 +132,7 @@ function draw() {
   tell();
 }
 
-/** In the first project that has no repository yet; else to where one is made. */
+/** Open the form of the first project without a repository; if there is none, lead to a new one. */
 function openOne() {
   closed.unfold();
   const first = closed.rows.querySelector("button");

@@ -1,4 +1,4 @@
-// The stacks of the project beside a commit, its own row marked.
+// The rail beside a commit: the stacks of the project, with the row of the commit marked.
 
 import { get } from "../kit/api.js";
 import { meter, plusMinus } from "../kit/bars.js";
@@ -12,16 +12,16 @@ import { statusOf } from "./statuses.js";
 
 const rail = document.getElementById("rail");
 const watchers = new Set();
-let order = []; // rows {repo, sha, node} as they stand, from the top
-let heads = []; // of stacks: {repo, shas, says}
+let order = []; // rows {repo, sha, node} from the top
+let heads = []; // heads of stacks: {repo, shas, says}
 let known = null;
 let place = "";
 
 let drawn;
-/** Once the rail is there. */
+/** Resolves once the rail is drawn. */
 export const listed = new Promise((done) => (drawn = done));
 
-/** Call back with the project when it was read. */
+/** Call back with the project after each reading. */
 export const onProject = (callback) => watchers.add(callback);
 
 export async function loadRail() {
@@ -59,11 +59,11 @@ function draw(project) {
   for (const callback of watchers) callback(project);
 }
 
-/** Another commit is shown: its row is marked, and in sight. */
+/** Mark the row of the commit shown, and scroll it into view. */
 export const markHere = () => locate()?.scrollIntoView({ block: "nearest" });
 onOther(markHere);
 
-/** Mark the row of the commit that is shown, and say its place in its stack. Returns the row. */
+/** Mark the row of the commit shown, and show its position in its stack. Returns the row. */
 function locate() {
   let here = null;
   for (const { repo, sha, node } of order) {
@@ -176,12 +176,12 @@ function rung(repo, commit, follows) {
   return node;
 }
 
-/** The row below (1) or above (-1) this commit's: {repo, sha} or null. */
+/** The row below (1) or above (-1) that of this commit: {repo, sha} or null. */
 export function neighbour(by) {
   if (worktree) return (by > 0 && order.find(({ sha }) => sha === state.commit?.head)) || null;
   const here = order.findIndex(({ repo, sha }) => sha === state.sha && repo === state.repo);
   return here < 0 ? null : (order[here + by] ?? null);
 }
 
-/** "3 of 5", counted from the bottom of what is open in the commit's stack; "" for a merged one. */
+/** "3 of 5", counted from the bottom of the open commits of the stack; "" for a merged commit. */
 export const placeOf = () => place;

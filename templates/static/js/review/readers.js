@@ -1,11 +1,11 @@
-// What the page of a commit, or of what is not committed, tells those who draw threads into it:
+// Callbacks of the page of a commit, or of uncommitted changes, for the modules that draw threads:
 //
-// onBegin(cb)  cb(record) with the first record of each commit that is shown, or of all that is not
-//              committed. A commit waits a moment for what is done with it: its files are drawn with
+// onBegin(cb)  cb(record) with the first record of each commit shown, or of the uncommitted
+//              changes. A commit's page waits a moment for its result, so that files are drawn with
 //              their threads, which would move them later
-// onShown(cb)  then, once its first files stand
+// onShown(cb)  cb() once the first files are drawn
 // onReload(cb) cb(what) after each later reading: "commit" (with its review) or "project"
-// threadsOf(m) open threads by path (a Map), shown in the tree and the headers; counts(path)
+// threadsOf(m) sets the open threads by path (a Map), shown in the tree and the headers: counts()
 
 import { all } from "./diff/view.js";
 import { onOther, open } from "./state.js";
@@ -14,13 +14,13 @@ import { tell } from "./tree.js";
 const watchers = new Set();
 const beginners = new Set();
 const arrivals = new Set();
-let given = false; // whether someone counts the open threads
+let given = false; // whether threadsOf() was called
 let look = async () => {};
 
 export const onBegin = (callback) => beginners.add(callback);
 export const onShown = (callback) => arrivals.add(callback);
 
-/** How the page of what is not committed looks again; until the answer is drawn. */
+/** Set how the page of uncommitted changes looks again; its promise resolves after the drawing. */
 export const looksBy = (again) => (look = again);
 export const lookAgain = () => look();
 
@@ -29,7 +29,7 @@ export const onReload = (callback) => watchers.add(callback);
 export const begin = (record) => Promise.all([...beginners].map((callback) => callback(record)));
 export const shown = () => arrivals.forEach((callback) => callback());
 
-/** The page has read something. */
+/** Notify the watchers that the page has read something. */
 export const reloaded = (what) => watchers.forEach((callback) => callback(what));
 
 export function threadsOf(map) {
@@ -39,7 +39,7 @@ export function threadsOf(map) {
   for (const view of all()) view.say();
 }
 
-/** Until somebody draws the threads, the page counts them itself. */
+/** Count the open threads of a review, until threadsOf() provides the counts. */
 export function countOpen({ threads }) {
   if (given) return;
   const map = new Map();

@@ -1,15 +1,15 @@
-// Where the routes and pages of this part are: below data-base, "" on its own port, else its mount.
+// URLs of the routes and pages of this part: below data-base, "" on its own port, else its mount.
 
 const { base } = document.body.dataset;
 const joined = (parts) => parts.map(encodeURIComponent).join("/");
 
-/** route("projects", p, "repos", r, "commits", sha) → the address of a route of the JSON API. */
+/** route("projects", p, "repos", r, "commits", sha) → the URL of a route of the JSON API. */
 export const route = (...parts) => `${base}/api/${joined(parts)}`;
 
-/** pageOf() the list, pageOf(project), pageOf(project, repo, sha), then "#thread-…" if wanted. */
+/** The URL of a page: pageOf() the list, pageOf(project), pageOf(project, repo, sha). */
 export const pageOf = (project, ...commit) =>
   project === undefined ? `${base}/` : `${base}/p/${joined([project, ...commit])}`;
 
-/** The address of a commit in the API, and of what hangs below it: commitOf(p, r, sha, "pr"). */
+/** The URL of a commit in the API, or of a route below it: commitOf(p, r, sha, "pr"). */
 export const commitOf = (project, repo, sha, ...below) =>
   route("projects", project, "repos", repo, "commits", sha, ...below);

@@ -1,4 +1,4 @@
-// A stack as one diff, to be read: what is said of it is said on its commits.
+// A stack as one read-only diff: comments belong on its commits.
 
 import { get } from "../kit/api.js";
 import { fill, h, icon } from "../kit/dom.js";
@@ -17,7 +17,7 @@ import { pageOf, route } from "./route.js";
 const { project, repo, stack } = document.body.dataset;
 const node = (id) => document.getElementById(id);
 const at = (...below) => route("projects", project, "repos", repo, "stacks", stack, ...below);
-const FIRST = 8; // files whose contents come with the stack
+const FIRST = 8; // files whose contents come with the first answer
 const TRUNK = "A merge between these brought work of the trunk: the diff holds it too.";
 let tip = "";
 

@@ -1,4 +1,4 @@
-// Which commit this page shows, what is known of it, and the addresses below it.
+// The commit that this page shows, its records, and the URLs below it.
 
 import { commitOf, pageOf } from "./route.js";
 
@@ -7,10 +7,10 @@ const trees = JSON.parse(roots); // of every repository of the project
 const unknown = { commit: null, review: null, compare: null };
 
 /**
- * `commit` and `review` are the API's records; `sha` is the full sha once the commit is known.
- * `compare` = {from, to, base}: which two versions are shown in place of the whole commit.
- * `root`: the work tree, for an editor. `hash`: the place of it that is asked for at first.
- * `life` ends when another commit is shown: an answer that comes later than that is dropped.
+ * `commit` and `review` are the API's records; `sha` is the full sha once the commit is read.
+ * `compare` = {from, to, base}: the two versions that are shown in place of the whole commit.
+ * `root`: the work tree, for an editor. `hash`: the place to show at first. `life` aborts when
+ * another commit is shown: later answers are dropped.
  */
 export const state = {
   project,
@@ -24,11 +24,11 @@ export const state = {
 
 const watchers = new Set();
 
-/** Call back when another commit is shown, to forget what is known of the former one. */
+/** Call back when another commit is shown, to forget the data of the previous one. */
 export const onOther = (forget) => watchers.add(forget);
 
 /**
- * Show this commit until `life` ends; nothing is known of it yet. Returns whether another one was
+ * Show this commit until `life` aborts, with no records yet. Returns whether another commit was
  * shown before.
  */
 export function turnTo({ repo: name, sha: commit, hash }, life) {
@@ -38,21 +38,21 @@ export function turnTo({ repo: name, sha: commit, hash }, life) {
   return other;
 }
 
-/** Stands where the sha of a commit stands. */
+/** Used in place of a commit's sha for uncommitted changes. */
 export const WORKTREE = "WORKTREE";
 
-/** Whether this is the page of what is not committed: the same files, ticked for a commit. */
+/** Whether this is the page of uncommitted changes, where files are ticked for a commit. */
 export const worktree = sha === WORKTREE;
 
-/** What the box of a file says, and whether it is ticked. */
+/** The label of a file's box, and whether it is ticked. */
 export const tick = worktree
   ? { word: "Commit", of: (file) => file.chosen }
   : { word: "Viewed", of: (file) => file.viewed };
 
-/** at() the commit in the API, at("viewed") and so on what hangs below it. */
+/** The URL of the commit in the API: at(), or of a route below it: at("viewed"). */
 export const at = (...below) => commitOf(project, state.repo, state.sha, ...below);
 
-/** The address of what is asked of the diff that is shown: asked("file", {path}). */
+/** The URL of a route about the diff shown, which may be a comparison: asked("file", {path}). */
 export function asked(what, query) {
   const { compare } = state;
   const words = new URLSearchParams(query);
@@ -61,12 +61,12 @@ export function asked(what, query) {
   return `${compare ? at("since", compare.from, what) : at(what)}?${words}`;
 }
 
-/** The page of another commit of this project. */
+/** The URL of the page of another commit of this project. */
 export const pageAt = ({ repo: other = state.repo, sha: commit }, hash = "") =>
   pageOf(project, other, commit) + hash;
 
-/** Unresolved threads by path, as drawn by what draws threads; see threadsOf() in readers.js. */
+/** The number of unresolved threads by path; see threadsOf() in readers.js. */
 export const open = { counts: new Map(), watchers: new Set() };
 
-/** How many open threads a file has. */
+/** The number of open threads of a file. */
 export const counts = (path) => open.counts.get(path) ?? 0;

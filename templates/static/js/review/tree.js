@@ -1,4 +1,4 @@
-// The files of a commit by folder: filter, status, size or open threads, viewed boxes.
+// The files of a commit by folder, with a filter, status, size or open threads, and viewed boxes.
 
 import { fill, h, icon, settle } from "../kit/dom.js";
 import { plural } from "../kit/words.js";
@@ -17,11 +17,11 @@ const filter = h("input", {
   type: "search",
   autocomplete: "off",
 });
-const BESIDE = 2; // ms of the first frame, which the diffs need
+const BESIDE = 2; // ms of the first slice: the diffs need the rest of the frame
 const leaves = new Map(); // path → {file, row, link, box, right, said}
 const folders = []; // {name, node, list, box, files}
 let shown = "";
-let mark = setViewed; // what a box does: (files, on)
+let mark = setViewed; // the action of a box: (files, on)
 
 fill(
   tree,
@@ -42,7 +42,7 @@ filter.addEventListener("keydown", (event) => {
     narrow();
   } else if (event.key === "Escape") filter.blur();
   else if (event.key === "ArrowDown" || event.key === "Enter") {
-    narrow(); // what was typed just now counts
+    narrow(); // apply what was just typed
     const found = visible();
     if (event.key === "ArrowDown") focusOn(found[0]);
     else found.find((node) => node.matches("a"))?.click();
@@ -51,12 +51,12 @@ filter.addEventListener("keydown", (event) => {
 });
 tree.addEventListener("keydown", walk);
 
-/** Let the boxes do this: act(files, on). */
+/** Set the action of the boxes: act(files, on). */
 export const onTick = (act) => (mark = act);
 
 export const focusFilter = () => (filter.focus(), filter.select());
 
-/** Draw the folders when the files are others, then what is said of each file. */
+/** Draw the folders if the files have changed, then the facts of each file. */
 export async function drawTree() {
   const { files } = state.commit;
   const paths = files.map(({ path }) => path).join("\n");
@@ -169,7 +169,7 @@ function open(event, { path }) {
   goTo(path);
 }
 
-/** Marks, counts and sizes of every file, touching only what changed. */
+/** Update marks, counts and sizes of every file, touching only what has changed. */
 export function tell() {
   for (const one of leaves.values()) {
     const { file, link, box, right } = one;
@@ -230,7 +230,7 @@ function narrow() {
   roam(visible()[0]);
 }
 
-/** The file the reader is in. */
+/** Mark the file that the reader is in. */
 export function markCurrent(path) {
   const old = list.querySelector("[aria-current]");
   const link = leaves.get(path)?.link;

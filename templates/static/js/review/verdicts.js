@@ -1,4 +1,4 @@
-// What people judge of a commit, as badges: on its page and in lists.
+// The verdicts on a commit as badges: on its page and in lists.
 
 import { h, icon } from "../kit/dom.js";
 
@@ -8,7 +8,7 @@ const WORDS = {
   comment: ["commented", "say", ""],
 };
 
-/** A badge for each verdict; one of something else than what is there now says so. */
+/** A badge for each verdict; one on an earlier version of the change says so. */
 export const judged = (verdicts = []) =>
   verdicts.map(({ author_name: who, verdict, changed, sha }) => {
     const [words, sign, kind] = WORDS[verdict] ?? WORDS.comment;

@@ -1,4 +1,5 @@
-// Questions that wait for a person: answered from any page, and kept waiting by one that shows them.
+// Questions that wait for the user: any page can answer them, and a page that shows them keeps them
+// waiting.
 
 import { P, post } from "../kit/api.js";
 
@@ -10,11 +11,12 @@ const route = ({ project, sessionId, call }) => P(project, "chats", sessionId, "
 export const answer = (ask, said) => post(route(ask), said);
 
 /**
- * While somebody looks at this page the questions it shows wait on: `shown()` are those, and
- * `later(call, until)` hears when they are denied now. Returns a function that says so at once.
+ * Keep the questions that this page shows, `shown()`, waiting while the page is visible.
+ * `later(call, until)` receives the new time at which a question is denied. Returns a function that
+ * keeps them at once.
  * @param {() => any[]} shown
  * @param {(call: string, until: string) => unknown} later
- * @param {AbortSignal} [signal] until then
+ * @param {AbortSignal} [signal] ends the keeping
  */
 export function keepWaiting(shown, later, signal) {
   const keep = () => {

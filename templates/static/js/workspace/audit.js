@@ -39,7 +39,7 @@ function row(entry) {
   );
 }
 
-/** Refusals take no time that is told. */
+/** The duration of a call; refusals have none. */
 const took = ({ clientId, turnId, ms }) => (clientId || turnId) && `${ms} ms`;
 
 const details = (entry, word) =>
@@ -112,7 +112,7 @@ async function open() {
     record.nodes,
   );
   onChange(record.refresh);
-  // A call that changes nothing tells no event.
+  // A call that changes nothing causes no event.
   addEventListener("focus", record.refresh);
   setInterval(() => document.hidden || record.refresh(), LOOK_MS);
 }

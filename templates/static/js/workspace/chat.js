@@ -1,4 +1,4 @@
-// The chats of a project: the list at the left stays while one goes from chat to chat.
+// The chats of a project: the list at the left stays while the user goes from chat to chat.
 
 import { fill } from "../kit/dom.js";
 import { key } from "../kit/keys.js";
@@ -16,7 +16,7 @@ const project = document.querySelector(`.crumbs a[href="/projects/${slug}"]`).te
 const here = document.getElementById("here").textContent;
 const loaded = where.chat;
 
-/** The id of the chat at an address, "" for a new one. */
+/** The id of the chat at a URL; "" for a new chat, null for a URL of another page. */
 function chatAt({ origin, pathname, search }) {
   const [, id] = /^\/([0-9a-f-]{36})$/.exec(pathname.slice(chats.length)) ?? [];
   const ours = origin === location.origin && pathname.startsWith(chats) && !search;
@@ -28,7 +28,7 @@ const pageOf = (id) =>
     ? new ChatPage(list, slug, id, list.nameOf(id) ?? (id === loaded ? here : "Chat"))
     : new FreshPage(list, slug, project);
 
-/** Out of a field; a search lets go of its words; from the page into the list. */
+/** Esc: clear the search, leave a field, or else focus the list. */
 function leave({ target }) {
   if (target === list.search && target.value) {
     target.value = "";

@@ -1,4 +1,4 @@
-// Who may call /mcp, with what; and how to let one in.
+// The management clients of /mcp, with their scopes; and how to connect one.
 
 import { get } from "../kit/api.js";
 import { button, fill, h, icon, mark, settle } from "../kit/dom.js";
@@ -42,7 +42,7 @@ const CONNECT = {
     ].join(" \\\n"),
 };
 
-/** The lines that let a client in, for the program at hand. */
+/** The lines that connect a client, for the chosen program. */
 function connect(client, url) {
   const text = (program) => CONNECT[program](url, variable(client));
   const shown = h("div");
@@ -182,7 +182,7 @@ function closed() {
 async function load() {
   const answer = await get("/api/clients");
   const fresh = JSON.stringify(answer);
-  if (fresh === said.clients) return; // nothing moves when nothing changed
+  if (fresh === said.clients) return; // unchanged: do not redraw
   said.clients = fresh;
   const { enabled, publicUrl, instanceId, discovery, trustedProxies, clients } = answer;
   const facts = [

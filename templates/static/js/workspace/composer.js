@@ -1,4 +1,4 @@
-// The box a message is written in. Its text is kept per chat until it was sent.
+// The box in which a message is written. Its text is kept per chat until it is sent.
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -17,7 +17,7 @@ const NO_MODEL = "No model is set up, so plain text gets no answer.";
 /**
  * composer({key, project, send({prompt, model?, attachments?}, {key}), label}) →
  * {node, actions, ready, focus, placeholder, label, write, refresh}; `key` names the draft. `send`
- * answers what the service did, and is given what makes it do so once.
+ * resolves to the answer of the service; its second argument has a key that makes it idempotent.
  */
 export function composer({ key, project, send, label = "Send" }) {
   const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
@@ -59,7 +59,7 @@ export function composer({ key, project, send, label = "Send" }) {
       return;
     }
     attempt({ currentTarget: sendButton }, async () => {
-      if (!(await files.there())) return; // it was said why; without a file it is another message
+      if (!(await files.there())) return; // a toast said why; all files belong to the message
       if (!(await runs(prompt))) {
         toast("Nothing is sent: without a model, only a runbook runs.", { bad: true });
         return;
@@ -73,7 +73,7 @@ export function composer({ key, project, send, label = "Send" }) {
       };
       const sent = await once(`sent.${key}`, message, (options) => send(message, options));
       if (sent?.repeated) toast("It had arrived before: it is not sent twice.");
-      files.clear(paths); // what came meanwhile goes with the next message
+      files.clear(paths); // files added since go with the next message
       if (box.value === prompt) put("");
       if (!box.value) kept.clear();
     });
@@ -115,7 +115,7 @@ export function composer({ key, project, send, label = "Send" }) {
   );
   grow();
   offer(models, project);
-  let mute = true; // until it is known that something can answer
+  let mute = true; // until a model that can answer is known
   async function look() {
     mute = (await lacking()) !== null;
     fill(hint, mute && [h("span", { class: "line tight" }, icon("info"), NO_MODEL), ...buttons]);
@@ -135,9 +135,9 @@ export function composer({ key, project, send, label = "Send" }) {
   return {
     node: h("div", {}, hint, form),
     actions,
-    ready, // what stands above the box is known: later it would move what is below
+    ready, // the hint is known, which would move what is below it
     focus: () => box.focus(),
-    /** Someone comes back to it: the draft and the models may be others by now. */
+    /** The user comes back to the box: the draft and the models may have changed. */
     refresh() {
       kept.again();
       files.again();
@@ -147,7 +147,7 @@ export function composer({ key, project, send, label = "Send" }) {
     },
     placeholder: (text) => box.setAttribute("placeholder", text),
     label: (text) => (word.textContent = text),
-    /** Put a text into the box, before what is written there. */
+    /** Insert a text in the box, before the text already there. */
     write(text) {
       put(box.value.trim() ? `${text}\n\n${box.value}` : text);
       box.focus();
@@ -157,7 +157,8 @@ export function composer({ key, project, send, label = "Send" }) {
 }
 
 /**
- * Send it under a key that is kept until its answer is here: sent again, it is the same message.
+ * Send a message under a key that is kept until the answer arrives, so that a repeated send is
+ * recognised as the same message.
  */
 async function once(name, message, send) {
   const text = JSON.stringify(message);
@@ -170,12 +171,12 @@ async function once(name, message, send) {
     return sent;
   } catch (error) {
     if (error.code === "silent") throw new Error(SILENT, { cause: error });
-    if (error.code === "key_reused") keepDraft(name, ""); // the chat it made is deleted
+    if (error.code === "key_reused") keepDraft(name, ""); // the chat that it created is deleted
     throw error;
   }
 }
 
-/** Also where the page is not from this machine and has no crypto.randomUUID. */
+/** A random key; crypto.randomUUID is missing on pages from other machines over plain HTTP. */
 const random = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),
@@ -183,7 +184,7 @@ const random = () =>
 
 const isRunbook = (prompt) => prompt.split("\n", 1)[0].trimEnd() === "#!runbook";
 
-/** The models that can be chosen. */
+/** Fill in the models that can be chosen. */
 async function offer(models, project) {
   const { models: all } = await get(query("/api/models", { project })).catch(() => ({
     models: [],

@@ -1,4 +1,4 @@
-// A message that a search found: where it stands, and the words in it.
+// A message that a search found: its place, and the text with the words.
 
 import { h, icon } from "../kit/dom.js";
 import { time } from "../kit/words.js";

@@ -1,4 +1,4 @@
-// Home: projects by area on the left stay put; what failed, runs and fires next is at the right.
+// Home: the projects by area, in stable places, and at the right what failed, runs and fires next.
 
 import { get, post } from "../kit/api.js";
 import { button, fill, h, settle } from "../kit/dom.js";
@@ -20,10 +20,10 @@ import { newProject } from "./newproject.js";
 import { pause } from "./pausing.js";
 import { pausedBanner } from "./triggers/head.js";
 
-const SEEN = "svc.failures.seen"; // the time of the newest failure that was seen
+const SEEN = "svc.failures.seen"; // the time of the newest failure the user has seen
 
-let seen = stored(SEEN); // a browser that keeps nothing knows it until a reload
-const state = { paused: null }; // what holds every trigger
+let seen = stored(SEEN); // without localStorage, kept until a reload
+const state = { paused: null }; // the switch that pauses all triggers
 const form = h("div");
 const today = new Date().toLocaleDateString("en-GB", {
   weekday: "long",
@@ -95,7 +95,7 @@ function draw({ projects, others, asks, paused, failed, running, next, names }) 
   now.update({ failed, running, next, names, paused });
 }
 
-/** One switch at a time: the button that pauses, or the banner that resumes. */
+/** Show either the button that pauses or the banner that resumes. */
 function drawPause(paused, any) {
   const focused = [pauseButton, banner.querySelector("button")].includes(document.activeElement);
   pauseButton.hidden = Boolean(paused) || !any;

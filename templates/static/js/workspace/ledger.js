@@ -1,5 +1,5 @@
-// A long record, newest first: filters that the address keeps, pages, rows that unfold, new ones
-// that wait while the list is being read.
+// A long record, newest first, with filters kept in the URL, pages, and rows that unfold. New rows
+// wait while the user reads the list.
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, keep, mark, settle } from "../kit/dom.js";
@@ -33,7 +33,7 @@ export function choice(name, label, options) {
   );
 }
 
-/** A filter one types into; `known` are offered. */
+/** A text filter; `known` values are offered. */
 export function text(name, label, known = []) {
   const list =
     known.length > 0 &&
@@ -53,7 +53,7 @@ export function text(name, label, known = []) {
   return labelled(label, [input, list]);
 }
 
-/** The first cell of a line: what it is about, and below it where and why. */
+/** The first cell of a line: its subject, and below it where and why. */
 export const named = (name, about) =>
   h(
     "span",
@@ -62,7 +62,7 @@ export const named = (name, about) =>
     about && h("span", { class: "tiny quiet cut" }, about),
   );
 
-/** One entry: its state and `cells` in a line, `inside` when it is unfolded. */
+/** One entry: its state and `cells` in a line, and `inside` when unfolded. */
 export const unfolding = (look, cells, inside) =>
   h(
     "li",
@@ -79,7 +79,7 @@ export const within = () => choice("days", "When", TIMES);
 
 /**
  * ledger({route, filters, idOf, row, items, none, label}) → {nodes, refresh}. `items(answer)` are
- * the entries of an answer of `route`; `none` says what would stand here.
+ * the entries of an answer of `route`; `none` is shown when there are none.
  */
 export function ledger({ route, filters, idOf, row, items, none, label }) {
   const form = h(
@@ -106,7 +106,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
       : rest;
   }
 
-  /** Read the newest page again, or the one after what is known. */
+  /** Read the newest page again, or the next older one. */
   async function load({ older = false, now = false } = {}) {
     const said = JSON.stringify(fields());
     const before = older ? state.next : null;
@@ -171,7 +171,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
   };
 }
 
-/** Lines that are open stay open, and the one with the focus keeps it, when they change. */
+/** Redraw the lines: open lines stay open, and the focus is kept. */
 function redraw(list, all, idOf, row) {
   const nodeOf = (id) => list.querySelector(`[data-key="${CSS.escape(id)}"]`);
   const focused = document.activeElement?.closest(".ledger > li")?.dataset.key;
@@ -190,7 +190,7 @@ function step(list, by) {
   all[Math.max(0, Math.min(all.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
 
-/** [["Why", value], …] as a list of facts; what is empty is left out. */
+/** [["Why", value], …] as a list of facts, without empty values. */
 export const facts = (rows) =>
   h(
     "dl",

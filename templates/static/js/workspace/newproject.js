@@ -23,11 +23,11 @@ const FIELDS = {
     mono: true,
   },
 };
-const REFUSED = { area: "group" }; // the route's words for the same fields
+const REFUSED = { area: "group" }; // field names of the route → of the form
 const NO_SLUG =
   "This name has no letter from a to z and no digit for its address: give a short name.";
 
-/** Show the form in `place`, once; the focus returns to where it was when it is cancelled. */
+/** Show the form in `place`, once; Cancel returns the focus to where it was. */
 export function newProject(place) {
   const there = place.querySelector("form");
   if (there) {
@@ -38,7 +38,7 @@ export function newProject(place) {
   const inputs = Object.fromEntries(
     Object.entries(FIELDS).map(([name, about]) => [name, input(name, about)]),
   );
-  inputs.slug.disabled = true; // until a name has nothing for it
+  inputs.slug.disabled = true; // until a slug cannot be derived from the name
   const drafts = Object.entries(inputs).map(([name, node]) => draft(node, `newproject.${name}`));
   const progress = h("span", { class: "soft small", role: "status" });
   const cancel = button("Cancel", { kind: "ghost" });
@@ -68,7 +68,7 @@ export function newProject(place) {
     try {
       const given = Object.entries(values).filter(([, value]) => value);
       const { project } = await post("/api/projects", Object.fromEntries(given), {
-        within: 0, // a clone takes as long as it takes, and says how far it is
+        within: 0, // no limit: a clone may take long, and shows its progress
       });
       drafts.forEach((one) => one.clear());
       location.assign(`/projects/${project.slug}`);
@@ -80,7 +80,7 @@ export function newProject(place) {
     }
   }
 
-  /** Say how far the clone of this name is, and let Cancel stop it. Returns stop(). */
+  /** Show the progress of the clone of this name, and let Cancel stop it. Returns stop(). */
   function followed(name) {
     let clone = null;
     const said = () => (clone?.step ? `${clone.step}, ${clone.percent} %` : "Cloning");
@@ -180,7 +180,7 @@ const field = (node, { label, hint }) =>
     hint && h("p", { class: "hint" }, hint),
   );
 
-/** The name a clone gets when none is given: the last part of its address. */
+/** The name of a clone when none is given: the last part of its URL. */
 const derived = (address) =>
   address
     .trim()
@@ -189,7 +189,7 @@ const derived = (address) =>
     .at(-1)
     .replace(/\.git$/, "");
 
-/** Say what is done and for how long: a clone may take minutes. Returns stop(). */
+/** Show what is being done and for how long: a clone may take minutes. Returns stop(). */
 function told(place, what) {
   const begun = Date.now();
   const say = () => {

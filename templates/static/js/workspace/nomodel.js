@@ -1,4 +1,4 @@
-// No model is set up: what that means, and the three ways on, each tried where it stands.
+// No model is set up: what that means, and three ways to go on, each tried in place.
 
 import { get } from "../kit/api.js";
 import { dialog } from "../kit/dialog.js";
@@ -8,7 +8,7 @@ import { attempt } from "../kit/toast.js";
 
 const OLLAMA = "http://127.0.0.1:11434/v1";
 
-/** What each engine lacks when none can answer plain text, else null. */
+/** The engines with models, which say what they lack, when none is available; else null. */
 export async function lacking() {
   const { engines } = await get("/api/engines");
   const models = engines.filter(({ name }) => name !== "runbook");
@@ -16,7 +16,8 @@ export async function lacking() {
 }
 
 /**
- * The ways to an answer, as buttons; `runbook()` writes one, `found()` is called with a model.
+ * The ways to get an answer, as buttons; `runbook()` writes an example, `found()` is called once a
+ * model is available.
  * @param {{runbook?: (event: Event) => unknown, found: () => unknown}} acts
  */
 export const ways = ({ runbook, found }) => [

@@ -1,14 +1,14 @@
-// Holding all triggers, of a project or of everything, with the way back.
+// Pause all triggers, of a project or of the instance, with Undo.
 
 import { P, post } from "../kit/api.js";
 import { attempt, toast } from "../kit/toast.js";
 
 const SWITCHES = new Set(["project", "instance"]);
 
-/** Whether a switch holds them, which a press turns back; what else holds them is mended elsewhere. */
+/** Whether a switch pauses the triggers, which a press turns back; other causes are elsewhere. */
 export const switched = (paused) => SWITCHES.has(paused?.by);
 
-/** Pause or resume; `slug` "" is every project. `after()` is awaited once it is done or undone. */
+/** Pause or resume; `slug` "" is every project. `after()` is awaited afterwards and after Undo. */
 export const pause = (event, { slug = "", on, after }) =>
   attempt(event, async () => {
     const set = async (paused) => {

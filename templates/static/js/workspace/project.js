@@ -1,4 +1,4 @@
-// A project: start a chat, its chats, its notes, its triggers and what they did.
+// The page of a project: a box to start a chat, its chats, its notes, its triggers and their runs.
 
 import { get, P, post, query } from "../kit/api.js";
 import { fill, h, icon, keep, settle } from "../kit/dom.js";
@@ -19,7 +19,7 @@ import { runsCard, triggersCard } from "./project/triggers.js";
 import { pausedBanner } from "./triggers/head.js";
 
 const slug = where.project;
-const state = { paused: null, review: "" }; // `review`: where it is under review, if it is
+const state = { paused: null, review: "" }; // `review`: the URL of its review, or ""
 const head = h("div");
 const nav = h("div", { class: "tabrow" });
 const notices = h("div", { class: "stack banners" });
@@ -37,7 +37,7 @@ async function start(message, options) {
   return started;
 }
 
-/** Pause this project's triggers; when everything is paused, resume everything. */
+/** Pause or resume this project's triggers; if the instance is paused, resume the instance. */
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
@@ -61,7 +61,7 @@ async function load() {
   drawNotices(project, await waitingFile(slug, project.error));
   triggers.update(listing);
   runs.update(last);
-  around.load(project).catch(() => {}); // the page does without it
+  around.load(project).catch(() => {}); // the page works without it
   one(notes, { overview, changelog, slug }, documents);
 }
 
@@ -91,7 +91,7 @@ function drawNotices(project, waiting) {
     waiting ? { kind: "doubt", waiting } : error && { kind: "error", text: error },
     why && { kind: "folder", text: `${workingDir} ${why}. Until then nothing runs here.` },
     ...warnings
-      .filter((text) => text !== `path: ${why}`) // which is said of the folder
+      .filter((text) => text !== `path: ${why}`) // reported for the folder
       .map((text) => ({ kind: "warning", text })),
     holds(paused, counts) && { kind: "paused", paused },
   ].filter(Boolean);
@@ -99,7 +99,7 @@ function drawNotices(project, waiting) {
   if (focused && !notices.contains(document.activeElement)) triggers.focus();
 }
 
-/** Whether a banner says what holds the triggers; that of a folder or of the file says it itself. */
+/** Whether a pause banner is shown; a faulty folder or file has its own banner. */
 const holds = (paused, counts) =>
   paused &&
   !["folder", "file"].includes(paused.by) &&
@@ -122,7 +122,7 @@ function notice(item) {
   );
 }
 
-/** Only a project with repositories is under review. */
+/** Find the review of the project; only a project with repositories has one. */
 async function findReview() {
   const { places } = await get(query("/api/places", { q: slug }));
   const found = places.find(
@@ -139,7 +139,7 @@ const trouble = (error) => {
 };
 const refresh = settle(150, () => load().catch(trouble));
 const shown = Promise.all([write.ready, load().catch(trouble)]);
-// All at once: what comes later would move what is read already.
+// All at once: parts added later would move what the user already reads.
 shown.then(() =>
   fill(
     page(),
@@ -160,7 +160,7 @@ shown.then(() =>
     ),
   ),
 );
-findReview().catch(() => {}); // the page does without the link
+findReview().catch(() => {}); // the page works without the link
 onChange(refresh);
 
 key(["c", "n"], "Write a message that starts a chat", () => write.focus());

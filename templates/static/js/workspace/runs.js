@@ -1,4 +1,4 @@
-// Runs of a project, or of all: one truthful line per firing, with its whole record to unfold.
+// Runs of a project or of all projects: one line per firing, which unfolds to its whole record.
 
 import { get, P, post } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -24,7 +24,7 @@ const CAUSES = ["cron", "interval", "event", "catch-up", "manual", "api"];
 const names = {};
 let record = null;
 
-/** What can be filtered for, from what there is. */
+/** The filters, with the existing values as choices. */
 async function filters() {
   if (slug) {
     const { triggers, legacy } = await get(P(slug, "triggers"));

@@ -40,7 +40,7 @@ export function whenWords(trigger) {
   return trigger.interval ? intervalWords(trigger.interval) : cronWords(trigger.cron ?? "");
 }
 
-/** The same with the zone it is read in, where it is about the clock on the wall. */
+/** A schedule in words; with its time zone if it is a cron pattern. */
 export const whenAndZone = ({ trigger, runtime }) =>
   [whenWords(trigger), trigger.cron && runtime?.timezone && shownZone(runtime.timezone)]
     .filter(Boolean)

@@ -1,4 +1,4 @@
-// Search: messages of all projects that hold every word, each a jump to its place in the chat.
+// Search: messages of all projects that contain every word, each a link to its place in the chat.
 
 import { get, query } from "../kit/api.js";
 import { button, fill, h, keep, settle } from "../kit/dom.js";

@@ -1,4 +1,4 @@
-// The settings of a project: those changed often in a form, the rest as it stands in the file.
+// The settings of a project: those changed often in a form, the others as the file has them.
 
 import { call, get, P, query } from "../kit/api.js";
 import { button, fill, h, icon } from "../kit/dom.js";
@@ -14,11 +14,11 @@ import { doubted } from "./words.js";
 import { attempt, toast } from "../kit/toast.js";
 
 const slug = where.project;
-const DRAFT = `settings.${slug}`; // of what is typed and not saved: field → text
+const DRAFT = `settings.${slug}`; // unsaved text: field → text
 const STATUSES = ["idea", "active", "paused", "blocked", "done", "abandoned"];
 const MODES = ["default", "acceptEdits", "bypassPermissions", "plan"];
 const NETWORKS = ["off", "guarded", "host"];
-const REQUIRED = new Set(["name", "group", "summary", "status"]); // "" is a value of theirs
+const REQUIRED = new Set(["name", "group", "summary", "status"]); // fields for which "" is a value
 const READERS = {
   maxTurns: Number,
   maxSpawnDepth: Number,
@@ -41,7 +41,7 @@ const choice = (id, value, options) =>
 const number = (id, value) =>
   h("input", { class: "input", id: `f-${id}`, name: id, type: "number", value: value ?? "" });
 
-/** Where a value comes from that the file does not hold: the setting of the instance, or built in. */
+/** The source of a value that the file lacks: the setting of the instance; others are built in. */
 const FROM = {
   engine: "SVC_ENGINE",
   model: "SVC_MODEL",
@@ -89,7 +89,7 @@ function own(project, name) {
   return String(name === "network" && typeof value === "object" ? (value.mode ?? "") : value);
 }
 
-/** The network with another mode; the lists of the file stay. */
+/** The network setting with a new mode; the lists of the file are preserved. */
 function networkOf(project, mode) {
   const before = project.inherited.includes("network") ? {} : project.network;
   const { mode: _, ...lists } = typeof before === "object" ? before : {};
@@ -97,7 +97,7 @@ function networkOf(project, mode) {
   return { ...(mode && { mode }), ...lists };
 }
 
-/** What holds for the turns of the project, in words. */
+/** The effective network of the project's turns, in words. */
 function reach({ mode, hostPorts, allow, deny }) {
   const listed = (words, list) => list.length > 0 && `${words} ${list.join(", ")}`;
   return [
@@ -114,10 +114,10 @@ function reach({ mode, hostPorts, allow, deny }) {
     .join("; ");
 }
 
-/** An area is kept in small letters and shown as the home page shows it. */
+/** The area as the home page shows it; it is stored in lower case. */
 const areaOf = ({ group }) => group && group[0].toUpperCase() + group.slice(1);
 
-/** What there is to choose from, of the engines and models of this machine. */
+/** The engines and models of this machine that are offered. */
 const known = { engines: [], models: [] };
 
 async function look() {
@@ -127,7 +127,7 @@ async function look() {
   known.models = models.filter(({ engine }) => engine !== "runbook").map(({ id }) => id);
 }
 
-/** A field that offers what there is and takes any other word as well. */
+/** A field that offers `words` but accepts any other text as well. */
 function offering(input, words) {
   const list = h(
     "datalist",
@@ -147,7 +147,7 @@ function folderOf(project) {
   return input;
 }
 
-/** A path that is broken between its folders. */
+/** A path with line-break opportunities between its folders. */
 const path = (text) =>
   h(
     "code",
@@ -314,13 +314,13 @@ function draw(project) {
   offerLeft(foot, DRAFT, take, (text) => inWords(form, JSON.parse(text)));
 }
 
-/** What a field shows of the file. */
+/** The text that a field shows for the value of the file. */
 function before(project, name) {
   if (name === "group") return areaOf(project);
   return REQUIRED.has(name) ? String(project[name]) : own(project, name);
 }
 
-/** The fields whose text is another than what the file says. */
+/** The fields whose text differs from the file. */
 const typedIn = (form, project) =>
   [...new FormData(form)].filter(([name, value]) => value !== before(project, name));
 
@@ -344,7 +344,7 @@ const unsaved = h(
   h("span", { class: "soft small", role: "status" }),
 );
 
-let begun = {}; // what the file said where something was typed: field → text
+let begun = {}; // the file's text when typing began: field → text
 
 function remember(form, project, sent = {}) {
   const typed = typedIn(form, project).filter(([name, value]) => value !== sent[name]);
@@ -359,7 +359,7 @@ function sayUnsaved(dirty, words) {
   unsaved.lastChild.textContent = words;
 }
 
-/** Fill in again what was typed before a reload; nothing is kept anew, it may be of another window. */
+/** Restore the draft after a reload; it is not stored again, as it may be another window's. */
 function recall(form, project) {
   begun = JSON.parse(begunOn(DRAFT) ?? "{}");
   fillIn(form, JSON.parse(draftOf(DRAFT) || "{}"));
@@ -375,7 +375,7 @@ function fillIn(form, typed) {
   }
 }
 
-/** What a field says in the file by now, where that is another text than the typed one was begun on. */
+/** Show the file's text of a field under it, if it has changed since the typing began. */
 function tellMeanwhile(form, project, name) {
   const now = before(project, name);
   if ((begun[name] ?? now) === now) return;
@@ -402,7 +402,7 @@ const inWords = (form, typed) =>
     .map(([name, value]) => `${form.querySelector(`[for=f-${name}]`)?.textContent}: ${value}`)
     .join(", ");
 
-/** Of a window that was closed: its fields here, and back what was typed in the same ones. */
+/** Fill in the draft of a closed window; returns the text of the fields it replaced. */
 function swap(form, project, text, was) {
   const theirs = JSON.parse(text);
   const mine = typedIn(form, project).filter(([name]) => name in theirs);
@@ -414,7 +414,7 @@ function swap(form, project, text, was) {
   return mine.length ? before : null;
 }
 
-/** What the form says that the file does not: null takes a key out of the file. */
+/** The changes of the form against the file; null removes a key from the file. */
 function changes(form, project) {
   const changed = {};
   for (const [name, value] of typedIn(form, project)) {
@@ -445,7 +445,7 @@ async function save(event, project) {
       ]),
     );
     const sent = Object.fromEntries(typedIn(form, project));
-    await write(changed, () => remember(form, project, sent)); // the file may say it otherwise
+    await write(changed, () => remember(form, project, sent)); // the file may spell it differently
     toast("Saved.", { action: "Undo", act: () => attempt(null, () => write(back)) });
   } catch (error) {
     remember(form, project);
@@ -485,7 +485,7 @@ function explain(form, error) {
   form.querySelector("[aria-invalid]")?.focus();
 }
 
-/** Read the file again below what was typed: only the fields that were touched keep their text. */
+/** Read the file again; only fields that were changed keep their typed text. */
 async function overtake() {
   await load();
   focusSave();
@@ -497,7 +497,7 @@ const focusSave = () =>
 key("Ctrl+Enter", "Save", () =>
   /** @type {HTMLFormElement | null} */ (document.querySelector("form.flush"))?.requestSubmit(),
 );
-/** Why nothing of it can be saved, where its file cannot be read or waits to be. */
+/** The banner that says why nothing can be saved: the file is unreadable or waits for consent. */
 function broken(error) {
   if (doubted(error)) return doubtLink(slug);
   const why = "Writes are refused until the file is fixed by hand.";

@@ -1,5 +1,5 @@
-// A list that does not move under its reader: while someone is in it, rows keep their places and
-// new ones wait behind "3 new".
+// A list that does not move under its reader: while the user is in it, rows keep their places and
+// new ones wait behind a chip "3 new".
 
 import { h } from "../kit/dom.js";
 

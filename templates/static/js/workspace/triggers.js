@@ -1,5 +1,5 @@
-// The triggers of a project: schedules, events, webhooks, legacy schedules, and entries that are
-// not valid, each with its line. The chosen one is edited at the right.
+// The triggers of a project: schedules, events, webhooks, legacy schedules, and invalid entries,
+// each with its line. The chosen trigger is edited at the right.
 
 import { get, P } from "../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../kit/dom.js";
@@ -133,7 +133,7 @@ function pick(trigger) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     choose(name);
-    if (event.detail === 0) state.open?.focus(); // by Enter: keyboard users go on there
+    if (event.detail === 0) state.open?.focus(); // by Enter: the keyboard goes on in the form
   };
   return h(
     "li",
@@ -154,7 +154,7 @@ function pick(trigger) {
   );
 }
 
-/** Within a day as a distance that stays true, else the day and the time of the trigger's zone. */
+/** A coming time: relative within a day, else the day and the time in the trigger's zone. */
 function soon(iso, zone) {
   if (new Date(iso).getTime() - Date.now() < DAY_MS) return time(iso, { zone });
   return time(iso, { words: (at) => dayAndTime(at, zone), zone });
@@ -165,12 +165,12 @@ const threeTimes = (runtime) =>
     ? runtime.nextRuns.map((iso) => inZone(iso, runtime.timezone)).join("\n")
     : null;
 
-/** What is typed and not saved is kept: it is there again when one comes back. */
+/** Open a trigger; unsaved text of the previous one is kept, and restored when the user returns. */
 function choose(name) {
   const leaving = state.open?.dirty() && state.open.name;
   const place = name === null ? location.pathname : `?name=${encodeURIComponent(name)}`;
   history.pushState(null, "", place);
-  if (state.listing) show(name); // else the first load shows what the address names
+  if (state.listing) show(name); // else the first load shows the trigger of the URL
   if (leaving !== undefined && leaving !== false)
     toast(`What you typed in ${leaving || "the new trigger"} is kept, not saved.`, {
       action: "Back to it",
@@ -227,13 +227,13 @@ const glance = () =>
     }),
   );
 
-/** Pause or resume: of this project, or of everything when that is what is paused. */
+/** Pause or resume this project's triggers; if the instance is paused, resume the instance. */
 const hold = (event, on) => {
   const whole = !on && state.listing.paused?.by === "instance";
   return pause(event, { slug: whole ? "" : slug, on, after: load });
 };
 
-/** The offer where no model is set up: a runbook that works without a model; Save stores it. */
+/** Fill in the example offered without a model: a runbook, which needs none. Save stores it. */
 function nightly() {
   choose("");
   state.open.suggest({

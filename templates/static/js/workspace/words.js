@@ -23,7 +23,7 @@ const STATES = {
 
 export const stateOf = (name) => STATES[name] ?? { ...STATES.reserved, word: name };
 
-/** "asks: Bash npm test" of a chat that needs a person, else "". */
+/** "asks: Bash npm test" for a chat that needs the user, else "". */
 export const askWords = ({ asked }) =>
   asked ? ["asks:", asked.tool, asked.summary].filter(Boolean).join(" ") : "";
 
@@ -74,5 +74,5 @@ export function originWords(chat) {
   );
 }
 
-/** Whether this error of a project says that its file waits for a person to read it. */
+/** Whether this error of a project says that its file waits for the user's confirmation. */
 export const doubted = (error) => Boolean(error?.startsWith("cannot be followed"));

@@ -1,5 +1,5 @@
-// A row of bars, one for each span of time: lower means worse, nothing known is a gap. One of them
-// is looked at, by pointer or by arrow keys, and its figures stand below.
+// A row of bars, one for each span of time: lower means worse, a gap means no data. The pointer or
+// the arrow keys choose a bar, whose figures are shown below.
 
 import { fill, h } from "../../kit/dom.js";
 import { clockOf, plural, span } from "../../kit/words.js";
@@ -8,7 +8,7 @@ import { share, took } from "./head.js";
 const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 56;
 const LEAST = 4;
-const STEP = 4; // of which 3 are drawn
+const STEP = 4; // width of a bar and its gap; 3 of it are drawn
 /** @type {Intl.DateTimeFormatOptions} */
 const DAY = { weekday: "short", day: "numeric", month: "short" };
 const AGO = { "24h": "24 hours ago", "7d": "7 days ago", "90d": "90 days ago" };
@@ -21,10 +21,10 @@ function s(tag, props, ...children) {
   return node;
 }
 
-const SHARE = 0.05; // of a bucket: what lasted less does not colour it, as in the day's strip
+const SHARE = 0.05; // of a bucket: a shorter state does not colour it, as in the 24-hour strip
 const LETTERS = { down: "d", degraded: "g", up: "u", stopped: "s" };
 
-/** The letter of a bucket: the worst that lasted for a share of it; "" for a gap. */
+/** The letter of a bucket: the worst state that lasted for at least SHARE of it; "" for a gap. */
 function letterOf({ seconds }) {
   if (!seconds) return "";
   const all = Object.keys(LETTERS).reduce((sum, name) => sum + (seconds[name] ?? 0), 0);
@@ -34,7 +34,7 @@ function letterOf({ seconds }) {
   return LETTERS[worst] ?? "";
 }
 
-/** Lower means worse, whatever the colour; among those that were down, the share of time tells. */
+/** Lower means worse, whatever the colour; for "down", the height is the uptime. */
 function bar(bucket, n) {
   const letter = letterOf(bucket);
   if (!letter) return null;
@@ -43,7 +43,7 @@ function bar(bucket, n) {
   return s("rect", { class: letter, x: n * STEP, y: HIGH - height, width: STEP - 1, height });
 }
 
-/** The line of the slower answers (p95), as high as the slowest of them. */
+/** The path of the p95 latencies, scaled to the largest of them. */
 function line(buckets) {
   const most = Math.max(1, ...buckets.map(({ p95 }) => p95 ?? 0));
   let pen = "M";
@@ -163,5 +163,5 @@ export class Chart {
   }
 }
 
-/** What it is that `failed` of a stretch counts: an app that answers badly is not down. */
+/** What the count `failed` of a bucket means: an app that answers badly is not down. */
 export const wrong = ({ degraded }) => (degraded ? "failed or answered badly" : "failed");

@@ -1,4 +1,4 @@
-// The Config tab: the file of an app, or the way to one for an app that was found running.
+// The Config tab: the file of an app, or a way to create one for an app that was found running.
 
 import { patch } from "../../kit/api.js";
 import { button } from "../../kit/dom.js";

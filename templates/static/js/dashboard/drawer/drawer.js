@@ -18,7 +18,7 @@ import { Overview } from "./overview.js";
 
 const TABS = { Overview, History, Logs, Config };
 const NAMES = Object.keys(TABS);
-const COVERS = matchMedia("(max-width: 720px)"); // then nothing under the sheet can be reached
+const COVERS = matchMedia("(max-width: 720px)"); // the drawer then covers the page
 const aside = document.getElementById("drawer");
 const under = document.querySelectorAll(".rail, .topbar, #main");
 const watchers = new Set();
@@ -29,7 +29,7 @@ let opener = null;
 /** @typedef {{lines?: string[], why?: string}} Log */
 
 /**
- * Open an app at a tab. `lines`: of a log that an action answered with, `why` it did.
+ * Open an app at a tab. `lines`: the log lines that an action returned; `why`: its reason.
  * @param {string} slug
  * @param {string} [tab]
  * @param {Log} [log]
@@ -65,13 +65,13 @@ export function refresh(app) {
   if (shown?.slug === app.slug) shown.update(app);
 }
 
-/** Something of the stream: a file that is open here may be another one now. */
+/** An event of the stream came: a file that is open here may have changed. */
 export const heard = ({ type }) => shown?.heard(type);
 
-/** Call `told(slug)` whenever another app, or none, is shown. */
+/** Call `told(slug)` whenever the drawer changes to another app, or to none. */
 export const onMove = (told) => watchers.add(told);
 
-/** `instead`: of the address that is there, which Back then does not lead to. */
+/** Set the address. `instead`: replace the current one, so that Back does not lead to it. */
 function go(hash, instead = false) {
   const address = location.pathname + location.search + hash;
   if (location.hash === hash) return;
@@ -108,7 +108,7 @@ function show({ app, tab, file }, options = {}) {
   if (current() !== before) for (const told of watchers) told(current());
 }
 
-/** The focus goes back to where it came from, or to what stands there now. */
+/** Return the focus to where it came from, or to the node that replaced it. */
 function giveBack() {
   const again = opener?.isConnected ? opener : opener?.id && document.getElementById(opener.id);
   const place = again && again !== document.body ? again : document.getElementById("main");
@@ -122,7 +122,7 @@ function cover() {
 
 class AppView {
   app = null;
-  entitled = ""; // as its title was drawn
+  entitled = ""; // what the title was drawn from
   tab = null;
   tabs = new Map();
   ended = false;
@@ -235,7 +235,7 @@ class AppView {
     fill(this.away, url && h("a", { ...link, "aria-label": label }, icon("out")));
   }
 
-  heard() {} // what is shown of an app comes by update()
+  heard() {} // apps are refreshed through update()
 
   choose(name, options) {
     this.options = options;
@@ -276,7 +276,7 @@ class AppView {
     open(this.slug, NAMES[at]);
   }
 
-  /** `out`: also of what is in the panel. */
+  /** Focus the chosen tab. `out`: also when the focus is inside the panel. */
   focus(out = false) {
     const active = document.activeElement;
     if (!out && aside.contains(active) && !this.list.contains(active)) return;
@@ -310,6 +310,6 @@ function escape() {
 COVERS.addEventListener("change", cover);
 addEventListener("popstate", () => {
   const place = asked();
-  if (place.app || place.file || !location.hash) show(place); // "Skip to content" is no place here
+  if (place.app || place.file || !location.hash) show(place); // not the hash of "Skip to content"
 });
 show(asked());

@@ -1,5 +1,5 @@
 // The text of a YAML file with line numbers: saved with If-Match, errors at their line. What is
-// typed is kept as a draft until it is saved; nothing but the person replaces it.
+// typed is kept as a draft until it is saved; only the user replaces it.
 
 import { call } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
@@ -13,13 +13,13 @@ import { kept, placeOf } from "./places.js";
 import { store, stored } from "../../kit/stored.js";
 
 const LINE_PX = 20;
-const lf = (text) => text.replace(/\r\n?/g, "\n"); // as a text field has it
+const lf = (text) => text.replace(/\r\n?/g, "\n"); // line ends as in a text field
 const endOf = (text) => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? "\r\n" : "\n");
 
 export class Editor {
   etag = null;
   base = "";
-  lineEnd = "\n"; // of the lines of the file
+  lineEnd = "\n"; // the line end of the file
   ended = false;
   faults = [];
   typed = null;
@@ -28,8 +28,8 @@ export class Editor {
   loaded = false;
 
   /**
-   * `file` is its name below home, `address` where its text is read and saved. `saved(record)`
-   * takes the answer of a save; `missing()` answers what stands there when there is no file.
+   * `file` is its name below home, `address` the URL of its text. `saved(record)` receives the
+   * answer of a save; `missing()` returns what is shown when there is no file.
    */
   constructor({ file, address, saved, missing }) {
     this.file = file;
@@ -47,7 +47,7 @@ export class Editor {
       onscroll: () => this.aligned(),
       onkeydown: (event) => this.onKey(event),
     });
-    this.area.readOnly = true; // until there is what is edited: it would replace what is typed
+    this.area.readOnly = true; // until the text is loaded, which would replace what is typed
     this.gutter = h("div", { class: "gutter", "aria-hidden": "true" });
     this.bands = h("div", { class: "bands", "aria-hidden": "true" });
     this.notice = h("div", { class: "stack editnotice" });
@@ -136,14 +136,14 @@ export class Editor {
     this.changed();
   }
 
-  /** The file as it lies on the disk. */
+  /** Remember the file as it is on disk. */
   known(text, etag) {
     this.base = lf(text);
     this.lineEnd = endOf(text);
     this.etag = etag;
   }
 
-  /** A draft of an earlier visit; it was begun on the file as it was then. */
+  /** A draft of an earlier visit is back; it was begun on the file as it was at that time. */
   restored(etag) {
     const begun = stored(this.basis);
     if (begun && begun !== etag) {
@@ -152,7 +152,7 @@ export class Editor {
     } else this.tell("Your unsaved text is back.");
   }
 
-  /** Where it is kept on which state of the file the draft was begun. */
+  /** The storage key of the etag of the file on which the draft was begun. */
   get basis() {
     return `svc.dashboard.etag.${this.place}`;
   }
@@ -161,7 +161,7 @@ export class Editor {
     return this.loaded && this.area.value !== this.base;
   }
 
-  /** The file has this tag now: read it again, unless something was typed. */
+  /** The file has this etag now: read it again, unless something was typed. */
   async update(etag) {
     if (!this.loaded || etag === this.etag || etag === this.told || this.saving) return;
     if (this.dirty) {
@@ -218,7 +218,7 @@ export class Editor {
     attempt(null, () => this.save());
   }
 
-  /** The numbers of the lines, those with a mistake marked by shape and word. */
+  /** Draw the line numbers; lines with a mistake are marked by shape and word. */
   number() {
     const count = this.area.value.split("\n").length;
     const wrong = new Set(this.faults.map(({ line }) => line));
@@ -249,7 +249,7 @@ export class Editor {
     this.bands.style.transform = `translateY(${-scrollTop}px)`;
   }
 
-  /** Mistakes as {line, message, level}: each under the text, with its line to go to. */
+  /** List mistakes {line, message, level} under the text, each with a link to its line. */
   mistakes(faults) {
     this.faults = faults;
     this.area.toggleAttribute(
@@ -288,7 +288,7 @@ export class Editor {
   // saving
 
   /**
-   * Save over the file as it was read; a file that has changed since opens the comparison.
+   * Save on condition that the file is as it was read; if it has changed, the comparison opens.
    * @param {string} [text]
    * @param {import("../../kit/api.js").Conditions} [over]
    */
@@ -322,7 +322,7 @@ export class Editor {
     toast(`Saved ${this.file}.`, action);
   }
 
-  /** The file is as it was before a save; what was typed since then stays. */
+  /** Put the file back as it was before a save; what was typed since then stays. */
   async undo(text) {
     if (!this.dirty) this.area.value = text;
     await attempt(null, () => this.save(text));
@@ -335,7 +335,7 @@ export class Editor {
     if (faults[0].line) this.goTo(faults[0].line);
   }
 
-  /** The file has changed: both texts side by side, and a person decides. */
+  /** The file has changed: show both texts side by side, and let the user decide. */
   async settle() {
     const found = await this.read();
     const mine = this.area.value;
@@ -356,7 +356,7 @@ export class Editor {
     this.replace(this.base, this.area.value, "Your changes are gone from here.");
   }
 
-  /** Put another text there; for a while what was typed can be had back. */
+  /** Replace the text in the field; for a while Undo brings back what was typed. */
   replace(text, typed, words) {
     this.area.value = text;
     fill(this.notice);

@@ -1,8 +1,8 @@
-// Where in a YAML text the mistakes are that a refusal or a file's record tells of.
+// The lines of a YAML text to which the mistakes in a refusal or in a file's record belong.
 
 const KEY = /^(\s*)(?:- )?(["']?)([^"':#]+)\2\s*:/;
 
-/** Every mistake of a refusal of a save, as {line, message}. */
+/** Every mistake in a refused save, as {line, message}. */
 export function refused(error, text) {
   const { issues, line } = error.body ?? {};
   if (!issues?.length) return [{ line: line ?? null, message: error.message }];
@@ -12,7 +12,7 @@ export function refused(error, text) {
   }));
 }
 
-/** The line (from 1) of a path like "health.interval" or "links[2].url"; the nearest one known. */
+/** The line (from 1) of a path like "health.interval", or of its deepest key found; else null. */
 export function lineOf(path, text) {
   const names = path.split(/[.[\]]+/).filter((name) => name && !/^\d+$/.test(name));
   const lines = text.split("\n");

@@ -1,5 +1,5 @@
-// A file that is no app's: a group of bookmarks or ignore.yaml in the editor; config.yaml, which is
-// changed by hand, with where it lies and what is wrong with it.
+// A file that belongs to no app: a group of bookmarks or ignore.yaml, shown in the editor, or
+// config.yaml, which is changed by hand and shown by its path and its errors.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
@@ -8,7 +8,7 @@ import { route } from "../route.js";
 import { textOf } from "./config.js";
 import { Editor } from "./editor.js";
 
-const EVENT = { bookmarks: "bookmarks", ignore: "observed" }; // that tells of a change of the file
+const EVENT = { bookmarks: "bookmarks", ignore: "observed" }; // which reports a change of the file
 const BY_HAND = "Settings are changed in the file itself; what is saved there counts at once.";
 
 export class FileView {
@@ -59,7 +59,7 @@ export class FileView {
     );
   }
 
-  /** What the files' record says is wrong with it. */
+  /** The errors of this file, as the list of apps reports them. */
   async faults() {
     const { fileErrors } = await get(route("apps")).catch(() => ({ fileErrors: [] }));
     return fileErrors.filter(({ file }) => file === this.label);

@@ -1,4 +1,4 @@
-// The head of the drawer: which app, how it is, how it was, and what can be done with it.
+// The head of the drawer: an app's present state, its recent history, and its actions.
 
 import { bar24 } from "../../kit/bars.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
@@ -11,7 +11,7 @@ const ORDER = ["restart", "start", "stop"];
 export class Head {
   app = null;
 
-  /** `failed(app, log, why)` shows what an action came to; `configure()` opens its file. */
+  /** `failed(app, log, why)` shows why an action failed; `configure()` opens the app's file. */
   constructor({ failed, configure }) {
     this.configure = configure;
     this.services = new Services({ changed: (app) => this.update(app ?? this.app), failed });
@@ -84,7 +84,7 @@ export class Head {
   }
 }
 
-/** What `saying` reads of an app. */
+/** The fields of an app that `saying` reads. */
 const stated = ({
   state,
   reason,
@@ -99,7 +99,7 @@ const stated = ({
   ...{ state, reason, message, since, stale, flapping, unexpected, last, lastKnown },
 });
 
-/** Directory, branch, and how it ended: the facts that tell one app from another. */
+/** Address, directory, branch, and how it ended: the facts that distinguish apps. */
 function whereabouts({ identity, config, service, url, urls }) {
   const cwd = identity?.cwd ?? config?.service?.cwd ?? config?.match?.cwd;
   const exit = service?.lastExit;
@@ -115,7 +115,7 @@ function whereabouts({ identity, config, service, url, urls }) {
     .join(" · ");
 }
 
-/** The median latency of the recent checks that went well, in ms; null when there is none. */
+/** The median latency of the recent checks that succeeded, in ms; null when there is none. */
 function median(recent) {
   const times = recent
     .filter(({ ok, ms }) => ok && ms !== null)

@@ -15,8 +15,8 @@ const WINDOWS = [
   ["7d", "7 days"],
   ["90d", "90 days"],
 ];
-const REST_MS = 1500; // after a change of state, until its figures are asked for
-const SHOWN = 50; // changes of state
+const REST_MS = 1500; // wait after a change of state before its figures are fetched
+const SHOWN = 50; // changes of state at most
 
 export class History {
   window = "24h";

@@ -1,9 +1,9 @@
-// The lines of a log as they are shown: their text, colours, level, and where a search hits them.
+// The lines of a log as they are shown: their text, colours, level, and search hits.
 
 import { h } from "../../kit/dom.js";
 import { ansi, PLAIN } from "../ansi.js";
 
-const NEAR = 120; // characters of a line in which its level stands
+const NEAR = 120; // characters of a line in which its level is looked for
 const TIME =
   /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?=\s|$)/;
 /** @type {[level: string, words: RegExp][]} */
@@ -20,16 +20,16 @@ const WORDS = [
   ["debug", /\b(?:DEBUG|TRACE)\b|\blevel"?[=:]\s*"?(?:debug|trace)/],
   ["info", /\b(?:INFO|NOTICE)\b|\blevel"?[=:]\s*"?info/],
 ];
-const MORE = /^(?:\s+\S|File "|Caused by|\.\.\. )/; // goes on with the line before it
+const MORE = /^(?:\s+\S|File "|Caused by|\.\.\. )/; // continues the line before it
 
-/** Reads lines one after the other: colours and levels go on from one to the next. */
+/** Reads lines in order: colours and levels carry over from one line to the next. */
 export class Reader {
   constructor() {
     this.pen = PLAIN;
     this.level = "";
   }
 
-  /** {text, spans, level, time}: `level` is bad, warn, info, debug or ""; `time` its length. */
+  /** {text, spans, level, time}: `level` is bad, warn, info, debug or ""; `time` is a length. */
   read(raw) {
     const { text, spans, pen } = ansi(raw, this.pen);
     this.pen = pen;
@@ -38,7 +38,7 @@ export class Reader {
     return { text, spans, level: this.level, time };
   }
 
-  /** What a line that is not whole yet looks like; it will be read again. */
+  /** Read an incomplete line without changing the state: it will be read again when complete. */
   glance(raw) {
     const { pen, level } = this;
     const line = this.read(raw);
@@ -48,13 +48,13 @@ export class Reader {
   }
 }
 
-/** `before`: of the line before it, which one without a time may go on with. */
+/** `before`: the level of the previous line, which a line without a time may continue. */
 function levelOf(text, before) {
   if ((before === "bad" || before === "warn") && MORE.test(text)) return before;
   return WORDS.find(([, words]) => words.test(text))?.[0] ?? "";
 }
 
-/** Where `query` (lower case) stands in a line, as offsets. */
+/** The offsets at which `query` (lower case) occurs in a line. */
 export function hits({ text }, query) {
   const found = [];
   const lower = text.toLowerCase();
@@ -64,7 +64,7 @@ export function hits({ text }, query) {
   return found;
 }
 
-/** The node of a line. `marks`: what of it is marked, {from, to, now} in order. */
+/** The node of a line. `marks`: its marked ranges {from, to, now}, in order. */
 export function row(line, marks = []) {
   const { text, spans, level, time } = line;
   const hang = time && time <= 8 ? " at8" : time && time <= 12 ? " at12" : "";
@@ -75,7 +75,7 @@ export function row(line, marks = []) {
   return node;
 }
 
-/** The text, cut wherever a colour or a mark begins or ends; both stand in order. */
+/** The text, cut wherever a colour or a mark begins or ends; spans and marks are in order. */
 function pieces({ text, spans, time }, marks) {
   const cuts = new Set([0, time, text.length]);
   for (const { from, to } of spans) cuts.add(from).add(to);

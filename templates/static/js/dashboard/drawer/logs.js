@@ -1,4 +1,4 @@
-// The Logs tab: the last lines of a service, followed, searched, with older ones on scrolling up.
+// The Logs tab: the last lines of a service, followed and searched; scrolling up loads older ones.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon, settle } from "../../kit/dom.js";
@@ -14,10 +14,10 @@ import { store, stored } from "../../kit/stored.js";
 
 const FIRST = 200; // lines
 const OLDER = 1000;
-const MOST = 5000; // lines of one answer
-const KEPT = 100_000; // lines on the page; older ones are asked for again
+const MOST = 5000; // lines in one answer at most
+const KEPT = 100_000; // lines kept on the page; older ones are fetched again when needed
 const EVERY_MS = 1000;
-const BEHIND = 3; // full answers in a row after which the end is shown and the rest left to scrolling
+const BEHIND = 3; // full answers in a row after which only the end is loaded
 const WRAP = "svc.dashboard.wrap";
 
 export class Logs {
@@ -121,7 +121,7 @@ export class Logs {
     );
   }
 
-  // shown, hidden, told of news
+  // shown, hidden, updated
 
   /** @param {import("./drawer.js").Log} [log] */
   async show({ lines, why } = {}) {
@@ -234,7 +234,7 @@ export class Logs {
     this.next(this.full ? 0 : EVERY_MS);
   }
 
-  /** Lines since the last answer. A log that was removed starts again; one too fast is cut short. */
+  /** Take the lines since the last answer; reload the end of a log that restarted or is fast. */
   async newer(tail) {
     if (tail.bytes < this.bytes || (tail.truncated && tail.from > this.bytes)) {
       await this.load();
@@ -336,9 +336,9 @@ export class Logs {
     else this.said.textContent = total ? `${this.number || "–"} of ${total}` : "None";
   }
 
-  // what an action said, copies
+  // the lines of an action, copies
 
-  /** The lines that came with an answer, where they stand in the log. */
+  /** Show the lines that an action returned: marked in the log if they are in it, else above it. */
   tell() {
     const { lines, why } = this.told;
     this.told = null;
@@ -372,7 +372,7 @@ export class Logs {
     );
   }
 
-  /** All that is kept by now, also what is not on the page: some print faster than can be read. */
+  /** Download the whole log up to its present end: some services write faster than can be read. */
   async download() {
     const { bytes: end } = await this.ask({ lines: 1 });
     const parts = [];
@@ -382,7 +382,7 @@ export class Logs {
       if (lines.length) parts.push(`${lines.join("\n")}\n`);
       if (bytes >= end || bytes === after) {
         if (partial) parts.push(partial);
-        break; // an answer may end before there are so many lines: they may be long
+        break; // an answer of long lines may end before MOST, so that only `bytes` shows the end
       }
       after = bytes;
     }

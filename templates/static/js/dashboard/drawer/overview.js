@@ -1,4 +1,4 @@
-// The Overview tab: what an app is, where it runs, and where its file lies.
+// The Overview tab: what an app is, where it runs, and where its file is.
 
 import { get, post } from "../../kit/api.js";
 import { button, h, keep } from "../../kit/dom.js";

@@ -1,22 +1,22 @@
-// Which of several windows on one file this one is, as each keeps a draft of its own.
+// Give each of several windows that edit the same file its own draft.
 
 import { draftOf } from "../../kit/drafts.js";
 
-const MOST = 8; // windows on one file; further ones share the first draft
-const WAIT_MS = 300; // a window that is loaded anew may let go as late
+const MOST = 8; // windows of one file with their own draft; further ones share the first
+const WAIT_MS = 300; // a window that is reloading may release its lock this late
 
 /**
- * The draft of a place.
+ * The name of the draft of a place.
  * @param {string} place
  */
 export const kept = (place) => `dashboard/${place}`;
 
 /** @type {Map<string, Promise<string>>} */
-const held = new Map(); // until the window is gone
+const held = new Map(); // until the window is closed
 
 /**
- * The name under which this window keeps its draft of a file; what a window that is gone has left
- * is taken over.
+ * The name under which this window keeps its draft of a file; a draft left by a closed window is
+ * taken over.
  * @param {string} file
  */
 export function placeOf(file) {
@@ -27,7 +27,7 @@ export function placeOf(file) {
 
 /** @param {string} file */
 async function found(file) {
-  if (!navigator.locks) return file; // the page has a plain address beside localhost
+  if (!navigator.locks) return file; // plain HTTP at an address other than localhost
   const places = Array.from({ length: MOST }, (_, n) => (n ? `${file}#${n + 1}` : file));
   for (const place of places.filter((one) => draftOf(kept(one))))
     if (await taken(place, { signal: AbortSignal.timeout(WAIT_MS) })) return place;
@@ -36,7 +36,7 @@ async function found(file) {
 }
 
 /**
- * Whether the place is this window's now.
+ * Take the lock of a place; whether this window has it now.
  * @param {string} place
  * @param {LockOptions} how
  * @returns {Promise<boolean>}

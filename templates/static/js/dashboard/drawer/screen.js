@@ -1,14 +1,14 @@
-// A window on very many lines: they lie in chunks, and only those near the window are drawn.
+// A view of very many lines: they are kept in chunks, and only chunks near the view are drawn.
 
 import { h } from "../../kit/dom.js";
 import { hits, row } from "./lines.js";
 
 const CHUNK_LINES = 100;
 const CHUNK_SIZE = 16_000; // characters
-const SPAN_CHARS = 8; // what a piece of another colour costs
+const SPAN_CHARS = 8; // cost of a coloured span
 const NEAR = "600px 0px";
-const MANY = 10_000; // hits: from here on they are not counted
-const SLICE_MS = 12; // of work before the page gets its turn
+const MANY = 10_000; // hits; beyond this they are not counted
+const SLICE_MS = 12; // of work before other tasks of the page run
 const LINE_PX = 20;
 const AT_END_PX = 8;
 
@@ -22,7 +22,7 @@ export class Screen {
   now = null;
   round = 0;
 
-  /** `box` scrolls; `moved(atEnd, atTop)` is called when it did. */
+  /** `box` is the scrolling element; `moved(atEnd, atTop)` is called after it scrolled. */
   constructor(box, moved) {
     this.box = box;
     this.list = h("div", { class: "lines" });
@@ -56,8 +56,8 @@ export class Screen {
     this.now = null;
   }
 
-  /** Put lines behind the others; a view at the end stays at the end. Many at once begin
-   * a chunk of their own: `from`, where in the log they begin, is then that of a chunk. */
+  /** Append lines; a view at the end stays at the end. Many at once begin their own chunk, so
+   * that their `from`, the offset in the log, is the start of that chunk. */
   append(lines) {
     const open = this.chunks.at(-1);
     let left = lines;
@@ -74,7 +74,7 @@ export class Screen {
     this.pin();
   }
 
-  /** Put older lines before the others; what is read stays where it is. */
+  /** Insert older lines at the top; the lines in view stay where they are. */
   prepend(lines) {
     const before = this.box.scrollHeight;
     const fresh = cut(lines).map((part) => this.chunk(part));
@@ -85,7 +85,7 @@ export class Screen {
     this.observe(fresh);
   }
 
-  /** Let go of the oldest beyond `most` lines; then `from` of what is the first now. */
+  /** Drop the oldest lines beyond `most`. Return `start`, or undefined if none were dropped. */
   trim(most) {
     if (this.count <= most) return undefined;
     while (this.chunks.length > 1 && (this.count > most || this.start === undefined)) {
@@ -98,12 +98,12 @@ export class Screen {
     return this.start;
   }
 
-  /** Where in the log the first line begins, if that is known. */
+  /** The offset in the log at which the first line begins; undefined if unknown. */
   get start() {
     return this.chunks[0]?.lines[0].from;
   }
 
-  /** The line that is not whole yet; null when there is none. */
+  /** Show the incomplete last line; null when there is none. */
   partial(line) {
     this.last.replaceChildren(...(line ? [row(line)] : []));
     this.pin();
@@ -118,7 +118,7 @@ export class Screen {
     this.pin();
   }
 
-  /** Lay everything out again, the first line in sight staying first. */
+  /** Make a change of layout, keeping the first visible line first. */
   relaid(change) {
     const first = this.chunks.find(
       ({ node }) => node.offsetTop + node.offsetHeight > this.box.scrollTop,
@@ -138,7 +138,7 @@ export class Screen {
     return [...all, ...(last ? [last] : [])].join("\n");
   }
 
-  /** The newest place where `lines` stand one after the other, as a chunk and a line; or null. */
+  /** The last occurrence of `lines` in sequence, as an array of {chunk, n, line}; or null. */
   place(lines) {
     const flat = this.chunks.flatMap((chunk) => chunk.lines.map((line, n) => ({ chunk, n, line })));
     for (let at = flat.length - lines.length; at >= 0; at -= 1)
@@ -156,8 +156,8 @@ export class Screen {
   // search
 
   /**
-   * Look for a text, from the newest line on, until there are `MANY` hits; older ones are looked
-   * for when they scroll into view. Whether it was done: a newer search may have begun.
+   * Search for a text from the newest line up, until there are `MANY` hits; older chunks are
+   * searched when they scroll into view. Resolves to false if a newer search has begun.
    */
   async search(query) {
     const round = (this.round += 1);
@@ -177,13 +177,13 @@ export class Screen {
     return true;
   }
 
-  /** How many hits are known of, and whether there may be more of them. */
+  /** The number of known hits, and whether there may be more. */
   get tally() {
     const total = this.chunks.reduce((sum, { found }) => sum + (found?.length ?? 0), 0);
     return { total, more: this.chunks.some(({ found }) => found === null) };
   }
 
-  /** Go `step` (1 or -1) from the hit we are at, or to the first or last; its number, 0 for none. */
+  /** Go to the next (1) or previous (-1) hit; returns its number, 0 if there is none. */
   go(step) {
     const before = this.now;
     this.now = this.next(step);
@@ -196,7 +196,7 @@ export class Screen {
     return this.numberOf(chunk) + n + 1;
   }
 
-  /** The hit after (1) or before (-1) the one we are at; after the last comes the first. */
+  /** The hit after (1) or before (-1) the current one, cyclic; without one, the first or last. */
   next(step) {
     const { chunks } = this;
     let at = this.now ? chunks.indexOf(this.now.chunk) : -1;
@@ -210,7 +210,7 @@ export class Screen {
     return null;
   }
 
-  /** How many hits stand before a chunk. */
+  /** The number of hits before a chunk. */
   numberOf(chunk) {
     const before = this.chunks.slice(0, this.chunks.indexOf(chunk));
     return before.reduce((sum, { found }) => sum + (found?.length ?? 0), 0);
@@ -262,7 +262,7 @@ export class Screen {
     return chunk.lines.map((line, n) => row(line, at[n]));
   }
 
-  /** What is marked in each line of a chunk: {from, to, now}. Hits side by side are one mark. */
+  /** The marks {from, to, now} of each line of a chunk. Adjacent hits are one mark. */
   marks(chunk) {
     const all = chunk.lines.map(() => []);
     this.look(chunk).forEach(({ line, at }, n) => {
@@ -280,7 +280,7 @@ export class Screen {
     chunk.drawn = true;
   }
 
-  /** Draw a chunk; what is above the window must not push what is in it. */
+  /** Draw a chunk; one above the view must not shift the lines in view. */
   draw(chunk) {
     if (chunk.drawn) return;
     const { node } = chunk;
@@ -290,7 +290,7 @@ export class Screen {
     if (above && !this.stuck) this.box.scrollTop += node.offsetHeight - before;
   }
 
-  /** Leave a space of the same height, unless something in it is selected. */
+  /** Replace a chunk with a space of the same height, unless something in it is selected. */
   hollow(chunk) {
     if (!chunk.drawn || getSelection()?.containsNode(chunk.node, true)) return;
     chunk.node.style.height = `${chunk.node.offsetHeight}px`;
@@ -327,12 +327,12 @@ export class Screen {
   }
 }
 
-/** What a line costs to draw, in characters. */
+/** The cost of drawing a line, in characters. */
 const weight = ({ text, spans }) => text.length + SPAN_CHARS * spans.length;
 const sizeOf = (lines) => lines.reduce((sum, line) => sum + weight(line), 0);
 const room = ({ lines, size }) => lines.length < CHUNK_LINES && size < CHUNK_SIZE;
 
-/** The lines in parts of which each is one chunk; the first goes on with the chunk `open`. */
+/** Cut lines into parts of one chunk each; the first part continues the chunk `open`. */
 function cut(lines, open = { lines: [], size: 0 }) {
   const parts = [[]];
   let { size } = open;

@@ -1,4 +1,4 @@
-// A new app: some words about it become the file apps/<slug>.yaml.
+// The form of a new app: what is typed becomes the file apps/<slug>.yaml.
 
 import { call } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -11,7 +11,7 @@ export const EXPECTED = [
   ["never", "Never: running is worth a look"],
 ];
 
-/** `groups`: names of groups there are; `made(slug)` is called with the answer in the board. */
+/** `groups`: the names of the existing groups; `made(app)` receives the app that was created. */
 export function newApp({ groups, made }) {
   const { fields } = ask("New app", {
     intro: "Writes apps/<name>.yaml. Everything else can be added there, in any editor.",
@@ -68,7 +68,7 @@ export function newApp({ groups, made }) {
   following(fields.name, fields.slug);
 }
 
-/** What someone typed as the mapping of the file; what is empty is left out. */
+/** The typed values as the mapping of the file; empty ones are left out. */
 export function mapping({ name, address, cwd, command, expected, group }) {
   const port = /^\d+$/.test(address) ? Number(address) : undefined;
   const found = {

@@ -1,5 +1,5 @@
-// Bookmarks: a link added to a group, changed or taken out, and new groups. The links of a file
-// are read and written as it has them, so that keys unknown here stay.
+// Bookmarks: a link added to a group, changed or removed, and new groups. The links are read and
+// written as the file has them, so that keys unknown here are preserved.
 
 import { call, get } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -10,7 +10,7 @@ import { putBack, textOf, undoable } from "./text.js";
 const NEW = "";
 const TRIES = 3;
 
-/** Change the links of a group on its newest text; another writer's change is read again. */
+/** Change the links of a group; after a concurrent write, read the file again and retry. */
 async function change(group, edit) {
   for (let left = TRIES; ; left -= 1) {
     const { config, etag } = await get(route("bookmarks", group));
@@ -32,14 +32,14 @@ const FIELDS = [
   { name: "hotkey", label: "Key", maxlength: "1", hint: "One letter that opens it from this page" },
 ];
 
-/** "links.3.url" is about the address of the link that was typed. */
+/** Rethrow an error with "links.3.url" shortened to "url", the name of the form's field. */
 function toField(error) {
   for (const issue of error.body?.issues ?? [])
     issue.path = issue.path.replace(/^links[.[]\d+\]?\.?/, "");
   throw error;
 }
 
-/** `groups`: [{group, name}] there are; `chosen`: the one to begin with. */
+/** `groups`: the existing [{group, name}]; `chosen`: the preselected one. */
 export function newBookmark(groups, chosen) {
   const options = [...groups.map(({ group, name }) => [group, name]), [NEW, "New group…"]];
   const { fields } = ask("New bookmark", {
@@ -95,21 +95,21 @@ export function newGroup() {
   following(fields.name, fields.slug);
 }
 
-/** The link as the file has it: the place counts, and its address says whether it still does. */
+/** Whether this is still the link: one at the expected position is, if its address is the same. */
 const same = (link, url) => link?.url === url;
 
-/** Whether the file still says what was shown; a name that it leaves out is shown as the host. */
+/** Whether the file still has the values shown; a missing name is shown as the host. */
 const asSeen = (now, seen) =>
   FIELDS.every(
     ({ name }) =>
       String(now[name] || "") === String(seen[name] || "") || (name === "name" && !now.name),
   );
 
-/** Where the link is by now; -1 when the file has it no more. */
+/** The current position of the link; -1 when the file does not have it. */
 const placeOf = (all, at, { url }) =>
   same(all[at], url) ? at : all.findIndex((link) => same(link, url));
 
-/** What another writer has changed meanwhile is told, and is replaced by what is saved again. */
+/** Save refuses if another writer has changed the link, and says how; a second Save replaces it. */
 export function editBookmark(group, at, link) {
   let seen; // the link that was shown last
   ask(`Change ${link.name}`, {
@@ -141,7 +141,7 @@ export function editBookmark(group, at, link) {
 const changed = ({ url, name, description, hotkey }) =>
   `This bookmark was changed meanwhile: ${[name, url, description, hotkey].filter(Boolean).join(", ")}.`;
 
-/** Take a link out; Undo puts the file back as it was. */
+/** Remove a link; Undo puts the file back as it was. */
 export async function removeBookmark(group, at, { url, name }) {
   const before = await textOf("bookmarks", group);
   const { config } = await get(route("bookmarks", group));

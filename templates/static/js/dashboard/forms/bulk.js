@@ -1,4 +1,4 @@
-// Several apps at once: one merge patch to all of them, or one action, with what came of each.
+// Several apps at once: one merge patch or one action for all of them, with the result of each.
 
 import { call, remove } from "../../kit/api.js";
 import { button, h, icon } from "../../kit/dom.js";
@@ -12,7 +12,7 @@ import { putBack, textOf, undoable } from "./text.js";
 const AS_IS = "";
 const AT_ONCE = 4;
 
-/** Patch the files of `apps`; `groups`: names of groups there are. */
+/** Patch the files of `apps`; `groups`: the names of the existing groups. */
 export function editAll(apps, groups) {
   ask(`Change ${plural(apps.length, "app")}`, {
     intro: `${names(apps)}. What is left as it is stays as it is in every file.`,
@@ -101,7 +101,7 @@ async function undo(results) {
   report("Put back", back);
 }
 
-/** Run `work` for every app, a few at once: [{app, value, why}] in the same order. */
+/** Run `work` for every app, a few at a time: [{app, value, why}] in the same order. */
 export async function each(apps, work) {
   const results = [];
   const queue = apps.entries();
@@ -118,7 +118,7 @@ export async function each(apps, work) {
   return results;
 }
 
-/** All well: a toast. Else what came of each, which stays until it is closed. */
+/** Show a toast if all succeeded, else a dialogue with each result, which stays until closed. */
 export function report(verb, results, back) {
   const bad = results.filter(({ why }) => why);
   const done = plural(results.length - bad.length, "app");

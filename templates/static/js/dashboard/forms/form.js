@@ -1,4 +1,4 @@
-// A form in a dialogue: fields, errors at their field, and what was typed kept until it is sent.
+// A form in a dialogue: each error is shown at its field; typed values are kept until sent.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
@@ -9,10 +9,10 @@ let count = 0;
 
 /**
  * Ask for `fields` of {name, label, kind: "text" | "select" | "area", value, options, list, hint,
- * paths, half, …attributes}. `paths`: the names an error of the service may have for it. `send(values)`
- * does it; what it throws stands at its field, or over the buttons. `keep`: the name of what was typed
- * and not sent, `was`: what the file says that it changes; send() is also given what it said when
- * was begun what is sent.
+ * paths, half, …attributes}. `paths`: the paths by which errors of the service name the field.
+ * `send(values, was)` submits; what it throws is shown at its field, or above the buttons. `keep`:
+ * the name of the draft of unsent values. `was`: the present content of the file that is to change;
+ * send() receives the content on which the draft was begun.
  * @param {string} title
  * @param {{intro?: string, fields: any[], verb: string, shape?: string, keep: string, was?: string,
  *   send: (values: any, was: string) => unknown}} what
@@ -96,7 +96,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep, w
 
 const OF_NAME = new Set(["bad_slug", "exists"]);
 
-/** What a refusal says, each with the path of the value it is about. */
+/** The messages of a refusal, each with the path of the value it is about. */
 function problems({ code, body, message }) {
   if (body?.issues?.length) return body.issues;
   return [{ path: OF_NAME.has(code) ? "slug" : "", message }];
@@ -143,7 +143,7 @@ class Field {
     return this.input.value.trim();
   }
 
-  /** As if it was chosen or typed, for those that follow it. */
+  /** Set the value and dispatch the events of typing or choosing, so that listeners follow. */
   put(value) {
     this.input.value = value;
     for (const event of ["input", "change"]) this.input.dispatchEvent(new Event(event));
@@ -171,7 +171,7 @@ export const slugOf = (name) =>
     .slice(0, 63)
     .replace(/^-+|-+$/g, "");
 
-/** The file's name follows the name until someone writes one. */
+/** Derive the file's name from the name until the user types one. */
 export function following(name, slug) {
   let own = slug.value !== "" && slug.value !== slugOf(name.value);
   slug.input.addEventListener("input", () => (own = slug.value !== ""));

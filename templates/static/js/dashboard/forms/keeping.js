@@ -1,4 +1,4 @@
-// What was typed into a form and not sent: one draft of all its fields.
+// The unsent values of a form: one draft of all its fields.
 
 import { begunOn, draftOf, keepDraft, offerLeft } from "../../kit/drafts.js";
 
@@ -6,8 +6,8 @@ import { begunOn, draftOf, keepDraft, offerLeft } from "../../kit/drafts.js";
 
 export class Keeping {
   /**
-   * `first` is what the form says by itself, `values()` what it says now, `write(values)` fills it in;
-   * `was`: what the file says that it changes.
+   * `first`: the initial values; `values()`: the current ones; `write(values)` fills values in;
+   * `was`: the content of the file that the form changes.
    * @param {string} name
    * @param {{first: Values, values: () => Values, write: (given: Values) => void, was?: string}} form
    */
@@ -24,7 +24,7 @@ export class Keeping {
     return Object.keys(now).some((field) => now[field] !== this.first[field]);
   }
 
-  /** Whether there is something to keep. */
+  /** Save the draft, or delete it if nothing differs from `first`; whether there is one. */
   keep() {
     const { dirty } = this;
     keepDraft(this.name, dirty ? JSON.stringify(this.values()) : "", this.was);
@@ -36,7 +36,7 @@ export class Keeping {
   }
 
   /**
-   * Fill in what was typed before; behind `place` is offered what closed windows left.
+   * Fill in the draft; below `place`, offer the drafts that closed windows left.
    * @param {HTMLElement} place
    */
   restore(place) {

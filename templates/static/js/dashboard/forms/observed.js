@@ -1,4 +1,4 @@
-// What listens without a file: made an app, or never shown again.
+// A listener without a file: claim it as an app, or ignore it from then on.
 
 import { call, post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
@@ -74,7 +74,7 @@ export function ignore({ id, name, port, process, cwd }) {
   );
 }
 
-/** Write the rule; returns what takes it back as long as the file has not changed since. */
+/** Write the rule; returns a function that undoes it if the file has not changed since. */
 async function rule(id, by) {
   const file = route("ignore");
   const before = await call("GET", file);

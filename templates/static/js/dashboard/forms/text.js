@@ -1,4 +1,4 @@
-// The text of a file before it was changed here, to put it back byte for byte: what undo does.
+// Undo: read the text of a file before a change, and put it back byte for byte.
 
 import { call, get } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -9,11 +9,11 @@ const address = (kind, name) => `${route(kind, name)}?form=yaml`;
 /** {text, etag} of the file of an app ("apps") or a group ("bookmarks"). */
 export const textOf = (kind, name) => get(address(kind, name));
 
-/** Put a text back: over the file with this `etag`, or (`create`) where there is none any more. */
+/** Put a text back: over the file with this `etag`, or (`create`) where the file was removed. */
 export const putBack = (kind, name, text, condition) =>
   call("PUT", address(kind, name), { text }, condition);
 
-/** Say what was done, and undo it when asked to within 8 s. */
+/** Show what was done in a toast, whose Undo, offered for 8 s, calls `undo`. */
 export const undoable = (words, undo) =>
   toast(words, {
     action: "Undo",

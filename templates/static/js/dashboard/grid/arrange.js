@@ -1,4 +1,4 @@
-// Which app stands where: what needs attention first, then groups, then what was found running.
+// The order of the apps: what needs attention first, then groups, then what was found running.
 
 import { needsAttention } from "../words.js";
 
@@ -9,7 +9,7 @@ const byName = (a, b) => number.compare(a.name, b.name) || number.compare(a.slug
 /** `order`, then name; an app without `order` comes after those that have one. */
 const byOrder = (a, b) => (a.order ?? Infinity) - (b.order ?? Infinity) || byName(a, b);
 
-/** [{key, title, slugs}] of the apps, none of them empty. */
+/** The sections [{key, title, slugs}] of the apps, without empty ones. */
 export function arrange(apps) {
   const sections = new Map();
   const put = (key, title, app) => {
@@ -36,7 +36,7 @@ export function arrange(apps) {
 const BAD_FIRST = ["down", "degraded", "starting", "stopping", "unknown", "up", "stopped"];
 const nothing = (value) => value === null || value === undefined || value === "";
 
-/** What a column of the list is sorted by; equal ones and those without a value by name. */
+/** The value by which a column sorts; apps with equal or missing values are sorted by name. */
 const COLUMNS = {
   name: () => 0,
   state: (app) => (needsAttention(app) ? -1 : BAD_FIRST.indexOf(app.state)),
@@ -62,8 +62,8 @@ export function sorted(apps, { column, down }) {
 }
 
 /**
- * What comes stands last in its section, and what goes leaves a gap (""), which the next one that
- * comes takes: no other app moves under the reader. `gaps` false closes them.
+ * Place a new app last in its section; an app that leaves it leaves a gap (""), which the next new
+ * one fills, so that no other app moves under the reader. `gaps: false` closes the gaps.
  */
 export function settled(before, fresh, { gaps = true } = {}) {
   const was = new Map(before.map(({ key, slugs }) => [key, slugs]));
@@ -83,8 +83,8 @@ export function settled(before, fresh, { gaps = true } = {}) {
 const emptied = (slugs, there) => slugs.map((slug) => (there.has(slug) ? slug : ""));
 
 /**
- * While someone is busy with the grid, everything stays where it is: what is new and what would
- * go to another section waits. Returns {sections, added, moved}.
+ * Keep everything in place while the user is busy with the grid: new apps, and apps that would move
+ * to another section, wait. Returns {sections, added, moved}.
  */
 export function held(before, fresh) {
   const now = new Map(fresh.flatMap(({ key, slugs }) => slugs.map((slug) => [slug, key])));

@@ -1,4 +1,4 @@
-// Apps of one name, as a site and its worktree are: what tells them apart in a word.
+// A word that distinguishes apps of the same name, such as a site and its worktree.
 
 const last = (path) => path?.split("/").filter(Boolean).at(-1);
 const WAYS = [
@@ -7,7 +7,7 @@ const WAYS = [
   (app) => app.slug,
 ];
 
-/** Slug → branch, directory or slug, for those whose name another one has too. */
+/** Slug → branch, directory or slug, for apps that share their name with another. */
 export function distinct(apps) {
   const named = Map.groupBy(apps, ({ name }) => name.toLowerCase());
   const found = new Map();

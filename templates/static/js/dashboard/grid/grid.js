@@ -1,5 +1,5 @@
-// The apps on the page, as tiles by group or as one table: placed, kept where they are, walked
-// through by arrow keys.
+// The apps on the page, as tiles by group or as one table: placed, kept in place, and navigated by
+// arrow keys.
 
 import { button, h, keep } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
@@ -18,9 +18,9 @@ export class Grid {
   at = "";
 
   /**
-   * `hands`: what the faces of apps ask for: open(slug), visit(slug), act(action, slug),
-   * menu(slug) → items, pick(slug, range), sort(column). `still()`: hold everything where it is;
-   * `over()`: nothing has to be held any more.
+   * `hands`: the callbacks of the faces of apps: open(slug), visit(slug), act(action, slug),
+   * menu(slug) → items, pick(slug, range), sort(column). `still()`: whether everything must stay in
+   * place; `over()` is called when nothing has to be held any more.
    */
   constructor({ hands, still, over }) {
     this.hands = hands;
@@ -45,8 +45,8 @@ export class Grid {
   }
 
   /**
-   * `fresh`: the sections as they should be; `views`: slug → what is shown of it. `sort` makes it
-   * a list. `atOnce`: someone asked for another arrangement, so nothing is held.
+   * `fresh`: the sections as they should be; `views`: slug → what is shown of the app. `sort` makes
+   * the grid a list. `atOnce`: the user asked for another arrangement, so nothing is held.
    */
   draw(fresh, views, { sort = null, atOnce = false } = {}) {
     const look = sort ? "list" : "tiles";
@@ -82,8 +82,8 @@ export class Grid {
   }
 
   /**
-   * In turns of a few ms, so that 500 apps never hold up a key or a scroll; what is drawn stays where
-   * it is. Resolves to whether all are there: a later drawing goes before.
+   * Place the faces in slices of a few ms, so that 500 apps never delay a key or a scroll; what is
+   * already drawn stays in place. Resolves to false if a later drawing took over.
    */
   async place(views, focused) {
     const pass = ++this.pass;
@@ -91,7 +91,7 @@ export class Grid {
     const wanted = new Set(this.sections.flatMap(({ slugs }) => slugs));
     for (const [slug, face] of this.faces) if (!wanted.has(slug)) this.drop(slug, face);
     for (const { key, slugs } of this.sections) {
-      const slots = this.slots(key, slugs.filter(Boolean).length); // and no section before its turn
+      const slots = this.slots(key, slugs.filter(Boolean).length); // one section at a time
       let next = slots.firstElementChild;
       for (const slug of slugs) {
         const node = slug ? this.shown(slug, views.get(slug)).node : gapAt(next);
@@ -163,7 +163,7 @@ export class Grid {
     this.faces.get(slug)?.current(true);
   }
 
-  /** Bring the focus to an app; to the one it was at last when none is named. */
+  /** Focus an app; by default the one that last had the focus. */
   focus(slug = this.at) {
     const face = this.faces.get(slug) ?? this.faces.get(this.order()[0]);
     face?.over.focus({ preventScroll: true });
@@ -179,14 +179,14 @@ export class Grid {
     else this.hands.open(keyOf(over));
   }
 
-  /** Enter on a name opens the app itself; without an address it opens what is known of it. */
+  /** Enter on a name opens the app itself; for an app without an address, the drawer. */
   pressed(event) {
     if (event.key !== "Enter" || !event.target.matches(".over")) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (this.hands.visit(keyOf(event.target))) event.preventDefault();
   }
 
-  /** An arrow key, Home or End, by what stands where; false when there is nothing to walk in. */
+  /** Move by an arrow key, Home or End, as the apps are laid out; false when there are none. */
   step(key) {
     const slug = this.focused();
     if (!slug) return this.focus();
@@ -199,7 +199,7 @@ export class Grid {
     return this.focus(next ?? slug);
   }
 
-  /** The nearest one in the next line of the page, downwards (1) or upwards (-1). */
+  /** The nearest app in the next line of the page, downwards (1) or upwards (-1). */
   beyond(slug, way) {
     const boxes = this.order().flatMap((one) => {
       const node = this.faces.get(one)?.node;
@@ -215,7 +215,7 @@ export class Grid {
       .reduce((best, one) => (best && away(best) <= away(one) ? best : one), null)?.one;
   }
 
-  /** How many stand between two apps, both included, in the order of the page. */
+  /** The slugs from one app to the other, both included, in the order of the page. */
   between(one, other) {
     const order = this.order();
     const [from, to] = [order.indexOf(one), order.indexOf(other)].toSorted((a, b) => a - b);
@@ -230,11 +230,11 @@ function put(parent, node, before) {
   else parent.insertBefore(node, before);
 }
 
-/** The place of an app that went: the one that stands there, or a new one. */
+/** The gap node of an app that left: `node` if it is a gap, else a new one. */
 const gapAt = (node) =>
   node?.matches(".gap") ? node : h("li", { class: "tile gap", inert: true });
 
-/** An app went: its tile keeps the place, unseen, until another takes it. */
+/** Turn the tile of an app that left into an invisible gap, until another app takes the place. */
 function leave(node) {
   node.className = "tile gap";
   node.inert = true;

@@ -1,4 +1,4 @@
-// What can be done with one app, as its menu lists it: with the reason where it cannot.
+// The menu of one app: its actions, with the reason where one is not possible.
 
 import { toast } from "../../kit/toast.js";
 import { takeAway } from "../forms/text.js";
@@ -6,7 +6,7 @@ import { ACTIONS, unable } from "./services.js";
 
 const told = (error) => toast(error.message, { bad: true });
 
-/** `hands`: what acts: open(slug, tab), visit(slug), act(action, slug), edit, pick, claim, ignore … */
+/** `hands`: the callbacks: open(slug, tab), visit(slug), act(action, slug), edit, pick, claim, … */
 export function items(app, hands) {
   const { slug, name, url, source } = app;
   const services = Object.entries(ACTIONS).map(([action, { label, icon }]) => {

@@ -1,5 +1,5 @@
-// Whether a person reads, points at, types or selects in a part of the page: nothing there may
-// move then. It is over a moment after the last sign of a hand.
+// Whether the user is pointing, typing, scrolling or selecting in a part of the page, during which
+// nothing there may move. It ends a moment after the last input.
 
 const REST_MS = 2500;
 const SIGNS = ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"];
@@ -8,7 +8,7 @@ export class Quiet {
   at = -REST_MS;
   timer = 0;
 
-  /** `also()`: further reasons to hold still; `over()` is called when the last sign is old. */
+  /** `also()`: further reasons to hold still; `over()` is called when the last input is old. */
   constructor(node, { also = () => false, over }) {
     this.node = node;
     this.also = also;
@@ -32,7 +32,7 @@ export class Quiet {
     if (!this.timer) this.over();
   }
 
-  /** From now on it is quiet: the person asked to see what waits. */
+  /** End the wait at once: the user asked to see what was held back. */
   settle() {
     this.at = -REST_MS;
   }

@@ -64,7 +64,7 @@ export class Row extends Face {
   }
 }
 
-/** The table with its heads; `sort(column)` is asked for by a press on one. */
+/** The table with its column heads; a press on one calls `sort(column)`. */
 export function table(sort) {
   const head = ([name, label]) =>
     h(
@@ -81,7 +81,7 @@ export function table(sort) {
   );
 }
 
-/** Say at its head by which column the table is sorted, and which way. */
+/** Mark the head of the column by which the table is sorted, with the direction. */
 export function marked(node, { column, down }) {
   for (const head of node.querySelectorAll("th[data-column]")) {
     const on = head.dataset.column === column;

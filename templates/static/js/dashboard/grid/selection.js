@@ -1,4 +1,4 @@
-// The selected apps, and the bar that says what can be done with all of them.
+// The selected apps, and the bar of actions on all of them.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
@@ -7,7 +7,7 @@ export class Selection {
   slugs = new Set();
   anchor = "";
 
-  /** `acts`: [{label, icon, act(slugs), key}] of the bar; `changed()` when a tick moved. */
+  /** `acts`: [{label, icon, act(slugs), key}] of the bar; `changed()` when ticks changed. */
   constructor({ acts, changed }) {
     this.changed = changed;
     this.count = h("span", { class: "strong", role: "status" });
@@ -35,7 +35,7 @@ export class Selection {
     return this.slugs.has(slug);
   }
 
-  /** Tick or untick one; `range`: those between it and the last one too. */
+  /** Toggle an app; a `range` of several slugs is added to the selection instead. */
   pick(slug, range) {
     if (range.length > 1) for (const one of range) this.slugs.add(one);
     else if (!this.slugs.delete(slug)) this.slugs.add(slug);
@@ -49,7 +49,7 @@ export class Selection {
     this.show();
   }
 
-  /** Forget what is not on the page any more. */
+  /** Deselect apps that are not in `known`. */
   keep(known) {
     const before = this.size;
     for (const slug of this.slugs) if (!known.has(slug)) this.slugs.delete(slug);

@@ -1,4 +1,4 @@
-// Start, stop and restart: when they are possible, how they are asked for, and what came of it.
+// Start, stop and restart: when they are possible, how they are requested, and their result.
 
 import { post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
@@ -13,20 +13,20 @@ export const ACTIONS = {
 };
 const RESTING = new Set(["stopped", "failed"]);
 
-/** Why an action makes no sense now, as a sentence; "" when it does. */
+/** The reason why an action is not possible, as a sentence; "" when it is. */
 export function unable(action, { slug, source, service }) {
   if (!service)
     return source === "declared"
       ? `No start command in apps/${slug}.yaml.`
       : "It has no file yet. Claim it first.";
   const running = !RESTING.has(service.status);
-  if (service.status === "backoff") return ""; // it waits: to be started now, or not at all
+  if (service.status === "backoff") return ""; // it waits to be restarted: all actions are possible
   if (service.status === "stopping") return "It is stopping.";
   if (action === "start") return running ? "It is running already." : "";
   return running ? "" : "It is not running.";
 }
 
-/** What one press on a tile does: an action, "claim" for what has no file, or null. */
+/** The action of a tile's button, "claim" for an app that has no file, or null. */
 export function usual({ service, state, unexpected, source }) {
   if (source === "discovered") return "claim";
   if (!service || service.status === "stopping") return null;
@@ -37,13 +37,13 @@ export function usual({ service, state, unexpected, source }) {
 export class Services {
   busy = new Map();
 
-  /** `changed(app)` takes the app of an answer, if there is one; `failed(app, log, why)` shows why. */
+  /** `changed(app)` gets the app of an answer, if it has one; `failed(app, log, why)` shows why. */
   constructor({ changed, failed }) {
     this.changed = changed;
     this.failed = failed;
   }
 
-  /** Only the stop of an app that should always run is worth a question. */
+  /** Run an action; only the stop of an app that should always run asks for confirmation. */
   ask(action, app) {
     const why = this.busy.has(app.slug) ? "Wait for the last action." : unable(action, app);
     if (why) toast(`${app.name}: ${why}`);
@@ -51,7 +51,7 @@ export class Services {
     else this.act(action, app);
   }
 
-  /** Stop them by `act`; after a question where one of them should always run. */
+  /** Call `act` to stop the apps; ask first if one of them should always run. */
   stop(apps, act) {
     const always = apps.filter(({ expected }) => expected === "always").map(({ name }) => name);
     if (!always.length) {
@@ -85,7 +85,7 @@ export class Services {
     );
   }
 
-  /** Resolves to "" or to why it did not work. `quiet`: the caller says it. */
+  /** Run an action. Resolves to "" or to why it failed. `quiet`: the caller shows the reason. */
   async act(action, app, { quiet = false } = {}) {
     this.busy.set(app.slug, action);
     this.changed();

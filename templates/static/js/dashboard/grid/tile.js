@@ -1,5 +1,5 @@
-// One app as a tile: picture, name, address, state, the last day. Each part is redrawn only
-// when what it shows has changed, so that focus, selection and menus stay.
+// One app as a tile: picture, name, address, state, the last day. Each part is redrawn only when
+// its data has changed, so that focus, selection and menus stay.
 
 import { bar24, sparkline } from "../../kit/bars.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
@@ -12,11 +12,11 @@ import { ACTIONS } from "./services.js";
 const OFFERED = { ...ACTIONS, claim: { label: "Claim", icon: "plus" } };
 const RUNS = new Set(["up", "degraded", "down"]);
 
-/** What both looks of an app do: keep what was drawn, offer the action, the menu, the tick. */
+/** What tile and row have in common: the cache of drawn parts, the action, the menu, the tick. */
 export class Face {
   app = null;
   drawn = new Map();
-  // Each look makes its own.
+  // Each subclass makes its own.
   /** @type {HTMLElement} */
   node;
   /** @type {HTMLElement} */
@@ -74,7 +74,7 @@ export class Face {
     else this.hands.act(this.app.action ?? this.app.busy, this.slug);
   }
 
-  /** The same button whatever it says, so that it keeps the focus. */
+  /** Relabel the same button for every action, so that it keeps the focus. */
   action({ name, action, busy }) {
     const { label, icon: shape, doing } = OFFERED[busy || action] ?? {};
     this.act.hidden = !label;
@@ -88,7 +88,7 @@ export class Face {
     fill(this.act, icon(shape), short ? null : busy ? `${doing}…` : label);
   }
 
-  /** Only the app one is at takes part in the order of Tab; arrows lead to the others. */
+  /** Only the current app is in the tab order; arrow keys lead to the others. */
   current(on) {
     for (const node of [this.over, this.pick, this.act, this.more, this.address])
       if (node) node.tabIndex = on ? 0 : -1;
@@ -149,7 +149,7 @@ export class Tile extends Face {
     if (this.near) this.sign();
   }
 
-  /** Near the eye: from now on the last day is drawn too. */
+  /** The tile came near the viewport: draw the last day too. */
   seen() {
     this.near = true;
     this.sign();
@@ -161,7 +161,7 @@ export class Tile extends Face {
   }
 }
 
-/** The last checks; those of an app that starts or is stopped tell nothing, and are gaps. */
+/** The sparkline of the last checks; those of an app that starts or is stopped are gaps. */
 function trace(recent) {
   const kinds = recent.map(found);
   const places = (kind) => [...kinds.keys()].filter((n) => kinds[n] === kind);
@@ -170,12 +170,12 @@ function trace(recent) {
   return known > 1 && sparkline(values, { failures: places("failed"), poor: places("poor") });
 }
 
-/** What a check found: "good", "poor" for a bad answer, "failed" for none, "" if it says nothing. */
+/** The kind of a check: "good", "poor" for a bad answer, "failed" for none, "" if meaningless. */
 function found({ ok, ms, state }) {
   if (ok) return "good";
   if (!RUNS.has(state)) return "";
   return state === "degraded" || (state === "up" && ms !== null) ? "poor" : "failed";
 }
 
-/** Latency of the last probe, "" when there is none to speak of. */
+/** The latency of the last probe; "" unless the app is up and the probe succeeded. */
 export const quick = ({ state, last }) => (state === "up" && last?.ok ? latency(last.ms) : "");

@@ -1,12 +1,12 @@
-// Where the browser has no shared worker: a hub in the page. It rests while the page is hidden, and
-// takes one of four places, so that connections are left for everything else.
+// A hub in the page, for browsers without shared workers. It pauses while the page is hidden, and
+// takes one of four places, so that connections are left for other requests.
 
 import { Hub } from "./hub.js";
 
 const PLACES = ["svc-stream-1", "svc-stream-2", "svc-stream-3", "svc-stream-4"];
 
 /**
- * A port like that of the worker; it is connected once there is a place, until the signal.
+ * A port like that of the worker; it is connected once a place is free, until the signal aborts.
  * @param {AbortSignal} signal
  */
 export function alone(signal) {
@@ -16,7 +16,7 @@ export function alone(signal) {
 }
 
 /**
- * The first of them that gets free.
+ * Wait for the first place that becomes free, and hold it until the signal aborts.
  * @param {AbortSignal} signal
  * @returns {Promise<void>}
  */
@@ -26,7 +26,7 @@ function place(signal) {
   signal.addEventListener("abort", () => waiting.abort());
   return new Promise((done) => {
     const take = () => {
-      if (waiting.signal.aborted) return undefined; // there was another, or the page left
+      if (waiting.signal.aborted) return undefined; // another place came first, or the page left
       waiting.abort();
       done();
       return new Promise((free) => signal.addEventListener("abort", free));

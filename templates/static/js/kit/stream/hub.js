@@ -1,16 +1,15 @@
-// One connection for every stream that pages follow, whatever their number: a browser gives one
-// server six connections for all its windows. A page is a message port; it asks with
-// {follow, url, after, since}, {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and
-// {lost}.
-// This file is the shared worker of all pages of an origin; it imports nothing, so that its address
-// with the version names all of it.
+// One connection for all streams that pages follow: a browser allows six connections to a server
+// for all its windows together. A page is a message port; it sends {follow, url, after, since},
+// {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
+// This file is the shared worker of all pages of an origin; it imports nothing, so that its URL
+// with the version identifies all of its code.
 
-const REST = 50; // ms: pages that open or close together change the connection once
+const REST = 50; // ms: changes by pages that open or close together make one new connection
 const SOON = 500;
-const LATE = 2000; // ms between two tries: who looks at a page sees soon that it is back
-const SILENCE = 60_000; // the service says something every 25 s; less is a connection that died
-const REFUSED = 10_000; // ms until a stream that was refused is asked for again
-const LONGEST = 12_000; // characters of the address; the service takes 16,384
+const LATE = 2000; // ms between two tries at most, so that a page soon sees the service back
+const SILENCE = 60_000; // the service sends something every 25 s; a silent connection is dead
+const REFUSED = 10_000; // ms until a refused stream is requested again
+const LONGEST = 12_000; // characters of the URL; the service accepts 16,384
 
 /** @typedef {{port: MessagePort, follows: Map<number, Follow>}} Page */
 /** @typedef {{page: Page, n: number, stream: Stream, open: boolean}} Follow */
@@ -49,7 +48,7 @@ export class Hub {
     if (follow) this.follow(page, follow, url, after, since);
     else if (end) this.end(page, end);
     else if (bye) this.drop(page);
-    // A page holds its lock as long as it lives, and there is no event when it dies.
+    // A page holds its lock while it lives; there is no event when it dies.
     else if (lives) navigator.locks.request(lives, () => this.drop(page));
   }
 
@@ -60,8 +59,9 @@ export class Hub {
   }
 
   /**
-   * Pages share a stream, but for one that goes on behind a place of the page's own. `since`: the
-   * last event before the page read anything. If none after it was missed, nothing is read again.
+   * Pages share a stream, except one that continues `after` an id of the page's own. `since`: the
+   * last event before the page read anything. If no event after it was missed, the page need not
+   * read again.
    * @param {Page} page
    * @param {number} n
    * @param {string} url
@@ -102,7 +102,7 @@ export class Hub {
   }
 
   /**
-   * The earliest of what is asked for.
+   * Schedule the next connection; of several calls the earliest time counts.
    * @param {number} ms
    */
   soon(ms) {
@@ -113,7 +113,7 @@ export class Hub {
     this.timer = setTimeout(() => this.connection(), ms);
   }
 
-  /** A connection for what is followed now, in place of the one before. */
+  /** Replace the connection with one for the streams followed now. */
   async connection() {
     this.timer = 0;
     this.abort?.abort();
@@ -124,7 +124,7 @@ export class Hub {
     this.abort = abort;
     let failed = false;
     await this.read(fitting([...this.streams.values()]), abort).catch(() => (failed = true));
-    if (this.abort !== abort) return; // another took its place
+    if (this.abort !== abort) return; // replaced by another
     this.abort = null;
     for (const stream of this.streams.values()) {
       stream.live = false;
@@ -196,7 +196,7 @@ export class Hub {
     if (stream.refused) this.soon(REFUSED);
     for (const one of stream.follows) {
       this.tell(one.page);
-      // What is being written is sent again at each start; otherwise it matters only after a loss.
+      // A page's own stream sends unfinished text again at each start; others matter after a loss.
       if (stream.live && (stream.own || !one.open)) this.open(one);
     }
   }
@@ -229,7 +229,7 @@ function asked({ url, last }) {
 }
 
 /**
- * As many as an address holds: those of many pages first, then the latest.
+ * As many streams as fit into a URL: shared ones first, then the most recent.
  * @param {Stream[]} streams
  */
 function fitting(streams) {
@@ -254,7 +254,7 @@ function fields(text) {
 if ("onconnect" in globalThis) {
   const hub = new Hub();
   const name = `svc-worker-${Math.random()}`;
-  // Held as long as this worker lives: pages are not told when it dies, so they ask for the same.
+  // Held while this worker lives: pages wait for the same lock, to notice when the worker dies.
   /** @type {Promise<void>} */
   const held = new Promise((done) => {
     navigator.locks?.request(name, () => {

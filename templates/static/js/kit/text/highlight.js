@@ -1,5 +1,5 @@
-// Quiet highlighting of a block of code on a page. A language that is not known, and text that is
-// very long, stay as they are.
+// Restrained highlighting of a block of code. Text in an unknown language, and very long text, stay
+// plain.
 
 import { h } from "../dom.js";
 import { languageOf } from "./languages.js";
@@ -10,7 +10,7 @@ const MOST = 60_000; // characters
 const CHANGES = { "+": "add", "-": "del", "@": "at" };
 
 /**
- * highlight("x = 1", "python" or "a.py") → nodes and texts.
+ * highlight("x = 1", "python" or "a.py") → nodes and strings.
  * @param {string} text
  * @param {string} [name]
  * @returns {(Node | string)[]}

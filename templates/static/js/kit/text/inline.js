@@ -1,11 +1,11 @@
-// The inside of a Markdown line as DOM nodes. Text stays text: no HTML, http(s) and mailto links
-// only, pictures as links. Every pattern is bounded, so that hostile text costs little.
+// The inline syntax of Markdown as DOM nodes. Text stays text: no HTML, only http(s) and mailto
+// links, images as links. Every pattern is bounded, so that hostile text costs little.
 
 import { h } from "../dom.js";
 
 const DEPTH = 6;
 const ADDRESS = String.raw`(?:https?:\/\/|mailto:)[^\s<>"]{1,2000}`;
-/** Those that models write; others stay as they are. @type {Record<string, string>} */
+/** The entities that models write; others stay text. @type {Record<string, string>} */
 const ENTITIES = {
   amp: "&",
   lt: "<",
@@ -43,7 +43,7 @@ const INLINE = new RegExp(PIECES.map(([name, text]) => `(?<${name}>${text})`).jo
 /** @typedef {{breaks?: boolean, resolve?: Resolve}} Options */
 
 /**
- * inline("a **b**", {breaks}) → nodes; with `breaks` a new line is one, else a space.
+ * inline("a **b**", {breaks}) → nodes; with `breaks` a new line is a line break, else a space.
  * @param {string} text
  * @param {Options} [options]
  * @param {number} [depth]
@@ -99,7 +99,7 @@ function piece({ 0: all, groups = {} }, options, depth) {
 }
 
 /**
- * "amp" → "&", "#65" → "A"; what is no character becomes U+FFFD.
+ * "amp" → "&", "#65" → "A"; an invalid code becomes U+FFFD.
  * @param {string} name
  */
 function character(name) {
@@ -114,7 +114,7 @@ const unpadded = (text) =>
   (/^ .*\S.* $/s.test(text) ? text.slice(1, -1) : text).replaceAll("\n", " ");
 
 /**
- * What is not a web address is shown as it was written; a link within the page is none.
+ * A link; if `href` is neither a web address nor resolved by `options`, the text as written.
  * @param {string} href
  * @param {string} label
  * @param {string} all
@@ -133,7 +133,7 @@ const anchor = (href, words) =>
   h("a", { class: "link", href, rel: "noreferrer noopener", target: "_blank" }, words);
 
 /**
- * A full stop or a bracket after an address belongs to the sentence.
+ * Split trailing punctuation off a URL: it belongs to the sentence.
  * @param {string} address
  */
 function trimmed(address) {

@@ -1,5 +1,5 @@
-// The one table of languages: their words, comments, strings and keys, by the name of a file or of a
-// code block. tokens.js reads it.
+// The table of languages for tokens.js: their words, comments, strings and keys, by the extension
+// of a file or the name of a code block.
 
 /** @typedef {[from: string, to: string, lines?: boolean]} Quotes */
 /**
@@ -197,7 +197,7 @@ for (const [language, names] of NAMES)
   for (const name of names.split(" ")) LANGUAGES.set(name, language);
 
 /**
- * What is known of a language by the path of a file or its own name, null for plain text.
+ * The language of a file's path, or of a name; null for plain text.
  * @param {string | null} [name]
  */
 export function languageOf(name) {

@@ -1,11 +1,11 @@
-// The words, strings, comments and numbers of a text, line by line; no page, so that a worker can
-// ask too. What is not known stays plain.
+// The words, strings, comments and numbers of a text, line by line, without the DOM, so that a
+// worker can use it. Anything unknown stays plain.
 
 /** The class of each kind of token, by its number. */
 export const CLASSES = ["", "k", "q", "c", "num"];
 
 const [WORD, STRING, COMMENT, NUMBER] = [1, 2, 3, 4];
-const LONGEST = 2000; // characters of a line that is looked into
+const LONGEST = 2000; // characters of a line that are examined
 const NUMERAL = /0[xXbBoO][\da-fA-F_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?\w*/y;
 const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
 
@@ -13,8 +13,8 @@ const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
 /** @typedef {{from: string, to: string | null, kind: number, lines?: boolean, escapes?: boolean}} Open */
 
 /**
- * tokenised(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. What a
- * line leaves open (a comment, a long string) goes on in the next.
+ * tokenised(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. A token
+ * that a line leaves open (a comment, a long string) continues in the next.
  * @param {string} text
  * @param {Language | null} language
  */
@@ -62,7 +62,7 @@ function tokenise(line, language, within, tokens) {
 }
 
 /**
- * Where a key, a tag or a property that begins here ends, 0 when none does.
+ * The end of a key, a tag or a property that begins at `at`; 0 when none does.
  * @param {string} line
  * @param {number} at
  * @param {Language} language
@@ -74,7 +74,7 @@ function keyed(line, at, { keys }) {
 }
 
 /**
- * A comment or string that begins here.
+ * The comment or string that begins at `at`; null if none.
  * @param {string} line
  * @param {number} at
  * @param {Language} language
@@ -87,14 +87,14 @@ function opened(line, at, { comments, blocks, strings, blank, apart }) {
     return { from: "", to: null, kind: COMMENT };
   for (const [from, to] of blocks)
     if (starts(from)) return { from, to, kind: COMMENT, lines: true };
-  if (apart && at && /[\p{L}\p{N}]/u.test(line[at - 1])) return null; // the sign in "don't"
+  if (apart && at && /[\p{L}\p{N}]/u.test(line[at - 1])) return null; // the apostrophe in "don't"
   for (const [from, to, lines] of strings)
     if (starts(from)) return { from, to, kind: STRING, lines, escapes: true };
   return null;
 }
 
 /**
- * Where what began ends, null when not in this line.
+ * The end of an open comment or string; null when it does not end in this line.
  * @param {string} line
  * @param {number} at
  * @param {Open} open

@@ -1,4 +1,4 @@
-// Text in the whole diff, in files that are not loaded too: `f`, a field, on and back.
+// Search in the whole diff, including files that are not loaded: the key f opens the field.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon, settle } from "../../kit/dom.js";
@@ -56,7 +56,7 @@ let at = -1;
 let query = "";
 let more = false;
 
-/** `where(what, query)` is the address of the search; by default that of the commit shown. */
+/** `where(what, query)` returns the URL of the search; by default that of the commit shown. */
 export function drawFind(where = asked) {
   address = where;
   fill(document.getElementById("find"), opener, bar);
@@ -95,7 +95,7 @@ async function ask() {
     fill(count, "…");
     try {
       const found = await get(address("search", { q: wanted }));
-      if (query !== wanted) return; // typed on meanwhile
+      if (query !== wanted) return; // a newer query was typed
       [lines, more] = [found.lines, found.truncated];
     } catch (error) {
       if (query === wanted) fill(count, error.message);

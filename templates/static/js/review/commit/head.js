@@ -8,7 +8,7 @@ import { onOther, state } from "../state.js";
 import { statusOf } from "../statuses.js";
 
 const node = (id) => document.getElementById(id);
-const LONG = 600; // characters of a message that stand unfolded
+const LONG = 600; // characters of a message that is shown unfolded
 const BRANCH = {
   moved: "the branch points elsewhere",
   missing: "there is no such branch",
@@ -22,12 +22,12 @@ const EVIDENCE = {
   "patch-id": "by its patch",
   number: "by its number",
 };
-const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: for machines
-const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // of lines that are meant as lines
+const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: not meant for readers
+const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // marks a paragraph whose line breaks matter
 let said = "";
-let told = null; // the message that is drawn: somebody may have marked a part of it
+let told = null; // the message as drawn: not redrawn without need, since part of it may be selected
 
-/** Until the next one is known, its hash is its name. */
+/** Until the next commit is read, show its hash as its name. */
 onOther(() => {
   said = "";
   told = null;
@@ -37,7 +37,7 @@ onOther(() => {
   for (const id of ["status", "facts", "message"]) fill(node(id));
 });
 
-/** Draw what is known; nothing is touched that says the same as before. */
+/** Draw the head; parts whose content has not changed are not touched. */
 export function tellHead() {
   const { commit } = state;
   const { files: _files, review: _review, progress: _progress, ...shown } = commit;
@@ -111,7 +111,7 @@ function named({ name, status: word, discovered }) {
   );
 }
 
-/** Paragraphs; lines of a list, a quote or indented ones stay as they are, others flow. */
+/** The message as paragraphs; line breaks are kept in lists, quotes and indented lines only. */
 function message(body) {
   const text = (body ?? "").trim();
   const parts = text.split(/\n{2,}/);

@@ -1,4 +1,4 @@
-// The keys of a commit's page, those of threads aside.
+// The keys of a commit's page, except those of threads.
 
 import { key } from "../../kit/keys.js";
 import { action } from "../../kit/palette.js";
@@ -15,7 +15,7 @@ import { focusFilter } from "../tree.js";
 const DIFF = { group: "Diff" };
 const COMMITS = { group: "Commits and files" };
 
-/** Where j, k, n and p begin when no line is chosen. */
+/** The row where j, k, n and p begin when no line is chosen. */
 function start() {
   const view = current();
   return firstRow(view ? [view] : []) ?? view?.element.querySelector("tr.ln") ?? null;
@@ -45,7 +45,7 @@ function say() {
   else if (view) comment({ path: view.path, side: null, start: null, end: null });
 }
 
-/** `ticked(view)` in place of what a review does with a file. */
+/** Register the keys. `ticked(view)`: the action of v in place of the viewed mark. */
 export function listKeys(ticked = null) {
   key(["J", "Alt+ArrowDown"], "Commit below", () => move(1), COMMITS);
   key(["K", "Alt+ArrowUp"], "Commit above", () => move(-1), COMMITS);

@@ -1,4 +1,4 @@
-// Viewed marks: set at once, put back when the service refuses, undone by a toast.
+// Viewed marks: shown immediately, reverted when the service refuses, undone from a toast.
 
 import { put } from "../../kit/api.js";
 import { meter } from "../../kit/bars.js";
@@ -33,7 +33,7 @@ function note(file, viewed) {
 
 let writes = { running: 0, done: 0 };
 
-/** Changes whenever marks were written; NaN, which equals nothing, while they are. */
+/** A number that changes with every write of marks; NaN, which equals nothing, during a write. */
 export const turn = () => (writes.running ? NaN : writes.done);
 
 onOther(() => {
@@ -42,8 +42,8 @@ onOther(() => {
 });
 
 /**
- * Mark files, or take the marks off. They are those of the commit that was shown `when` it was asked
- * for, also once another one is.
+ * Mark files as viewed, or remove the marks. The files are those of the commit shown at the time of
+ * the call, even if another commit is shown before the request ends.
  */
 export function setViewed(files, viewed) {
   return mark(files, viewed, { address: at("viewed"), life: state.life });
@@ -54,7 +54,7 @@ async function mark(files, viewed, when, { undo = true } = {}) {
   const counted = writes;
   const before = files.map((file) => [file, file.viewed, file.changed_since_viewed]);
   const differs = (file) => file.viewed !== viewed || file.changed_since_viewed;
-  const changed = undo ? files.filter(differs) : files; // to undo is to undo all that was sent
+  const changed = undo ? files.filter(differs) : files; // an undo resends all that was sent
   if (!life.aborted) {
     for (const file of changed) {
       note(file, viewed);
@@ -93,7 +93,7 @@ async function mark(files, viewed, when, { undo = true } = {}) {
   });
 }
 
-/** Mark the file and go to the next one that is not viewed, or stay. */
+/** Toggle the mark of a file; after marking, go to the next unviewed file unless `stay`. */
 export async function viewedKey(view, { stay }) {
   if (!view) return;
   const wanted = !view.file.viewed;

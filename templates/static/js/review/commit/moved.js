@@ -1,11 +1,11 @@
-// A commit that is not in the range any more: where it went, and how to get there.
+// A commit that is no longer in the range: its successor, and a link to it.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { at, onOther, pageAt, state, worktree } from "../state.js";
 import { pageOf, route } from "../route.js";
 
-/** Where the service, or else the reader's own eyes, would look: {repo, sha, short, title}. */
+/** The successor that the service names, else one alike: {repo, sha, short, title}; or null. */
 async function heir() {
   const answer = await fetch(at(), { headers: { Accept: "application/json" } });
   const { moved_to: told } = await answer.json();
@@ -15,7 +15,7 @@ async function heir() {
   return found ? { repo: state.repo, ...found } : null;
 }
 
-/** The same author's commit of the same second, or the only one with the same subject. */
+/** The only commit of the same author and second, else the only one with the same subject. */
 function alike(commits) {
   const { commit } = state;
   if (!commit) return null;
@@ -26,7 +26,7 @@ function alike(commits) {
   return [written, named].find(({ length }) => length === 1)?.[0] ?? null;
 }
 
-/** Say so above the commit; what is drawn and typed stays. */
+/** Show a notice above the commit; what is drawn and typed stays. */
 export async function tellMoved(error) {
   const { life } = state;
   const place = document.getElementById("notices");
@@ -53,7 +53,7 @@ export async function tellMoved(error) {
   if (!state.commit) document.getElementById("title").textContent = "This commit is not here";
 }
 
-/** Anything else that kept the commit from being read. */
+/** Show any other error of reading the commit, with a button to try again. */
 export function tellTrouble(error, again) {
   const retry = button("Try again", { onclick: again });
   const banner = h(

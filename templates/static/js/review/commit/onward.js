@@ -1,4 +1,4 @@
-// Below the files of a commit, once all are viewed: where reading goes on.
+// Below the files of a commit, once all are viewed: a link to the next commit to read.
 
 import { fill, h } from "../../kit/dom.js";
 import { neighbour, onProject } from "../rail.js";
@@ -9,7 +9,7 @@ import { onMarks } from "./marks.js";
 const node = h("div", { class: "onward line wrap", hidden: true });
 let said = "";
 
-/** The key that leads there, as the commits stand in the rail. */
+/** The key that leads to that commit, by its position in the rail; undefined if none does. */
 const keyTo = ({ sha }) => ["K", "J"].find((_, n) => neighbour(n ? 1 : -1)?.sha === sha);
 
 function tell() {
@@ -18,7 +18,7 @@ function tell() {
   node.hidden = progress.viewed < progress.files || !progress.files;
   const letter = next && keyTo(next);
   const now = JSON.stringify([next, letter]);
-  if (now === said) return; // a press on the link would be lost with it
+  if (now === said) return; // redrawing would lose a press on the link
   said = now;
   fill(
     node,

@@ -27,7 +27,7 @@ export function tellStepper() {
   label(files, state.commit ? `Files ${viewed}/${all}` : "Files");
 }
 
-/** To the commit below (1) or above (-1) in the rail. */
+/** Go to the commit below (1) or above (-1) in the rail. */
 export async function move(by) {
   await listed;
   const found = neighbour(by);

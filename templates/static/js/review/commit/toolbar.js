@@ -1,4 +1,4 @@
-// How the changes are shown: one or two columns, white space, wrapping, folding; a file's own menu.
+// The settings of the diff: one or two columns, white space, wrapping, folding; and a file's menu.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { inEditor } from "../../kit/editor.js";
@@ -82,7 +82,7 @@ function foldAll(folded) {
   if (!folded) for (const view of all()) if (view.near) view.draw();
 }
 
-/** The menu of one file's header, with more choices of its page. */
+/** The menu of one file's header; `more` adds items of the page. */
 export function fileMenu(view, more = () => []) {
   menu(view.more, () => {
     const nothing = !view.sheet && { disabled: true, why: "No lines are shown" };

@@ -1,5 +1,5 @@
-// Which two versions of the commit are shown: the picker below the toolbar, and what became of the
-// version of the reader's last look, which opens first.
+// The comparison of two versions of a commit: the picker below the toolbar, and the changes since
+// the reader's last look, which are shown first.
 
 import { get } from "../../kit/api.js";
 import { fill, h } from "../../kit/dom.js";
@@ -8,12 +8,12 @@ import { time } from "../../kit/words.js";
 import { sayNothing } from "../diff/view.js";
 import { asked, at, onOther, state } from "../state.js";
 
-const PARENT = "PARENT"; // what a version was made on
+const PARENT = "PARENT"; // the parent on which a version was made
 const bar = document.getElementById("compared");
-let known; // a promise of the API's record
-let said; // what the note says, as text
+let known; // a promise of the API's record of versions
+let said; // the content of the note, as text
 
-/** Ask for the versions once, and follow the address; without one, the last look. */
+/** Read the versions once, and show those that the URL names, by default since the last look. */
 export async function chooseVersions() {
   if (known) return;
   const { life } = state;
@@ -37,7 +37,7 @@ onOther(() => {
   said = null;
 });
 
-/** Put the files of the comparison in place of the commit's own. */
+/** Replace the files of the commit by those of the comparison. */
 export async function showCompared(commit, contents) {
   const { life } = state;
   try {
@@ -106,7 +106,7 @@ function leave(query) {
 const link = (words, query) =>
   h("a", { class: "link", href: `?${new URLSearchParams(query)}` }, words);
 
-/** What there is beside the whole commit, which is shown. */
+/** Offer the comparison with the last look while the whole commit is shown. */
 function offer(since) {
   if (!since) return;
   const words = since.changed
@@ -115,7 +115,7 @@ function offer(since) {
   fill(note, words);
 }
 
-/** Once: what is read again with each comment stays where somebody may be about to click. */
+/** Draw the note only if it changed: it is read again with each comment, and has links to click. */
 function say({ from, to, rebased, message }) {
   const { compare } = state;
   known.then(({ since }) => {

@@ -1,4 +1,4 @@
-// From one commit to another in the frame that stays: what is kept of the one that is left.
+// Navigation from one commit to another within the frame: what is remembered of the one left.
 
 import { saveDrafts } from "../../kit/drafts.js";
 import { commitAt } from "../address.js";
@@ -7,11 +7,11 @@ import { turnTo } from "../state.js";
 
 const scroller = document.getElementById("main");
 const stepper = document.getElementById("stepper");
-const left = new Map(); // key of an entry of the history → what stood at the top then
+const left = new Map(); // key of a history entry → the reading place at the time
 
 /**
- * Show the commit that the address names, from its top, until `life` ends. Returns where it was read
- * by who comes `back` to it, else null.
+ * Show the commit of the URL, from its top, until `life` aborts. When the user comes `back`, return
+ * the place where they were reading; else null.
  */
 export function enter(life, back) {
   const read = (back && left.get(window.navigation.currentEntry.key)) || null;
@@ -20,7 +20,7 @@ export function enter(life, back) {
   const commit = commitAt(new URL(location.href));
   if (turnTo({ ...commit, hash: read ? "" : commit.hash }, life)) {
     scroller.scrollTop = 0;
-    if (inside) scroller.focus({ preventScroll: true }); // for the keys that scroll
+    if (inside) scroller.focus({ preventScroll: true }); // so that scroll keys work
   }
   life.addEventListener("abort", leave);
   return read;

@@ -1,5 +1,5 @@
-// One changed file on the page: its header, what is said of it, its diff. See view.js for what
-// others may do with it.
+// One changed file on the page: its header, its notes, its diff. See view.js for what other modules
+// may do with it.
 
 import { get } from "../../kit/api.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
@@ -11,9 +11,9 @@ import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.j
 import { Sheet } from "./sheet.js";
 
 const LINE = 20; // px
-const AROUND = 8; // lines shown around changes, about
+const AROUND = 8; // context lines of a file, estimated
 
-/** A path that is rather broken behind a folder than in a name. */
+/** A path with line-break opportunities after each folder. */
 const broken = (path) =>
   path.split(/(?<=\/)/).flatMap((part, n) => (n ? [h("wbr"), part] : [part]));
 
@@ -21,8 +21,8 @@ export class FileView {
   sheet = null;
   forced = false;
   drawing = null;
-  near = false; // whether it is in sight or soon will be
-  gone = false; // out of the page for good
+  near = false; // whether it is in or near the viewport
+  gone = false; // removed from the page
 
   /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
   constructor(file, page) {
@@ -113,7 +113,7 @@ export class FileView {
     return head;
   }
 
-  /** Where the box is for the commit. */
+  /** The button for the viewed mark, on the page where the box ticks the file for a commit. */
   seenButton() {
     return button("", {
       kind: "ghost s only",
@@ -134,7 +134,7 @@ export class FileView {
     });
   }
 
-  /** What may change while the file stays: counts, open threads, marks. */
+  /** Draw what may change while the file stays the same: counts, open threads, marks. */
   say() {
     const { additions, deletions, viewed, changed_since_viewed: stale, generated } = this.file;
     const ticked = tick.of(this.file);
@@ -170,7 +170,7 @@ export class FileView {
     this.folder.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"} ${name}`);
   }
 
-  /** Room for what is not drawn yet, so that little moves when it is. */
+  /** Reserve the estimated height of the undrawn body, so that little moves when it is drawn. */
   guess() {
     const { additions, deletions } = this.file;
     const lines = held(this.file)
@@ -182,7 +182,7 @@ export class FileView {
 
   // -- body ------------------------------------------------------------------------------------
 
-  /** Fetch what is missing and draw; again when the look changed. Resolves when it stands. */
+  /** Fetch missing contents and draw; `again` after a change of the look. Resolves when drawn. */
   draw({ again = false } = {}) {
     if (again) this.drawing = null;
     if (this.folded && !this.forced && !again) return Promise.resolve();
@@ -221,7 +221,7 @@ export class FileView {
     if (!file.truncated) return;
     const found = await get(this.page.address("file", { path: file.path }));
     if (this.gone) return;
-    const { viewed, changed_since_viewed } = this.file; // may have changed since
+    const { viewed, changed_since_viewed } = this.file; // may have changed during the request
     Object.assign(file, found, { viewed, changed_since_viewed });
     this.say();
     this.page.counted(this);
@@ -237,14 +237,14 @@ export class FileView {
     );
   }
 
-  /** Draw it although it is large, generated or viewed. */
+  /** Draw the file even if it is large, generated or viewed. */
   force() {
     this.forced = true;
     this.fold(false);
     return this.sheet ? this.drawing : this.draw({ again: true });
   }
 
-  /** It leaves the page, and what is still to come for it is dropped. */
+  /** Remove the file from the page; pending answers for it are dropped. */
   end() {
     this.gone = true;
     this.element.remove();

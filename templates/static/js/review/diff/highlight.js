@@ -1,8 +1,8 @@
 // The highlighter of diffs, a worker.
 //
-// {open, path, oldPath, old, fresh} makes a file known, {ask, of, lines} asks for lines (old ones
-// as negative numbers) and is answered {ask, tokens: [[start, end, kind, …], …]}; {forget: true} ends
-// what is known of files.
+// {open, path, oldPath, old, fresh} registers a file; {ask, of, lines} requests lines (old ones as
+// negative numbers) and is answered {ask, tokens: [[start, end, kind, …], …]}; {forget: true} drops
+// all files.
 
 import { languageOf } from "../../kit/text/languages.js";
 import { tokenised } from "../../kit/text/tokens.js";

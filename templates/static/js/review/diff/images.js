@@ -1,5 +1,5 @@
-// A changed image: before and after side by side, one uncovered over the other, or one through the
-// other. An image that came or went stands alone.
+// A changed image: before and after side by side, with a swipe, or as an onion skin. An added or
+// deleted image is shown alone.
 
 import { fill, h, visible } from "../../kit/dom.js";
 import { asked } from "../state.js";
@@ -9,13 +9,13 @@ const NAME = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
 const WAYS = { side: "Side by side", swipe: "Swipe", onion: "Onion skin" };
 const SAID = { swipe: "Where the new image begins", onion: "How much of the new image shows" };
 const HIGH = 560; // px of the taller image at most
-const LEAST = 160; // px of the wider image: an icon is enlarged to be compared
+const LEAST = 160; // px of the wider image at least: icons are enlarged for comparison
 
-/** Whether the file is one to look at rather than to read. */
+/** Whether the file is shown as an image. */
 export const pictured = ({ path, old_oid: old, new_oid: fresh, binary }) =>
   NAME.test(path) && (binary || old !== fresh);
 
-/** Before and after, as far as there are both. */
+/** The images before and after, whichever exist. */
 export function images({ path, old_oid: old, new_oid: fresh }) {
   const stage = h("div", { class: "compared" });
   const one = (words, side) => figure(path, words, side, () => measure(stage));
@@ -44,7 +44,7 @@ function figure(path, words, side, loaded) {
   return h("figure", { class: `image ${side.toLowerCase()}` }, img, caption);
 }
 
-/** One scale for both, so that what lies over the other lies where it belongs. */
+/** Give both images one scale, so that they match when one lies over the other. */
 function measure(stage) {
   const shown = [...stage.querySelectorAll("img")];
   const wide = Math.max(...shown.map(({ naturalWidth }) => naturalWidth), 1);
@@ -55,7 +55,7 @@ function measure(stage) {
   stage.style.setProperty("--wide", `${Math.round(Math.max(wide * fits, LEAST))}px`);
 }
 
-/** The choice of the way, and for two of the three how far; it moves by arrow keys or by drag. */
+/** The choice of the way to compare, with a slider for two of the three. */
 function comparison(stage, path) {
   const far = h("input", { type: "range", class: "far", min: "0", max: "100", value: "50" });
   const moved = () => stage.style.setProperty("--far", Number(far.value) / 100);
@@ -78,7 +78,7 @@ function comparison(stage, path) {
   return h("div", { class: "line wrap" }, group, far);
 }
 
-/** Over the images the pointer does what the slider does. */
+/** Let a drag over the images move the slider. */
 function drag(stage, far) {
   const move = ({ clientX, buttons }) => {
     if (!buttons || far.hidden) return;

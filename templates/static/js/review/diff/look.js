@@ -14,8 +14,8 @@ function remembered() {
 }
 
 /**
- * split: two columns; wrap: long lines; spaces: blanks as signs; quiet: white space hidden; images:
- * how they are compared.
+ * split: two columns; wrap: wrap long lines; spaces: show blanks as signs; quiet: hide changes of
+ * white space; images: how images are compared.
  */
 export const look = remembered();
 

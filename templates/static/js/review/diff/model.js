@@ -1,12 +1,12 @@
-// A changed file as rows to draw, made from the `edits` the API gives. Nothing here compares texts
-// line by line: which lines belong together is the service's word.
+// A changed file as rows to draw, made from the `edits` of the API. Nothing here diffs the texts:
+// the service decides which lines belong together.
 
 export const CONTEXT = 3; // lines shown around a change
-export const STEP = 20; // lines that one press opens
-const NAMED = /^[\p{L}_$]/u; // a line that says which function or section follows, as git sees it
-const FAR = 500; // lines looked through for it
+export const STEP = 20; // lines that one press unfolds
+const NAMED = /^[\p{L}_$]/u; // a heading line of a function or section, by git's rule
+const FAR = 500; // lines searched for it
 
-/** The lines of a side; a last newline ends a line and does not begin another. */
+/** The lines of a side; a final newline ends the last line and does not begin another. */
 export function linesOf(text) {
   if (!text) return [];
   const lines = text.split("\n");
@@ -14,14 +14,15 @@ export function linesOf(text) {
   return lines;
 }
 
-/** Whether a text misses the newline at its end. */
+/** Whether a text lacks the newline at its end. */
 export const unended = (text) => Boolean(text) && !text.endsWith("\n");
 
 const blank = (line) => line.replace(/\s+/g, "");
 
 /**
- * The edits without those that change white space alone: lines at the same place of an edit that
- * are equal without it count as equal. For showing only; threads are never placed by it.
+ * The edits without changes of white space alone: lines at the same offset from the start or the
+ * end of an edit that are equal without white space count as equal. For display only; threads are
+ * not placed by it.
  */
 export function withoutBlanks(edits, old, fresh) {
   return edits.flatMap(([oldStart, oldCount, newStart, newCount]) => {
@@ -40,7 +41,7 @@ export function withoutBlanks(edits, old, fresh) {
   });
 }
 
-/** An edit of as many old as new lines, without the pairs that are equal. */
+/** An edit with equally many old and new lines, without the pairs that are equal. */
 function pieces(old, fresh, count, same) {
   const found = [];
   for (let k = 0; k < count; k += 1) {
@@ -54,7 +55,7 @@ function pieces(old, fresh, count, same) {
   return found;
 }
 
-/** Tells of a change whether the new base brought it; of a comparison alone, see `from_base`. */
+/** A predicate: whether a change came with the new base. Only for comparisons; see `from_base`. */
 export function fromBase({ edits, from_base: based = [] }) {
   const spans = based.map((n) => edits[n]);
   const within = (from, count, start, most) => from >= start && from + count <= start + most;
@@ -79,8 +80,8 @@ function* runs(edits, newLength) {
 }
 
 /**
- * What is shown at first: [{gap, parts}], the last one without parts. A gap {old, new, count} is
- * what is folded away above the parts of its hunk.
+ * The hunks shown at first: [{gap, parts}], the last one without parts. A gap {old, new, count} is
+ * the run of folded lines above the parts of its hunk.
  */
 export function hunksOf(edits, newLength) {
   const hunks = [];
@@ -114,7 +115,7 @@ function opened(hunks, gap) {
   return hunk;
 }
 
-/** `count` lines of an equal run, from its n-th on. */
+/** `count` lines of an equal run, starting at its n-th line. */
 export const slice = (run, n, count) => ({
   same: true,
   old: run.old + n,
@@ -124,7 +125,7 @@ export const slice = (run, n, count) => ({
 
 /**
  * The rows of a part: {old, new, kind, twin}; 0 where a side has no line. With `split`, old and new
- * side by side. `pairs` says which old lines of a change stand for which new ones.
+ * are side by side. `pairs`: which old line of a change corresponds to which new one.
  */
 export function* rowsOf(part, split, pairs) {
   const { old, new: fresh, oldCount, newCount } = part;
@@ -149,7 +150,7 @@ export function* rowsOf(part, split, pairs) {
     yield { old: 0, new: fresh + n, kind: "add", twin: { new: ofNew.get(fresh + n) } };
 }
 
-/** How many lines the parts cover on each side: what stands in "@@ −52,11 +52,14 @@". */
+/** The lines that the parts cover on each side, as in "@@ −52,11 +52,14 @@". */
 export function extent(parts) {
   const [first] = parts;
   let [old, fresh] = [0, 0];
@@ -160,7 +161,7 @@ export function extent(parts) {
   return { old: first.old, oldCount: old, new: first.new, newCount: fresh };
 }
 
-/** The function or section that line `before` of these lines stands in, "" where none is found. */
+/** The heading of the function or section that contains line `before`; "" if none is found. */
 export function section(lines, before) {
   for (let n = before - 2; n >= Math.max(0, before - FAR); n -= 1)
     if (NAMED.test(lines[n])) return lines[n].trimEnd().slice(0, 72);

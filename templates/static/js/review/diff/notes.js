@@ -1,4 +1,4 @@
-// What is said of a file beside or in place of its lines: modes, names, binaries, images, nothing.
+// The notes on a file beside or in place of its lines: modes, names, binaries, images, no changes.
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h } from "../../kit/dom.js";
@@ -12,7 +12,7 @@ const KINDS = {
   120000: "a symlink",
   [SUBMODULE]: "a submodule",
 };
-const LARGE = 2000; // changed lines beyond which a file waits to be asked for
+const LARGE = 2000; // changed lines beyond which a file is loaded only on request
 
 const STATUS = {
   added: ["A", "Added"],
@@ -24,13 +24,13 @@ const STATUS = {
   type: ["T", "Type changed"],
 };
 
-/** The letter of a file's status, spoken in full. */
+/** The letter of a file's status, labelled with the full word. */
 export function statusLetter({ status }) {
   const [letter, word] = STATUS[status] ?? ["?", status];
   return h("span", { class: `st ${letter}`, title: word, role: "img", "aria-label": word }, letter);
 }
 
-/** "+31 −24" with a bar that is as long as what it draws. */
+/** "+31 −24" with a bar that is cropped to its content. */
 export function size(additions, deletions) {
   const node = plusMinus(additions, deletions);
   const bar = node.querySelector("svg");
@@ -44,7 +44,7 @@ export function size(additions, deletions) {
 const note = (...words) => h("p", { class: "note" }, words);
 const kind = (mode) => (KINDS[mode] ? `${KINDS[mode]} (${mode})` : mode);
 
-/** Sentences above the lines. */
+/** The notes above the lines. */
 export function notesOf(file) {
   const { old_mode: oldMode, new_mode: newMode, old_path: oldPath } = file;
   const moved = oldPath && oldPath !== file.path;
@@ -64,7 +64,7 @@ export function notesOf(file) {
   return notes;
 }
 
-/** What stands in place of lines: {words | node}, null when there are lines to draw. */
+/** The note in place of lines, {node, lines?}; null when there are only lines to draw. */
 export function instead(file) {
   const { old_mode: oldMode, new_mode: newMode } = file;
   if (oldMode === SUBMODULE || newMode === SUBMODULE) return submodule(file);
@@ -89,7 +89,7 @@ function submodule({ old_oid: old, new_oid: fresh }) {
   return { node: note(words) };
 }
 
-/** "Load diff" with the count, for what is large or made by a tool; null for anything else. */
+/** "Load diff" with the count, for a large or generated file; null for any other. */
 export function held(file, load) {
   const lines = (file.additions ?? 0) + (file.deletions ?? 0);
   if (!file.generated && lines <= LARGE) return null;
@@ -102,7 +102,7 @@ export function held(file, load) {
 
 export const blanksNote = () => note("Changes of white space alone are hidden.");
 
-/** Below the lines: a side that does not end with a newline. */
+/** The note below the lines when a side does not end with a newline. */
 export function unendedNote(old, fresh) {
   if (!old && !fresh) return [];
   const sides = ["The new side does not end", "The old side does not end", "Neither side ends"];

@@ -1,11 +1,11 @@
-// Colours for code: word marks, what the highlighter says, blanks made visible. A chunk is painted
-// when it comes near; until then, and without a worker, it is plain text.
+// Colours for code: word marks, the tokens of the highlighter, visible blanks. A chunk is painted
+// when it comes near the viewport; until then, and without a worker, it is plain text.
 
 import { pace } from "../../kit/pace.js";
 import { CLASSES } from "../../kit/text/tokens.js";
 import { deceives, signs } from "./signs.js";
 
-const LARGEST = 2 << 20; // characters of a file that is highlighted
+const LARGEST = 2 << 20; // characters of a file that is highlighted, at most
 
 export class Painter {
   /** @type {Worker | undefined} */
@@ -36,12 +36,12 @@ export class Painter {
     this.near.unobserve(chunk.node);
   }
 
-  /** No file that was painted is seen again. */
+  /** Forget all files: none of them will be shown again. */
   forget() {
     this.worker?.postMessage({ forget: true });
   }
 
-  /** Paint a chunk again that got rows. */
+  /** Paint a chunk again after rows were added to it. */
   again(chunk) {
     this.near.unobserve(chunk.node);
     this.near.observe(chunk.node);
@@ -71,7 +71,7 @@ export class Painter {
     }
   }
 
-  /** What the worker says of the lines of a chunk, in the order of its codes. */
+  /** The worker's tokens for the lines of a chunk, in the order of its codes. */
   tokens(chunk) {
     const { file, codes } = chunk;
     const size = (file.old?.length ?? 0) + (file.new?.length ?? 0);

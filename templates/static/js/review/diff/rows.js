@@ -21,11 +21,11 @@ const half = () => [
 ];
 const PAIR = h("tr", { class: "ln" }, half(), half());
 const SIGNS = { del: "−", add: "+", same: "" };
-const LONGEST = 5000; // characters of a line that are shown at once
+const LONGEST = 5000; // characters of a line that are shown at first
 
 export const columns = (split) => (split ? 6 : 4);
 
-/** Builds rows of one file; `told` is called with every code cell {cell, side, line, text, marks}. */
+/** Builds the rows of one file; `told` receives every code cell {cell, side, line, text, marks}. */
 export class Rows {
   marked = new Map();
 
@@ -102,7 +102,7 @@ export class Rows {
     }
   }
 
-  /** The words that differ between two lines; asked for by the row of either. */
+  /** The words that differ between two lines; cached, as the rows of both need them. */
   marks(twin) {
     if (!twin) return null;
     const key = `${twin.left}:${twin.right}`;
@@ -112,7 +112,7 @@ export class Rows {
   }
 }
 
-/** A change of the new base: seen by its look, said to those who do not see it. */
+/** Mark the row of a change that came with the new base, by style and for screen readers. */
 function brought(row) {
   row.classList.add("from-base");
   row.title = "Came with the new base";

@@ -1,18 +1,18 @@
-// Lines chosen in a diff: by a press on their number, a drag, Shift, or the keys j and k.
+// Choosing lines in a diff: by a press on a line number, a drag, Shift, or the keys j and k.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { editorLink } from "../../kit/editor.js";
 import { onOther, state } from "../state.js";
 
-let chosen = null; // {view, side, from, to}: `from` is where it began
+let chosen = null; // {view, side, from, to}; `from` is where the selection began
 let cursor = null; // the row
 let marked = [];
 let plus = null;
-const opener = h("span", { class: "opener" }); // the link of that line to the editor
+const opener = h("span", { class: "opener" }); // the link of a line to the editor
 
 const span = ({ from, to }) => ({ start: Math.min(from, to), end: Math.max(from, to) });
 
-/** {path, side, start, end}, or null when no line is chosen. */
+/** The chosen lines {path, side, start, end}, or null when none are chosen. */
 export function selection() {
   if (!chosen || !chosen.view.element.isConnected) return null;
   return { path: chosen.view.path, side: chosen.side, ...span(chosen) };
@@ -25,7 +25,7 @@ export function clear() {
   paint();
 }
 
-/** Choose lines of one side, from the first of them to `line`, where the cursor stands. */
+/** Choose lines of one side, from `from` to `line`, where the cursor goes. */
 export function select(view, side, line, from = line) {
   chosen = { view, side, from, to: line };
   const row = view.sheet?.rowOf(side, line);
@@ -33,7 +33,7 @@ export function select(view, side, line, from = line) {
   paint();
 }
 
-/** Make a row the one the keys start from, with the focus on it. */
+/** Put the cursor, from which the keys move, and the focus on a row. */
 function point(row) {
   cursor = row;
   row.tabIndex = -1;
@@ -54,7 +54,7 @@ function paint() {
   }
 }
 
-/** Which line of which side is meant by a cell of a row. */
+/** The side and line that a cell of a row stands for. */
 function meant(cell, row) {
   const { old, new: fresh, kind } = row.at;
   if (kind === "del") return { side: "LEFT", line: old };
@@ -100,7 +100,7 @@ const covers = (view, side, line) => {
   return line >= start && line <= end;
 };
 
-/** The + goes to the line under the pointer or the focus. */
+/** Move the + to the line under the pointer or the focus. */
 function offer(event) {
   const row = event.target.closest?.("tr.ln");
   if (!row || event.buttons || event.target === plus) return;
@@ -118,7 +118,7 @@ function offer(event) {
   offerEditor(row, side, line);
 }
 
-/** The link stands at the end of a line of the new text; the old one is in no file. */
+/** Put the editor link at the end of a line of the new text; old lines are in no file. */
 function offerEditor(row, side, line) {
   const { path } = row.closest(".file").view;
   const link = side === "RIGHT" && editorLink(state.root, path, line);
@@ -127,7 +127,7 @@ function offerEditor(row, side, line) {
   else opener.remove();
 }
 
-/** A press on a number chooses its line, a drag those it passes, Shift those between. */
+/** A press on a number chooses its line, a drag the lines it passes, Shift the lines between. */
 function press(event) {
   const cell = event.target.closest?.("td.n");
   if (!cell || event.button !== 0 || !cell.closest("tr.ln")) return;
@@ -154,7 +154,7 @@ function press(event) {
   document.addEventListener("pointercancel", end);
 }
 
-/** A tap on the code of a line chooses it, unless text was marked. */
+/** A tap on the code of a line chooses it, unless text is selected. */
 function tap(event) {
   const cell = event.target.closest?.("td.code");
   const row = cell?.closest("tr.ln");
@@ -169,12 +169,12 @@ function tap(event) {
 
 const shown = (node) => node.checkVisibility?.() ?? true;
 
-/** All rows of the files that are drawn, in order. */
+/** All drawn rows of unfolded files, in order. */
 function rows() {
   return [...document.querySelectorAll("#files .file:not(.folded) tr.ln")];
 }
 
-/** One line on or back; `extend` keeps where the selection began. */
+/** Go one line down or up; `extend` keeps the start of the selection. */
 export function step(by, { extend = false, start = null } = {}) {
   const here = cursorRow();
   const row = here ? beside(here, by) : start;

@@ -1,6 +1,6 @@
-// The diff of one file on the page: hunks of chunks of rows, and folded lines between them.
+// The diff of one file on the page: hunks, made of chunks of rows, with folded lines between them.
 //
-// A chunk is a table of its own, so that the browser lays out and paints only those in sight.
+// A chunk is its own table, so that the browser lays out and paints only visible chunks.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
@@ -18,15 +18,15 @@ import {
 } from "./model.js";
 import { columns, Rows } from "./rows.js";
 
-const CHUNK = 120; // rows of one table
+const CHUNK = 120; // rows of one chunk
 const LINE = 20; // px of a row
-const BETWEEN = 40; // folded lines that one press opens at once
-const FEW = 400; // lines put into a table that is there
+const BETWEEN = 40; // folded lines that one press unfolds together
+const FEW = 400; // lines at most that are put into an existing table
 
 export class Sheet {
   /**
-   * `look` = {split, quiet}; `painter` paints the code of chunks when they come near; `talk`: what
-   * stands on lines, see along() of view.js.
+   * `look` = {split, quiet}; `painter` paints the code of chunks when they come near; `talk`: the
+   * threads on lines, see along() of view.js.
    */
   constructor(file, look, painter, talk = null) {
     this.talk = talk;
@@ -48,7 +48,7 @@ export class Sheet {
     this.gone = false;
   }
 
-  /** Draw it all; resolves to false when the sheet was thrown away before that. */
+  /** Draw all hunks; resolves to false if the sheet was discarded in the meantime. */
   async draw() {
     const { edits } = this.file;
     const shown = this.look.quiet ? withoutBlanks(edits, this.old, this.fresh) : edits;
@@ -70,7 +70,7 @@ export class Sheet {
     return true;
   }
 
-  /** Throw it away: hidden at once, taken apart in pieces. */
+  /** Discard the sheet: hide it at once, and remove its chunks in slices of time. */
   async end() {
     this.gone = true;
     this.node.hidden = true;
@@ -96,7 +96,7 @@ export class Sheet {
     }
   }
 
-  /** A new chunk at the end of a hunk. */
+  /** Begin a new chunk at the end of a hunk. */
   open(hunk) {
     const chunk = this.made();
     const last = hunk.chunks.at(-1) ?? this.hunks[this.hunks.indexOf(hunk) - 1]?.chunks.at(-1);
@@ -135,7 +135,7 @@ export class Sheet {
 
   // -- folded lines ----------------------------------------------------------------------------
 
-  /** The row above a hunk that says where it is and what is folded away above it. */
+  /** Draw the row above a hunk, which shows its position and the folded lines above it. */
   mark(hunk) {
     const { gap } = hunk;
     hunk.row?.remove();
@@ -182,7 +182,7 @@ export class Sheet {
     ].filter(Boolean);
   }
 
-  /** Open folded lines of a gap: next to the hunk above ("down"), to that below ("up"), or all. */
+  /** Unfold lines of a gap: next to the hunk above ("down"), to that below ("up"), or all. */
   async expand(hunk, where, wanted) {
     const { gap } = hunk;
     const held = hunk.row?.contains(document.activeElement);
@@ -212,7 +212,7 @@ export class Sheet {
     this.painter.again(this.chunk);
   }
 
-  /** Many lines as chunks of their own above the hunk, without holding the page up. */
+  /** Draw many lines as separate chunks above the hunk, without blocking the page. */
   async spread(hunk, run) {
     const made = { gap: { ...run, count: 0 }, parts: [run], chunks: [] };
     this.hunks.splice(this.hunks.indexOf(hunk), 0, made);
@@ -233,13 +233,13 @@ export class Sheet {
     next?.focus({ preventScroll: true });
   }
 
-  /** Every folded line of the file. */
+  /** Unfold every line of the file. */
   async whole() {
     for (const hunk of [...this.hunks])
       if (hunk.gap.count) await this.expand(hunk, "all", hunk.gap.count);
   }
 
-  /** 20 lines more on both sides of the open lines that hold a row, or of the first ones. */
+  /** Unfold 20 lines above and below the open lines that contain a row, by default the first. */
   async widen(row) {
     const chunk = row?.closest(".chunk");
     const holds = ({ chunks }) => chunks.some(({ node }) => node === chunk);
@@ -261,7 +261,7 @@ export class Sheet {
     return this.byLine[side].get(line) ?? null;
   }
 
-  /** The row of a line, opened when it is folded away; null when the file has no such line. */
+  /** The row of a line, unfolded if necessary; null when the file has no such line. */
   reveal(side, line) {
     if (this.lineText(side, line) === null) return null;
     const open = this.rowOf(side, line);
@@ -271,7 +271,7 @@ export class Sheet {
     return this.rowOf(side, line);
   }
 
-  /** Take the lines around a folded one out of its gap, in the middle of it if need be. */
+  /** Take the lines around a folded line out of its gap, splitting the gap if necessary. */
   uncover(side, line) {
     const key = side === "LEFT" ? "old" : "new";
     const hunk = this.hunks.find(({ gap }) => line >= gap[key] && line < gap[key] + gap.count);
@@ -286,7 +286,7 @@ export class Sheet {
     return made;
   }
 
-  /** Draw what was taken out of the gap above a hunk. */
+  /** Draw the lines that uncover() took out of a gap. */
   split(made) {
     this.open(made);
     for (const row of this.rows.of(made.parts[0])) this.put(this.chunk.body, row);

@@ -1,12 +1,13 @@
-// The diff of a commit, for what draws into it (threads) and for the page's own keys and tree.
+// The diff of a commit, for modules that draw into it (threads) and for the page's keys and tree.
 //
-// onFile(callback)   a FileView whenever a file is drawn or drawn again, also as a note or behind
-//                    "Load diff" (then place() is null). FileView = {path, oldPath, element, top,
-//                    place(side, line), lineText(side, line)}: `top` is the place under the file's
-//                    header, kept over redraws; place() the one under a line, made and unfolded.
-// selection()        {path, side, start, end} or null: lines chosen by click, drag or keys.
-// onComment(callback) called with such a selection by the + of a line and by `c`; for a whole file
-//                    {path, side: null, start: null, end: null}.
+// onFile(callback)   calls back with a FileView whenever a file is drawn or redrawn, also as a note
+//                    or with "Load diff" (place() is then null). FileView = {path, oldPath,
+//                    element, top, place(side, line), lineText(side, line)}: `top` is the place
+//                    under the file's header, kept over redraws; place() returns the place under
+//                    a line, which it creates and unfolds.
+// selection()        the lines chosen by click, drag or keys: {path, side, start, end} or null.
+// onComment(callback) calls back with such a selection from the + of a line and from `c`; for a
+//                    whole file {path, side: null, start: null, end: null}.
 // goTo(path, side, line) shows a file (and a line); resolves to its row, element or null.
 // general            the place above all files, for threads of the commit.
 
@@ -25,7 +26,7 @@ const scroller = document.getElementById("main");
 const list = document.getElementById("files");
 const FIRST = 8; // files drawn with the page
 const NOTHING = worktree ? "Nothing differs from HEAD." : "This commit changes no file.";
-const HEADS = 90; // px that the toolbar and a file's header take
+const HEADS = 90; // px of the toolbar and a file's header
 const callbacks = { file: new Set(), comment: new Set() };
 /** @type {Record<string, (...given: any[]) => any>} */
 const hooks = {
@@ -48,12 +49,12 @@ export const onComment = (callback) => callbacks.comment.add(callback);
 export const comment = (chosen) => callbacks.comment.forEach((callback) => callback(chosen));
 
 /**
- * What the page does: viewed(view, wanted), seen(view, wanted), counted(view), menu(view),
- * discard(view), address(what, query); along(view): what stands on its lines, {lines: [[side, line], …],
- * put(side, line)}, to be drawn with them. */
+ * Set the hooks of the page: viewed(view, wanted), seen(view, wanted), counted(view), menu(view),
+ * discard(view), address(what, query), and along(view), which returns what is drawn on the lines of
+ * a file, {lines: [[side, line], …], put(side, line)}. */
 export const serve = (given) => Object.assign(hooks, given);
 
-/** What is said in place of files where there is none. */
+/** Set the words shown when there are no files. */
 export const sayNothing = (words) => (nothing = words);
 
 export const viewOf = (path) => views.get(path) ?? null;
@@ -88,7 +89,7 @@ const near = new IntersectionObserver(
   { root: scroller, rootMargin: "600px 0px" },
 );
 
-// Files are fetched and drawn a few at a time, those that came last first: they are in sight.
+// Files are fetched and drawn a few at a time, the last queued first: they are visible.
 const waiting = new Set();
 const busy = new Set();
 
@@ -111,7 +112,7 @@ async function next() {
   }
 }
 
-/** Show these files; those that are there already stay as they are. */
+/** Show these files; files already shown are only updated. */
 export async function show(files) {
   const { life } = state;
   const paths = new Set(files.map(({ path }) => path));
@@ -127,7 +128,7 @@ export async function show(files) {
       views.set(file.path, view);
       list.append(view.element);
       near.observe(view.element);
-      // One after the other: what is below one that grows would be seen to move.
+      // One after the other: files below one that grows would move visibly.
       if (n < FIRST && !file.truncated) await view.draw();
     }
     const rest = breathe();
@@ -152,7 +153,7 @@ onOther(() => {
   nothing = NOTHING;
 });
 
-/** Marks of a file that is shown; its diff only when its contents are others. */
+/** Update the marks of a file that is shown; redraw its diff only if its contents have changed. */
 function update(view, file) {
   const { viewed, changed_since_viewed } = file;
   const other = ["old_oid", "new_oid", "new_mode"].some((key) => file[key] !== view.file[key]);
@@ -162,7 +163,7 @@ function update(view, file) {
   if (other) view.draw({ again: true });
 }
 
-/** Draw every file again that was drawn, keeping the reader's line where it is. */
+/** Redraw every drawn file, keeping the reader's line in place. */
 export async function redraw() {
   const line = atTop();
   const drawn = all().filter((view) => view.sheet);
@@ -170,11 +171,11 @@ export async function redraw() {
   for (const view of drawn) if (view.near) await view.draw({ again: true });
   for (const view of drawn) if (!view.near) view.drawing = null;
   if (!line) return;
-  await frame(); // until then no chunk knows that it is out of sight, and all would be laid out
+  await frame(); // before that all chunks would be laid out, visible or not
   holdAt(line);
 }
 
-/** The first row in sight below the sticky heads; only what is near is measured. */
+/** The first visible row below the sticky heads; only files near the viewport are measured. */
 export function firstRow(views = all()) {
   const edge = scroller.getBoundingClientRect().top + HEADS;
   const below = (node) => node.getBoundingClientRect().bottom > edge;
@@ -198,7 +199,7 @@ function holdAt({ view, at, top }) {
   if (row?.isConnected) scroller.scrollTop += row.getBoundingClientRect().top - top;
 }
 
-/** The file the reader is in: that of the focus, else the first one in sight. */
+/** The current file: the one with the focus, else the first visible one. */
 export const current = () => document.activeElement?.closest?.(".file")?.view ?? inSight();
 
 function inSight() {
@@ -206,7 +207,7 @@ function inSight() {
   return all().find(({ element }) => element.getBoundingClientRect().bottom > edge) ?? null;
 }
 
-/** What stands at the top of what is seen, for stand(): {path, side, line, top}; null for nothing. */
+/** The reading place at the top of the viewport, {path, side, line, top}; null without files. */
 export function reading() {
   const row = firstRow();
   const view = row?.closest(".file").view ?? inSight();
@@ -216,7 +217,7 @@ export function reading() {
   return { path: view.path, side: row?.at.new ? "RIGHT" : "LEFT", line, top };
 }
 
-/** Let it stand there again, as far as its file is still here. */
+/** Scroll back to a reading place, if its file is still here. */
 export async function stand({ path, side, line, top }) {
   const view = viewOf(path);
   if (!view) return;
@@ -236,8 +237,8 @@ export async function goTo(path, side = null, line = null) {
   const target = row ?? view.element;
   await settled(target, () => target.scrollIntoView({ block: row ? "center" : "start" }));
   if (!target.isConnected) return null;
-  const now = document.activeElement; // <body> where the line with the focus was drawn again
-  if (now !== before && now !== document.body) return target; // the reader has moved on since
+  const now = document.activeElement; // <body> if the focused line was redrawn
+  if (now !== before && now !== document.body) return target; // the reader has moved the focus
   if (row) select(view, side ?? "RIGHT", line);
   else view.element.focus({ preventScroll: true });
   return target;
@@ -245,7 +246,7 @@ export async function goTo(path, side = null, line = null) {
 
 const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
-/** Scroll there, and again while what comes into sight above it is drawn. */
+/** Scroll to the target, again and again while content above it is drawn. */
 async function settled(target, scroll) {
   const moved = new AbortController(); // by the reader
   const { signal } = moved;

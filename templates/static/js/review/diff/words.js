@@ -1,11 +1,11 @@
-// Which words of two lines that stand for each other differ.
+// The words that differ between two corresponding lines.
 
 const TOKENS = /[\p{L}\p{N}_$]+|\s+|[^\p{L}\p{N}_$\s]/gu;
-const LONGEST = 1000; // characters of a line that is looked into
-const MOST = 160; // words of the part that differs
-const ALIKE = 0.3; // of the characters must be shared, else the whole line counts as changed
+const LONGEST = 1000; // characters of a line that is compared
+const MOST = 160; // words of the differing part at most
+const ALIKE = 0.3; // share of equal characters below which the whole line counts as changed
 
-/** [[start, end], …] in each line, or null when the lines have too little in common. */
+/** The marks [[start, end], …] of both lines, or null when they have too little in common. */
 export function wordMarks(old, fresh) {
   if (old.length > LONGEST || fresh.length > LONGEST) return null;
   const [a, b] = [old.match(TOKENS) ?? [], fresh.match(TOKENS) ?? []];
@@ -27,7 +27,7 @@ function telling(marks, old, fresh) {
   return found.some(({ length }) => length) ? found : marks;
 }
 
-/** Collect the places of words that have no twin, between those that do. */
+/** Collect the positions of words without a counterpart, recursively around the longest run. */
 function compare(a, b, box, found) {
   let { a0, a1, b0, b1 } = box;
   while (a0 < a1 && b0 < b1 && a[a0] === b[b0]) [a0, b0] = [a0 + 1, b0 + 1];
@@ -42,7 +42,7 @@ function compare(a, b, box, found) {
   compare(a, b, { a0: run.a + run.size, a1, b0: run.b + run.size, b1 }, found);
 }
 
-/** The longest run of words that both hold, null when it is nothing but a sign or a blank. */
+/** The longest common run of words; null when it is only a sign or a blank. */
 function longest(a, b, { a0, a1, b0, b1 }) {
   if (a1 - a0 > MOST || b1 - b0 > MOST) return null;
   let best = null;
@@ -58,7 +58,7 @@ function longest(a, b, { a0, a1, b0, b1 }) {
   return best;
 }
 
-/** Places of words as ranges of characters; neighbours, and those a blank apart, become one. */
+/** Positions of words as ranges of characters; ranges only a blank apart are merged. */
 function spans(tokens, places) {
   const starts = [0];
   for (const token of tokens) starts.push(starts.at(-1) + token.length);
@@ -72,12 +72,12 @@ function spans(tokens, places) {
   return found.map(([start, end]) => [start, end]);
 }
 
-const BLOCK = 24; // lines of a change on either side that are paired by likeness
-const CHARACTERS = 20_000; // of the lines of such a change
+const BLOCK = 24; // lines on either side of a change that is paired by similarity, at most
+const CHARACTERS = 20_000; // of such a change, at most
 
 /**
- * Which old line stands for which new one in a change: the n-th for the n-th when there are as
- * many, else the likest ones in order. [[old, new], …], counted from 0.
+ * Which old line corresponds to which new one in a change: the n-th to the n-th when both sides
+ * have equally many, else the most similar ones in order. [[old, new], …], counted from 0.
  */
 export function pairs(old, fresh) {
   const least = Math.min(old.length, fresh.length);
@@ -91,7 +91,7 @@ export function pairs(old, fresh) {
   let next = 0;
   few.forEach((line, n) => {
     let best = null;
-    const last = many.length - (few.length - n); // leaves one for each line that follows
+    const last = many.length - (few.length - n); // leaves a line for each that follows
     for (let m = next; m <= last; m += 1) {
       const score = likeness(line.match(TOKENS) ?? [], words[m]);
       if (score > (best?.score ?? 0)) best = { m, score };
@@ -103,7 +103,7 @@ export function pairs(old, fresh) {
   return found;
 }
 
-/** Characters of the words that both hold, as a share of all in the longer line. */
+/** The characters of shared words as a fraction of all in the longer line. */
 function likeness(tokens, other) {
   const length = (all) => all.reduce((sum, token) => sum + token.trim().length, 0);
   const shared = length(tokens.filter((token) => other.has(token)));

@@ -1,4 +1,4 @@
-// What is not committed, and its threads.
+// The page of uncommitted changes, and their threads.
 
 import "../changes.js";
 import "../threads/main.js";

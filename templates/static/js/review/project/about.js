@@ -1,4 +1,4 @@
-// Beside the stacks: their picture, and the repositories they come from.
+// Beside the stacks: a picture of them, and the list of repositories.
 
 import { button, fill, h, icon, keep, mark } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
@@ -7,10 +7,10 @@ import { tilde } from "../paths.js";
 import { route } from "../route.js";
 
 const FOREIGN = /[\u0700-\u1dff\u2e80-\uffff]/; // scripts that the service ships no font for
-const SHOWN = 12; // characters that are named
-const MOST = 200; // commits whose picture is still read in a column; more are downloaded
+const SHOWN = 12; // missing characters that are listed
+const MOST = 200; // commits in a picture that is legible in a column; else download only
 
-/** The picture of all stacks, drawn by the service; asked for again when they change. */
+/** The picture of all stacks, drawn by the service; fetched again when they change. */
 export class Picture {
   constructor(project) {
     const at = (kind) => route("projects", project, `stack.${kind}`);
@@ -49,7 +49,7 @@ export class Picture {
     );
   }
 
-  /** The SVG is drawn by this browser, the PNG by the service: say what it has no font for. */
+  /** List the characters that are boxes in the PNG, for lack of a font on the service's machine. */
   async tellBoxes() {
     const { headers } = await fetch(this.png, { method: "HEAD" });
     const missing = [...decodeURIComponent(headers.get("Missing-Characters") ?? "")];

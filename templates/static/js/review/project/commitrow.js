@@ -1,4 +1,4 @@
-// One commit in a list: what it is, where its branch is, how far it has been read.
+// One commit in a list: its title and status, its branch, and how much of it was viewed.
 
 import { meter, plusMinus } from "../../kit/bars.js";
 import { h, mark } from "../../kit/dom.js";
@@ -11,7 +11,7 @@ import { judged } from "../verdicts.js";
 
 export const titleOf = (commit) => commit.pr_title || commit.subject || "No message";
 
-/** `{project, repo, commit}` as a row; the row's link is the commit's page. */
+/** `{project, repo, commit}` as a row that links to the commit's page. */
 export function commitRow({ project, repo, commit }) {
   const status = statusOf(commit.status);
   const { viewed, files } = commit.progress;
@@ -51,7 +51,7 @@ function pullRequest(github) {
   return [" ", web ? h("a", link, words) : words];
 }
 
-/** What the columns say, where there is no room for them. */
+/** The content of the columns in one line, for narrow screens. */
 const narrowLine = ({ additions, deletions, progress, github }, status) => [
   h("span", {}, status.word, pullRequest(github)),
   plusMinus(additions, deletions, { bar: false }),

@@ -1,4 +1,4 @@
-// A repository that is not where project.yaml says: where it is now (PUT …/repos/:repo/path).
+// A repository that is not at the path in project.yaml: set its new path (PUT …/repos/:repo/path).
 
 import { put } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";

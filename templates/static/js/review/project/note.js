@@ -1,4 +1,4 @@
-// A text of project.yaml edited where it stands: the intro, or the note of a stack.
+// A text of project.yaml that is edited in place: the intro, or the note of a stack.
 
 import { post } from "../../kit/api.js";
 import { draft, draftOf } from "../../kit/drafts.js";
@@ -8,14 +8,14 @@ import { route } from "../route.js";
 import { prose } from "../threads/prose.js";
 
 /**
- * `what` names it ("intro", "note of Refunds"), `draftName` keeps what is typed. `write(text,
- * seen, was)` saves it over `was`; `seen` is what was shown when editing began. A refusal of code "changed" can be
- * overruled: `now()` is what is there by then, {seen, words}. `compact`: its edit button is a
- * pencil that stands where the caller puts it.
+ * `what` names the text ("intro", "note of Refunds"); `draftName` is the name of its draft.
+ * `write(text, seen, was)` saves the text over `was`; `seen` is what was shown when editing began.
+ * A refusal of code "changed" can be overruled: `now()` is the present state, {seen, words}.
+ * `compact`: the edit button is a pencil, which the caller places.
  */
 export class Note {
   text = "";
-  was = ""; // the text that whoever is writing knows of
+  was = ""; // the text that the writer has seen
   seen = null;
 
   /** @param {Record<string, any>} what */
@@ -37,7 +37,7 @@ export class Note {
     this.form = null;
   }
 
-  /** What the file says now. Text that is being typed stays, with a notice of the change. */
+  /** Show the text of the file. Text being typed stays, with a notice of the change. */
   show({ text, html, seen = null }) {
     const before = this.text;
     this.text = text ?? "";
@@ -113,7 +113,7 @@ export class Note {
     return h("div", {}, this.seg);
   }
 
-  /** The preview is made by the service, so that it is what will be shown. */
+  /** Show the preview, rendered by the service so that it matches the result, or the text area. */
   async look(preview) {
     [...this.seg.children].forEach((tab, n) =>
       tab.setAttribute("aria-pressed", String(Boolean(n) === preview)),
@@ -141,7 +141,7 @@ export class Note {
     const before = this.text;
     const text = this.area.value;
     const submit = this.form.querySelector("[type=submit]");
-    this.saving = this.area.readOnly = true; // what would be typed now would go with the form
+    this.saving = this.area.readOnly = true; // text typed from here would be lost
     submit.setAttribute("aria-busy", "true");
     try {
       await this.write(text, seen, this.was);
@@ -158,7 +158,7 @@ export class Note {
     }
   }
 
-  /** The text stays in the box; the sentence says why, the button what can be done. */
+  /** Show why saving was refused, with a button to go on; the text stays in the box. */
   refused(error) {
     const changed = error.code === "changed";
     const now = changed ? this.now?.() : null;
@@ -192,7 +192,7 @@ export class Note {
     fill(this.says, h("div", { class: "banner warn" }, icon("alert"), h("div", {}, words), take));
   }
 
-  /** Leave the form; what was typed is kept as a draft. */
+  /** Close the form; typed text is kept as a draft. */
   close() {
     this.area.dispatchEvent(new Event("blur"));
     this.form?.remove();
@@ -210,7 +210,7 @@ export class Note {
     toast("Your text was dropped", { action: "Undo", act: () => this.type(text) });
   }
 
-  /** As if it was typed. */
+  /** Open the form with a text, as if the user typed it. */
   type(text) {
     this.open();
     this.area.value = text;

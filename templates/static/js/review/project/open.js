@@ -1,4 +1,4 @@
-// "Open for review": a repository of this machine becomes one of a project's.
+// "Open for review": add a repository of this machine to a project.
 
 import { post } from "../../kit/api.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
@@ -18,7 +18,7 @@ const AT = [
 ];
 let forms = 0;
 
-/** The form for a project. `done(repo)` once it is open, `left()` when someone leaves it. */
+/** The form for a project. `done(repo)` is called once one is open, `left()` on leaving. */
 export function openForm(project, { done, left }) {
   const id = `open-${(forms += 1)}`;
   const fields = new Map(FIELDS.map((field) => [field[0], new Field(id, ...field)]));
@@ -88,7 +88,7 @@ export class Field {
     return this.input.value.trim();
   }
 
-  /** The sentence of the service under the field; "" takes it away. */
+  /** Show the error of the service under the field; "" shows the hint again. */
   fault(text) {
     this.node.classList.toggle("invalid", Boolean(text));
     this.input.toggleAttribute("aria-invalid", Boolean(text));

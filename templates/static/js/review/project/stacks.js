@@ -1,4 +1,4 @@
-// The stacks of one repository: cards with their commits, the top first; merged ones folded.
+// The stacks of one repository: cards with their commits, the top first; merged commits folded.
 
 import { post, put } from "../../kit/api.js";
 import { plusMinus } from "../../kit/bars.js";
@@ -15,7 +15,7 @@ import { commitOf, pageOf, route } from "../route.js";
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
 const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
 
-/** `+641 −122` of some commits; a landed one counts as it landed. */
+/** `+641 −122` of some commits; a landed commit counts as it landed. */
 const size = (commits, bar) =>
   plusMinus(
     sum(commits, (one) => one.additions),
@@ -38,7 +38,7 @@ export class Stacks {
     this.row = h("a", { class: "card row changesrow" });
   }
 
-  /** What is not committed, {head, files, …}, null for nothing: a row above the stack it is on. */
+  /** Show uncommitted changes, {head, files, …} or null, as a row above the stack they are on. */
   tell(changed) {
     if (JSON.stringify(changed) === JSON.stringify(this.changed)) return;
     this.changed = changed;
@@ -89,7 +89,7 @@ export class Stacks {
     place(this.node, [last, ...nodes, empty && this.none, this.merged.node].filter(Boolean));
   }
 
-  /** The last fold, as long as nothing came after it. */
+  /** The notice of the last fold with its Undo, shown until something follows it. */
   undoable(repo) {
     const { id, branch, at } = repo.folded;
     return [
@@ -115,7 +115,7 @@ export class Stacks {
   }
 }
 
-/** Put these nodes into the parent in this order, moving only what stands elsewhere. */
+/** Make these nodes, in this order, the children of the parent, moving only misplaced ones. */
 function place(parent, nodes) {
   const wanted = new Set(nodes);
   for (const node of [...parent.children]) if (!wanted.has(node)) node.remove();
@@ -124,7 +124,7 @@ function place(parent, nodes) {
   });
 }
 
-/** Where a follow-on stack begins: the commit its lowest one stands on. */
+/** The short sha of the commit on which a follow-on stack begins; null for other stacks. */
 function joint(stack, commits, bySha) {
   if (!stack.follow_on || !commits.length) return null;
   const [parent] = commits[0].parents;
@@ -250,7 +250,7 @@ class Card {
     this.update(items.reverse());
   }
 
-  /** Fold is offered while there is something to fold; why it was refused stays until it moves. */
+  /** Offer Fold while there are fixups; the reason of a refusal stays until the tip changes. */
   tips(commits, fixups) {
     const tip = commits.at(-1)?.sha;
     if (tip !== this.tip) this.clash.hidden = true;
@@ -282,7 +282,7 @@ export const sentence = (text) =>
 /** @type {Intl.DateTimeFormatOptions} */
 const DAY = { day: "numeric", month: "long" };
 
-/** The commits that landed, folded into one line. */
+/** The landed commits, folded into one line. */
 class Merged {
   constructor(project) {
     this.project = project;

@@ -1,4 +1,4 @@
-// The open threads of a project: where each is, one press away; all of them copied as Markdown.
+// The open threads of a project, each with a link to its place; all can be copied as Markdown.
 
 import { button, fill, h, keep } from "../../kit/dom.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
@@ -10,11 +10,11 @@ import { following } from "../threads/order.js";
 import { address, beginning, initials, isAgent } from "../threads/words.js";
 import { readButton } from "./warnings.js";
 
-const FIRST = 30; // rows until somebody wants all
+const FIRST = 30; // rows until the user wants all
 
 /**
  * The card. `show(found)` brings it up to date; `jump(by)` and `outdated()` move the focus.
- * `reload()` is asked for when it wants all threads and not the first alone: see `limit`.
+ * `reload()` is called when all threads are wanted and not only the first ones: see `limit`.
  */
 export class ThreadList {
   constructor(project, reload) {
@@ -76,13 +76,13 @@ export class ThreadList {
     );
   }
 
-  /** Take in what was left out. */
+  /** Load the threads that were left out. */
   all() {
     this.limit = 0;
     return this.reload();
   }
 
-  /** The same, to go on where the list ended. */
+  /** Load them, and focus the first one that is new in the list. */
   async showAll() {
     const at = this.links().length;
     await this.all();
@@ -112,7 +112,7 @@ export class ThreadList {
     return this.threads?.find((one) => one.id === id) ?? null;
   }
 
-  /** The next row whose thread was answered; it may be one that is left out. */
+  /** Focus the next row whose thread was answered, loading all threads if none is in the list. */
   async nextAnswered() {
     const answered = () => this.links(".answered a.over").length;
     if (!this.behind.hidden && !answered()) await this.all();
@@ -137,7 +137,7 @@ function byRepo(orphaned) {
   return names.map((repo) => ({ repo, orphaned: orphaned.filter((one) => one.repo === repo) }));
 }
 
-/** What is said in a repository that cannot be read: how much, why, and in its words. */
+/** The threads of a repository that cannot be read: how many, why, and their texts. */
 function unplaced(project, { repo, orphaned }) {
   const sum = (of) => orphaned.reduce((all, one) => all + of(one), 0);
   const open = sum(({ unresolved }) => unresolved);
@@ -184,7 +184,7 @@ function row(project, one) {
   );
 }
 
-/** Markdown without the marks that would stand in the way in one line. */
+/** Markdown as plain text for one line. */
 const plain = (text) =>
   text
     .replace(/^\s*(```|~~~).*$/gm, "")

@@ -1,4 +1,4 @@
-// What is wrong with a project, before anything else: files, branches, reviews without a commit.
+// The warnings at the top of a project: files, branches, reviews without a commit.
 
 import { post, put, remove } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
@@ -13,13 +13,13 @@ import { sentence } from "./stacks.js";
 import { prose } from "../threads/prose.js";
 import { address, short } from "../threads/words.js";
 
-const FEW = 3; // moved branches that get a line of their own
-const UNKNOWN = /^Unknown revision/; // as of another repository at this path
+const FEW = 3; // moved branches that get separate lines
+const UNKNOWN = /^Unknown revision/; // as when another repository is at this path
 const ORPHANS = /^\d+ reviews? match(?:es)? no commit$/;
 
-/** The warnings of a project as items for keep(): {key, tone, …what `banner` draws}. */
+/** The warnings of a project as items for keep(): {key, tone, …the data for `banner`}. */
 export function warningsOf(project, { unreadable, orphaned: all }) {
-  const orphaned = all.filter(({ reason }) => !reason); // the others' repository says it
+  const orphaned = all.filter(({ reason }) => !reason); // others are reported with their repository
   const several = project.repos.length > 1;
   const where = (repo) => (several ? `${repo.name}: ` : "");
   return [
@@ -56,7 +56,7 @@ export function warningsOf(project, { unreadable, orphaned: all }) {
 
 const total = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
 
-/** Each moved branch, or all of them in one line where there are many, as after a rebase. */
+/** An item for each moved branch, or one for all if there are many, as after a rebase. */
 function movedOf(project, repo) {
   const moved = repo.commits.filter((commit) => commit.branch?.status === "moved");
   const listed = new Map(repo.commits.map((commit) => [commit.sha, commit]));
@@ -73,7 +73,7 @@ function movedOf(project, repo) {
   return items.map((item) => ({ key: `moved ${item.sha}`, kind: "moved", tone: "warn", ...item }));
 }
 
-/** PR records of gone commits that may be those of commits here. */
+/** PR records of missing commits that may belong to commits of this repository. */
 const proposedOf = (project, repo) =>
   repo.commits
     .filter((commit) => commit.proposed)
@@ -97,7 +97,7 @@ export const banner = (item) =>
 const strong = (...words) => h("span", { class: "strong" }, ...words);
 const code = (text) => h("code", {}, text);
 
-/** A sentence with the path that it is about, once. */
+/** A sentence with its path as code, appended if the sentence does not contain it. */
 const placed = (text, path) => {
   const [before, ...after] = text.split(path);
   return after.length
@@ -173,7 +173,7 @@ const DRAWN = {
 const record = ({ project, repo }, sha, branch) =>
   put(commitOf(project, repo, sha, "pr"), { branch });
 
-/** Move each name to the commit it points at; where that is not shown, take the name off. */
+/** Move each name to the commit that the branch points at; if that is not shown, remove it. */
 async function settle(items) {
   for (const item of items) {
     if (item.free) await record(item, item.to, item.name);
@@ -223,8 +223,8 @@ function orphanWords(orphaned) {
   );
 }
 
-/** Opens the threads of reviews that no commit shows, as they were last stored, with the commits
- * each may have become. */
+/** The button that opens the threads of reviews without a commit, as last stored, with the commits
+ * that may be the successors. */
 export const readButton = (item, title = "Reviews without a commit") =>
   button(item.orphaned.length > 1 ? "Read them" : "Read it", {
     kind: "s",
@@ -279,7 +279,7 @@ const titled = (commits = [], sha) => {
   return found ? titleOf(found) : "";
 };
 
-/** Whatever the commit became, a person may know better: its review goes where they say. */
+/** A choice of any commit as the new place of a review: the user may know the successor. */
 function anywhere(one, commits, move) {
   const choice = h(
     "select",
@@ -295,7 +295,7 @@ function anywhere(one, commits, move) {
   return h("div", { class: "line wrap" }, choice, put);
 }
 
-/** What is not sent: on a commit that is gone it can be read, taken along and deleted. */
+/** A draft on a missing commit: it can be read, moved along with the review, and deleted. */
 function drafted(project, { repo, sha }, draft) {
   const [{ body }] = draft.comments;
   const address = commitOf(project, repo, sha, "drafts", draft.id);

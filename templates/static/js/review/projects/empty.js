@@ -1,4 +1,4 @@
-// What a newcomer sees first: what this is, one button, one other way, one line for the file.
+// The page before the first review: what this is, one button, an alternative, a line for the file.
 
 import { button, h } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";
@@ -6,7 +6,7 @@ import { toast } from "../../kit/toast.js";
 
 const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
 
-/** A repository is reviewed in a project: without one to open, that is the first step. */
+/** Say that a repository is reviewed in a project, which must be made first. */
 export function lead() {
   const main = /** @type {HTMLAnchorElement} */ (document.querySelector('[data-part="main"]'));
   toast("Open its folder as a project first; its page puts it under review.", {
@@ -15,7 +15,7 @@ export function lead() {
   });
 }
 
-/** `add()` brings the examples, `open()` leads to a repository of one's own. */
+/** `add()` adds the examples, `open()` leads to opening the user's own repository. */
 export function welcome({ folder, add, open }) {
   const art = /** @type {HTMLTemplateElement} */ (document.getElementById("art")).content.cloneNode(
     true,

@@ -1,4 +1,4 @@
-// The example projects: added with progress, put away and brought back.
+// The example projects: added with progress, put away and restored.
 
 import { post } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -7,7 +7,7 @@ import { route } from "../route.js";
 
 let adding = null;
 
-/** `watch(busy)` is called when adding begins and ends. Two calls at once are one. */
+/** Add the examples. `watch(busy)` is called at the start and the end. Concurrent calls are one. */
 export function addExamples(watch) {
   adding ??= add(watch).finally(() => (adding = null));
   return adding;
@@ -27,7 +27,7 @@ async function add(watch) {
   }
 }
 
-/** Nothing is deleted: undo brings them back with every comment. */
+/** Put the examples away. Nothing is deleted: Undo restores them with every comment. */
 export async function removeExamples(watch) {
   try {
     const { removed } = await post(route("examples", "remove"));

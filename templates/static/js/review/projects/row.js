@@ -1,4 +1,4 @@
-// One project in the list: what is in it, what waits for someone, and what is wrong with its file.
+// One project in the list: its contents, its open threads, and the errors of its file.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
@@ -15,7 +15,7 @@ const counts = (project) =>
     .filter(Boolean)
     .join(" · ");
 
-/** One that is under review, or whose file cannot be read. */
+/** The row of a project that is under review, or whose file cannot be read. */
 export const projectRow = (project) =>
   h(
     "li",
@@ -44,7 +44,7 @@ export const projectRow = (project) =>
     project.unreadable.map((one) => lost(project, one)),
   );
 
-/** A repository that is gone or cannot be read: its page knows the ways out. */
+/** The warning of a missing or unreadable repository: the project's page offers remedies. */
 const lost = ({ slug, repos }, { repo, error }) =>
   h(
     "div",
@@ -60,7 +60,7 @@ const lost = ({ slug, repos }, { repo, error }) =>
     h("a", { class: "btn s", href: pageOf(slug) }, "Put it right"),
   );
 
-/** What the title does not say: the slug, and the repositories. */
+/** The slug and the repositories, unless the title already says them. */
 const places = ({ slug, title, repos }) =>
   [slug !== title && slug, ...repos.filter((repo) => repo !== slug)].filter(Boolean).join(" · ");
 
@@ -86,7 +86,7 @@ export const unresolved = (count) =>
     h("span", { class: "sr" }, " unresolved"),
   );
 
-/** One without a repository, and the form that opens one. */
+/** The row of a project without a repository, with the form that opens one. */
 export function closedRow(project, done) {
   const place = h("div", { class: "inside", hidden: true });
   const label = `Open ${project.title} for review`;

@@ -1,8 +1,8 @@
 // A thread as a card: its state, the text it was written on, its comments, the reply.
 //
-// Of many threads only those near the screen are whole. Another one is what was written alone, in the
-// room that the rest will take: the browser finds it, Tab reaches it, and nothing moves when the
-// rest comes. Once whole, a card stays so, with what is typed into it.
+// Of many threads only those near the viewport are whole. The others show only their comments, with
+// space reserved for the rest: the browser's search finds them, Tab reaches them, and nothing moves
+// when the rest is added. Once whole, a card stays whole, with the text typed into it.
 
 import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
@@ -24,7 +24,7 @@ const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusou
 const LIT = ":hover, :focus-within";
 const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
 
-/** Of a thread that is not resolved: whose move it is, and the chat that was asked. */
+/** The state of an unresolved thread: whose turn it is, and the chat that was asked. */
 function standingOf({ state: is, outdated, asked, proposed }) {
   if (is === "open") return outdated ? [] : [icon("say"), h("span", { class: "strong" }, "Open")];
   const word = is === "asked" ? "Asked" : "Answered";
@@ -37,7 +37,7 @@ function standingOf({ state: is, outdated, asked, proposed }) {
   ];
 }
 
-/** The threads with a reply that was not sent. */
+/** The ids of threads with an unsent reply. */
 export const unsent = () =>
   draftsUnder(REPLY)
     .filter((name) => draftOf(name))
@@ -47,7 +47,7 @@ export class Card {
   whole = false;
   section = null;
 
-  /** `ready(card)` is called once its node is made, which is when somebody asks for it. */
+  /** `ready(card)` is called once its node is made, which is on first access. */
   constructor(thread, ready) {
     this.id = thread.id;
     this.thread = thread;
@@ -78,7 +78,7 @@ export class Card {
     this.draw();
   }
 
-  /** Add what is missing around what was written, which stays as it is. */
+  /** Add the missing parts around the comments, which are not redrawn. */
   complete() {
     if (this.whole) return;
     this.whole = true;
@@ -137,7 +137,7 @@ export class Card {
   }
 
   /**
-   * What is there as `thread` is by now. Touches only what is different, so that the caret, a
+   * Redraw the card from the current `thread`. Only differences are touched, so that the caret, a
    * selection and open boxes stay.
    */
   draw() {
@@ -162,7 +162,7 @@ export class Card {
     this.show();
   }
 
-  /** The head, and what changed since. */
+  /** Redraw the head, and the changes since the agent was asked. */
   tell(thread) {
     this.badge.hidden = !thread.outdated;
     fill(this.mark, ...this.stateWords(thread));
@@ -189,7 +189,7 @@ export class Card {
     return [icon("check"), h("span", { class: "strong" }, "Resolved"), who];
   }
 
-  /** The lines as they were, when the page does not show them where the thread stands. */
+  /** A quote of the lines the thread is about, when the page does not show them at its place. */
   quote(thread) {
     const away = thread.outdated || !thread.line || !onPage(thread.path);
     if (!away || !thread.anchor_text) return null;
@@ -220,7 +220,7 @@ export class Card {
     this.since.node.classList.toggle("folded", folded);
   }
 
-  /** Resolve or open again; a thread folds when its reader resolves it, never by itself. */
+  /** Resolve or reopen; a thread folds when its reader resolves it, never by itself. */
   toggle() {
     const resolved = !this.thread.resolved;
     const typed = this.answer.text.trim() !== "";
@@ -234,12 +234,12 @@ export class Card {
     return null;
   }
 
-  /** Whether there is a reply that was not sent. */
+  /** Whether there is an unsent reply. */
   get writing() {
     return Boolean(this.answer?.text.trim());
   }
 
-  /** Deleted elsewhere while a reply was being written: the text stays, the rest says so. */
+  /** Mark the thread as deleted elsewhere while a reply was being written: the text stays. */
   gone() {
     this.node.classList.add("gone");
     this.settle.disabled = this.copy.disabled = true;

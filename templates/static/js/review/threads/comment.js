@@ -1,4 +1,4 @@
-// One comment of a thread: who, when, what; one's own can be edited and deleted.
+// One comment of a thread: author, time, text; the user's own can be edited and deleted.
 
 import { button, h } from "../../kit/dom.js";
 import { draftOf, keepDraft } from "../../kit/drafts.js";
@@ -16,7 +16,7 @@ onOther(() => open.clear());
 
 const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 
-/** What was written, before it is signed. */
+/** The node of a comment with its text alone; see signed(). */
 export function writtenNode(thread, comment) {
   const said =
     comment.body_html === undefined
@@ -26,7 +26,7 @@ export function writtenNode(thread, comment) {
   return h("article", { class: "comment", "aria-label": name }, said);
 }
 
-/** Who wrote it, and when; the box in which its author was changing it. */
+/** Add the author, the time, and the box in which the comment was being edited. */
 export function signed(node, thread, comment) {
   const agent = isAgent(comment.author);
   const name = nameOf(comment);
@@ -78,7 +78,7 @@ const own = (thread, comment, begin) =>
     }),
   );
 
-/** Show the box instead of the text; the box is the same one when the comment is drawn again. */
+/** Show the edit box in place of the text; after a redraw it is the same box. */
 function start(node, thread, comment) {
   const box = open.get(comment.id) ?? editor(thread, comment);
   open.set(comment.id, box);
@@ -110,7 +110,7 @@ function editor(thread, comment) {
       } catch (error) {
         open.set(comment.id, box);
         keepDraft(draftName(thread, comment.id), text, box.first);
-        if (error.code === "changed") await load().catch(() => {}); // the box tells to what
+        if (error.code === "changed") await load().catch(() => {}); // shows the new text in the box
         throw error;
       }
       box.leave(false);

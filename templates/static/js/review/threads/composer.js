@@ -1,5 +1,5 @@
-// The box a comment is written in: draft, preview, images, sending. What was typed leaves it only
-// once the service has it.
+// The box in which a comment is written: draft, preview, images, sending. The text is removed only
+// after the service has stored it.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { draft } from "../../kit/drafts.js";
@@ -12,15 +12,15 @@ import { fenced } from "./suggest.js";
 const EMPTY = "Nothing to send yet: write something first.";
 
 /**
- * `name` of the draft, `label` for who does not see, `verb` of the button, `send(text)`, and
- * `keep(text)` that saves it as a draft of the review, and `leave()` when Esc or Cancel closes it.
- * `small`: one line until it is used. `text` to begin with. `lines()` tells the lines it is about,
- * where another text for them can be suggested.
+ * `name` of the draft, `label` for screen readers, `verb` of the button, `send(text)`, `keep(text)`
+ * to save the text as a draft of the review, and `leave()` when Esc or Cancel closes the box.
+ * `small`: one line until it is used. `text`: the initial text. `lines()`: the lines the comment is
+ * about, if a replacement can be suggested.
  */
 export class Composer {
   /** @type {(() => void) | undefined} */
   onRestore;
-  /** @type {(() => void) | undefined} what is done once it has closed */
+  /** @type {(() => void) | undefined} called after it has closed */
   after;
 
   /** @param {Record<string, any>} what */
@@ -40,7 +40,7 @@ export class Composer {
       value: text,
     });
     this.kept = draft(this.box, name, text);
-    this.first = this.kept.was; // of an earlier visit, the text may have been another
+    this.first = this.kept.was; // for a draft of an earlier visit, the text may have differed
     this.note = h("p", { class: "tiny quiet", hidden: !note }, note ?? "");
     this.trouble = h("div", { class: "trouble", role: "alert" });
     this.status = h("span", { class: "tiny quiet", role: "status" });
@@ -117,7 +117,7 @@ export class Composer {
     );
   }
 
-  /** What it is about has another place now. */
+  /** Change the label and the note: the subject of the comment has moved. */
   name(label, note) {
     this.box.setAttribute("aria-label", label);
     this.note.hidden = !note;
@@ -128,7 +128,7 @@ export class Composer {
     return this.box.value;
   }
 
-  /** What is edited here says something else by now: to save replaces that. */
+  /** The edited text has changed elsewhere: warn that saving replaces that change. */
   meanwhile(text) {
     if (text === this.first) return;
     if (this.text === this.first) this.box.value = this.kept.was = text;
@@ -143,7 +143,7 @@ export class Composer {
     this.node.classList.add("open");
   }
 
-  /** A box that has grown keeps its buttons in sight. */
+  /** Keep the buttons visible after the box has grown. */
   follow() {
     const { offsetHeight } = this.node;
     if (offsetHeight > this.height) this.node.scrollIntoView({ block: "nearest" });
@@ -221,7 +221,7 @@ export class Composer {
     this.node.toggleAttribute("aria-busy", yes);
   }
 
-  /** What went wrong, above the text that stays. */
+  /** Show an error above the text, which stays. */
   fail(words, verb, send) {
     fill(
       this.trouble,
@@ -235,7 +235,7 @@ export class Composer {
     );
   }
 
-  /** What was wrong is so no more. */
+  /** Clear the error. */
   well() {
     fill(this.trouble);
   }
@@ -255,7 +255,7 @@ export class Composer {
     }
   }
 
-  /** The lines as a suggestion behind what is written, ready to be typed over. */
+  /** Append the lines as a suggestion block, selected so that they can be typed over. */
   suggest() {
     const before = this.text.trimEnd();
     const [open, lines, close] = fenced(this.lines());

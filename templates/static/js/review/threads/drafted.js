@@ -1,4 +1,4 @@
-// Drafts on the page: what is written and not sent stands where it will stand once it is.
+// Drafts on the page: unsent comments are shown where they will be once they are sent.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { onOther } from "../state.js";
@@ -10,14 +10,14 @@ import { standing } from "./words.js";
 
 const nodes = new Map(); // id → {node, said}
 const open = new Map(); // id → the Composer in which it is being edited
-const AFTER = 0.5; // of the order at a place: below the thread it answers, above the next one
+const AFTER = 0.5; // of the order at a place: between the thread answered and the next one
 
 onOther(() => {
   nodes.clear();
   open.clear();
 });
 
-/** Bring them up to date. `threads` are those of the review, `placeOf(thread)` where one stands. */
+/** Update the drafts. `threads` are those of the review, `placeOf(thread)` the place of one. */
 export function drawDrafts(drafts, threads, placeOf) {
   const here = new Set(drafts.map(({ id }) => id));
   for (const id of nodes.keys())
@@ -69,7 +69,7 @@ function card(draft, answered) {
   return node;
 }
 
-/** The box is the same one when the draft is drawn again. */
+/** Open the edit box of a draft; after a redraw it is the same box. */
 function edit(draft, comment, body) {
   const box = open.get(draft.id) ?? editor(draft, comment);
   open.set(draft.id, box);
@@ -95,7 +95,7 @@ function editor(draft, comment) {
         await editDraft(draft.id, text, box.first);
       } catch (error) {
         open.set(draft.id, box);
-        if (error.code === "changed") await load().catch(() => {}); // the box tells to what
+        if (error.code === "changed") await load().catch(() => {}); // shows the new text in the box
         throw error;
       }
       box.leave(false);

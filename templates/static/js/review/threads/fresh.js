@@ -1,5 +1,5 @@
-// New threads being written. Their text is kept in this browser under the project, the file and
-// the text of the line, so that it is found again in place after a reload and after a rebase.
+// New threads being written. Their text is kept in this browser under the project, the file and the
+// text of the line, so that it is restored at its place after a reload and after a rebase.
 
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { isHere, told, whose } from "../became.js";
@@ -13,9 +13,9 @@ import { textOf } from "./suggest.js";
 import { isOld, lines, whole } from "./words.js";
 
 const NEW = "new ";
-const LAST = 1e6; // of the order at a place: after every thread
-const FAR = 20_000; // lines looked through for the text of a line
-const MOVED = new Set(["changed", "moved"]); // since the look that a line was seen at
+const LAST = 1e6; // order at a place: after every thread
+const FAR = 20_000; // lines searched for the text of a line
+const MOVED = new Set(["changed", "moved"]); // refusals: files changed since the look
 const boxes = new Map(); // draft name → {box, meta, at, look, gone}
 
 const sameSpot = (a, b) =>
@@ -96,7 +96,7 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
   ...(worktree && line && { look }),
 });
 
-/** What is not committed has changed since the line was seen: it has another number, or is gone. */
+/** Look again after a refusal: the line has another number, or is missing, which is an error. */
 async function followed(one, why) {
   await lookAgain();
   const { path } = one.at;
@@ -105,9 +105,9 @@ async function followed(one, why) {
   one.look = state.commit.look;
 }
 
-// -- unsent text of before -----------------------------------------------------------------------
+// -- unsent text of earlier visits ---------------------------------------------------------------
 
-/** Show again what was not sent: on this commit, or on the one it was before a rebase. */
+/** Restore unsent text of this commit, or of its version before a rebase. */
 export async function restore(review) {
   const { life } = state;
   for (const name of draftsUnder(NEW)) {
@@ -135,15 +135,15 @@ function settle(meta) {
   else if (line && onPage(path)) goTo(path);
 }
 
-const waiting = []; // of files that are not drawn yet
+const waiting = []; // boxes of files that are not drawn yet
 
 onOther(() => {
   boxes.clear();
   waiting.length = 0;
 });
 
-/** A file was drawn: boxes that waited for its lines find them by their text, and so do those that
- * are open on what is not committed, which somebody may have changed meanwhile. */
+/** A file was drawn: place the boxes that waited for its lines, by the text of the line. On
+ * uncommitted changes, which may have moved, also place the open boxes again. */
 export function found(view) {
   if (worktree)
     for (const [name, one] of boxes) if (one.at.path === view.path) moveAlong(name, one, view);
@@ -176,7 +176,7 @@ function moveAlong(name, one, view) {
   show(name, one);
 }
 
-/** The line with that text that is nearest to where it was. */
+/** The line with that text nearest to its previous number; null if there is none. */
 function nearest(view, { side, line, text }) {
   const is = (n) => n > 0 && view.lineText(isOld(side) ? "LEFT" : "RIGHT", n) === text;
   for (let away = 0; away < FAR; away += 1) {

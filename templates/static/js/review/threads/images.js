@@ -1,16 +1,16 @@
-// Images for a comment: pasted, dropped or picked, kept by the service, then named in the text.
+// Images for a comment: pasted, dropped or picked, stored by the service, then linked in the text.
 
 import { h } from "../../kit/dom.js";
 import { keepImage } from "./review.js";
 
-const MOST = 5 * 1024 * 1024; // bytes, what the service takes
+const MOST = 5 * 1024 * 1024; // bytes, the limit of the service
 const TYPES = "image/png,image/jpeg,image/gif,image/webp,image/svg+xml";
 
 const images = (list) => [...(list ?? [])].filter((file) => file.type.startsWith("image/"));
 
 /**
- * Let `box` take images. `say(text)` tells what goes on ("" = nothing), `fail(text)` what went
- * wrong. Returns pick(): let the person choose files.
+ * Let `box` accept images. `say(text)` shows the progress ("" = none), `fail(text)` an error.
+ * Returns pick(), which lets the user choose files.
  */
 export function takesImages(box, { say, fail }) {
   const input = h("input", { type: "file", accept: TYPES, multiple: true });

@@ -1,6 +1,6 @@
-// Threads on the page of a commit: their cards, the boxes of new ones, the PR record, where the
-// review came from. The diff they stand in is drawn by others; see readers.js and diff/view.js. What is
-// not committed has no PR record, no verdict and no draft.
+// Threads on the page of a commit: their cards, the boxes of new threads, the PR record, and the
+// origin of the review. Other modules draw the diff around them; see readers.js and diff/view.js.
+// Uncommitted changes have no PR record, no verdicts and no drafts.
 
 import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { action } from "../../kit/palette.js";
@@ -28,13 +28,13 @@ const banners = document.getElementById("carried");
 const cards = new Map(); // thread id → Card
 const walk = new Walk(cards, general);
 const applyAll = new ApplyAll();
-const FEW = 40; // threads of a commit that are whole at once
+const FEW = 40; // threads of a commit up to which all are whole at once
 let bannered = "";
 let latest = null;
 /** @type {Promise<void> | undefined} */
-let drawing; // until what is known by now stands on the page
+let drawing; // resolves when the latest review is drawn
 
-/** Thousands of threads are drawn a few at a time; a newer state ends the drawing of an older one. */
+/** Draw a review; thousands of threads come in slices, and a newer review stops an older one. */
 async function draw(review) {
   const top = !latest && unread();
   const calmly = top ? (act) => act() : steady;
@@ -62,7 +62,7 @@ async function draw(review) {
   walk.arrive();
 }
 
-/** What the bars, the tree and the heads of files say; before all else, for it makes bars higher. */
+/** Update the bars, the tree and the heads of files; first, since it can make bars higher. */
 function tell(review) {
   walk.say();
   if (!worktree) {
@@ -72,10 +72,10 @@ function tell(review) {
   threadsOf(openBy(review.threads));
 }
 
-/** Whether nobody has read on yet: without a measure, which costs, where no file is there. */
+/** Whether the reader is still at the top; without files, not measured, since that is costly. */
 const unread = () => !all().length || !document.getElementById("main").scrollTop;
 
-/** Draws until it is time to rest: the promise to wait for, or "done". */
+/** Draw until the slice of time is over: returns the promise to wait for, or "done". */
 function drawSome(left, drawOne, breathe) {
   for (const thread of left) {
     drawOne(thread);
@@ -85,14 +85,14 @@ function drawSome(left, drawOne, breathe) {
   return "done";
 }
 
-/** Of few threads each is whole at once. */
+/** Create or update the card of a thread; if there are few, it is whole at once. */
 function meet(thread, few) {
   const known = cards.get(thread.id);
   if (known) known.thread = thread;
   else cards.set(thread.id, new Card(thread, few ? (card) => card.complete() : whenNear));
 }
 
-/** Wherever it stands, a thread with a reply that was not sent is whole: it outlives its deletion. */
+/** Make cards with an unsent reply whole wherever they are, so that they outlive a deletion. */
 function keepUnsent() {
   for (const id of unsent()) if (cards.has(id)) whole(cards.get(id));
 }
@@ -101,7 +101,7 @@ function dismissBut(here) {
   for (const id of [...cards.keys()]) if (!here.has(id)) dismiss(id);
 }
 
-/** A thread that is gone takes its card along, but not a reply that is being written. */
+/** Remove the card of a deleted thread, unless a reply is being written in it. */
 function dismiss(id) {
   const card = cards.get(id);
   if (card.writing) {
@@ -112,7 +112,7 @@ function dismiss(id) {
   leave(id);
 }
 
-/** Threads of no line of the commit stand above all files, never folded away with one. */
+/** The place of a thread; one without a place in the commit is above all files, never folded. */
 const placeOf = ({ path, side, line, placement }) => ({
   path: placement === "none" ? null : path,
   side,
@@ -160,7 +160,7 @@ const warned = (warnings) =>
 
 const refresh = () => Promise.all([load(), !worktree && refreshPr()]);
 
-/** What belongs to a commit alone. */
+/** Draw the parts that only a commit has. */
 function drawOwn() {
   const details = button("PR details", { icon: "pencil", id: "pr", onclick: openPr });
   document.getElementById("head-actions").append(details);
@@ -169,7 +169,7 @@ function drawOwn() {
   action("PR details", () => details.click(), { icon: "pencil" });
 }
 
-/** Once, when the first record is there. */
+/** Set up the page, once, when the first record has arrived. */
 function furnish() {
   if (!worktree) drawOwn();
   document.getElementById("threadtools").append(walk.tools);
@@ -196,11 +196,11 @@ function furnish() {
 }
 
 let furnished = false;
-let stands = false; // whether the first files do
+let stands = false; // whether the first files are drawn
 /** @type {Promise<void> | undefined} */
 let begun;
 
-/** Until the threads are known that are seen first. */
+/** Resolve when the threads that are visible first are drawn. */
 async function begin({ review }) {
   if (!furnished) furnish();
   furnished = true;
@@ -236,7 +236,7 @@ async function arrive() {
   walk.byHash(hash);
 }
 
-/** Why nothing can be written there: its lines are not those of this commit. */
+/** Why the lines cannot be commented on: they belong to another version; null if they can. */
 function refusal({ side }) {
   if (state.compare?.to) return "This is an older version: comments go to the current one.";
   if (state.compare && side === "LEFT")
@@ -244,9 +244,9 @@ function refusal({ side }) {
   return null;
 }
 
-let restored = null; // the life of the commit it was done for
+let restored = null; // the life of the commit for which it was done
 
-/** Unsent text of before, once the first review is known. */
+/** Restore unsent text once per commit, after its first review was read. */
 function restoreOnce(review) {
   const { life } = state;
   if (restored !== life) restore(review);

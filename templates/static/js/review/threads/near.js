@@ -1,4 +1,4 @@
-// Of many threads those near the screen are whole; see card.js.
+// Makes the cards near the viewport whole, if there are many; see card.js.
 
 import { pace } from "../../kit/pace.js";
 import { onOther } from "../state.js";
@@ -20,13 +20,13 @@ const near = new IntersectionObserver(
   { root: document.getElementById("main"), rootMargin: `${MARGIN}px 0px` },
 );
 
-/** Let a card be whole when it comes near. */
+/** Make a card whole when it comes near. */
 export function whenNear(card) {
   cards.set(card.node, card);
   near.observe(card.node);
 }
 
-/** Let it be whole now. */
+/** Make a card whole now. */
 export function whole(card) {
   due.delete(card);
   near.unobserve(card.node);

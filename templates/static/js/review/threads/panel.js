@@ -1,4 +1,4 @@
-// A list of some threads of the commit above its files: what is outdated, what was answered.
+// A list of some threads of the commit above its files: the outdated or the answered ones.
 
 import { button, h, refill } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
@@ -8,8 +8,8 @@ import { address, beginning, standing } from "./words.js";
 
 export class Panel {
   /**
-   * `what` is "outdated" or "answered", `wanted(thread)` says what is in it, `go(id)` leads there,
-   * `words(thread)` are the first words of a row and `hint` stands in the head.
+   * `what` is "outdated" or "answered"; `wanted(thread)`: whether a thread is in the list; `go(id)`
+   * goes to it; `words(thread)` are the first words of a row; `hint` is shown in the head.
    */
   constructor({ what, wanted, go, words, hint = "" }) {
     this.what = what;
@@ -33,7 +33,7 @@ export class Panel {
     this.node.querySelector("li button").focus({ preventScroll: true });
   }
 
-  /** Whether there is anything to show. */
+  /** Open the list; whether there is anything to show. */
   open(all) {
     this.node.hidden = false;
     this.draw(all);

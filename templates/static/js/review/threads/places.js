@@ -1,7 +1,7 @@
-// Where cards and boxes stand: below their line, at the top of their file, or above all files.
+// The places of cards and boxes: below their line, at the top of their file, or above all files.
 //
-// A file is drawn late, drawn again, folded and unfolded; what stands in it is put back each time,
-// with the focus it had.
+// A file is drawn late, redrawn, folded and unfolded; the nodes in it are put back each time, with
+// the focus they had.
 
 import { h } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
@@ -18,13 +18,13 @@ document.addEventListener("pointerdown", ({ target }) => {
   if (!held?.contains(target)) held = null;
 });
 
-/** Where what belongs to no line of a file stands; once, at the start. */
+/** Add the place above all files, for nodes that belong to no file; once, at the start. */
 export const settleAbove = (general) => general.append(above);
 
 /**
- * Let `holder.node` stand at `at` = {path, side, line}; path null: above all files, line null: at
- * the top of the file. `order` decides among those at one place. Known keys move only if they must.
- * The node is asked for once there is such a place.
+ * Put `holder.node` at `at` = {path, side, line}; path null: above all files, line null: at the top
+ * of the file. `order` sorts the nodes at one place. A node with a known key moves only if
+ * necessary. The node is accessed only once its place exists.
  */
 export function stand(key, holder, at, order) {
   const item = items.get(key) ?? { node: null };
@@ -45,9 +45,9 @@ onOther(() => {
 });
 
 /**
- * A file is being drawn: what stands at its top comes before its lines, and what stands on lines
- * with these, since later it would move what is seen. Tells the lines, and put(side, line) what
- * stands on one that is there.
+ * A file is being drawn: put the nodes at its top before its lines are drawn. Nodes on lines come
+ * together with the lines, since later they would move visible content: returns those lines, and
+ * put(side, line), which adds the nodes of a drawn line.
  */
 export async function along(view) {
   const spots = new Map();
@@ -71,7 +71,7 @@ export async function along(view) {
   };
 }
 
-/** A file was drawn, or drawn again: of many, what stands in it comes in pieces. */
+/** A file was drawn or redrawn: put its nodes back, many of them in slices of time. */
 export async function drawn(view) {
   views.set(view.path, view);
   const breathe = pace({ early: false });
@@ -88,7 +88,7 @@ export const viewOf = (path) => {
   return view?.element.isConnected ? view : null;
 };
 
-/** Mark the lines a thread is about, or take the marks off. */
+/** Mark the lines a thread is about, or remove the marks. */
 export function mark({ path, side, line, start_line: start }, on) {
   const sheet = line ? viewOf(path)?.sheet : null;
   const [column, name] = isOld(side) ? ["LEFT", "about-old"] : ["RIGHT", "about-new"];
@@ -96,7 +96,7 @@ export function mark({ path, side, line, start_line: start }, on) {
     sheet.rowOf(column, at)?.classList.toggle(name, on);
 }
 
-/** Whether the commit changes this file, so that it is on the page, sooner or later. */
+/** Whether the commit changes this file, so that it is or will be on the page. */
 export const onPage = (path) => state.commit.files.some((file) => file.path === path);
 
 function put(item, slot = slotOf(item.at)) {
@@ -125,13 +125,13 @@ function slotOf(at) {
   return (spot && view.place(...spot)) ?? view.top;
 }
 
-/** [side, line]; null for the top of the file. */
+/** The spot [side, line]; null for the top of the file. */
 function spotOf({ side, line }) {
   const elsewhere = state.compare && (isOld(side) || state.compare.to); // another version's lines
   return line === null || elsewhere ? null : [isOld(side) ? "LEFT" : "RIGHT", line];
 }
 
-/** Put a node elsewhere without losing the focus or the caret in it. */
+/** Move a node without losing the focus or the caret in it. */
 function move(node, slot, before) {
   const active = held && node.contains(held) ? held : null;
   const caret = active?.matches("textarea") ? [active.selectionStart, active.selectionEnd] : null;

@@ -1,8 +1,8 @@
-// HTML that the service rendered from Markdown and sanitised, as nodes of a page.
+// HTML that the service rendered from Markdown and sanitised, as nodes.
 
 import { h } from "../../kit/dom.js";
 
-/** Links open beside the page; headings do not join its outline; wide code can be scrolled. */
+/** Links open in a new tab; headings stay out of the page's outline; wide code can be scrolled. */
 export function prose(html) {
   const read = new DOMParser().parseFromString(html, "text/html").body;
   for (const link of read.querySelectorAll("a")) link.target = "_blank";

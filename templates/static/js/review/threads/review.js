@@ -1,5 +1,5 @@
-// The review of this commit as the service tells it, and every operation on its threads. What is
-// shown is always an answer of the service; a deletion that may still be undone is left out.
+// The review of this commit as the service returns it, and every operation on its threads. The page
+// always shows an answer of the service, without comments whose deletion can still be undone.
 
 import { get, patch, post, remove } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
@@ -8,21 +8,21 @@ import { route } from "../route.js";
 import { at, onOther, state, worktree } from "../state.js";
 
 const UNDO = 8000; // ms
-const leaving = new Map(); // comment or draft → {address, timer, draft}: deleted here, not yet there
-const settling = new Map(); // thread id → resolved or not: chosen here, not yet told by the service
+const leaving = new Map(); // comment or draft → {address, timer, draft}: deleted on the page only
+const settling = new Map(); // thread id → resolved or not: chosen here, not yet stored
 const watchers = new Set();
 let told = null;
 let loading = null;
 let again = false;
-let early = null; // the drafts, asked for while the commit is read
+let early = null; // the drafts, requested while the commit is read
 
-/** Call `draw(review)` with each new state. */
+/** Call `draw(review)` with the present state, if known, and each later one. */
 export function onReview(draw) {
   watchers.add(draw);
   if (told) draw(shown());
 }
 
-/** Ask for the review; calls while one is under way are answered by one more. */
+/** Read the review; calls during a reading cause one more after it. */
 export function load() {
   if (loading) again = true;
   loading ??= ask();
@@ -50,10 +50,10 @@ async function read(life) {
 
 const written = async () => (worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`));
 
-/** Ask for the drafts of a commit that is asked for. */
+/** Request the drafts while the commit is being read. */
 export const ahead = () => (early = written().catch(() => null));
 
-/** Take the review that came with the commit; resolves to whether it is all there is to know. */
+/** Take the review that came with the commit; resolves to whether it is complete. */
 export async function given(review) {
   const { life } = state;
   const own = await early;
@@ -63,7 +63,7 @@ export async function given(review) {
   return review.threads.every(rendered);
 }
 
-/** Whether a thread has its comments as they are shown. */
+/** Whether all comments of a thread are rendered as HTML. */
 export const rendered = ({ comments }) =>
   comments.every(({ body_html: html }) => html !== undefined);
 
@@ -85,7 +85,7 @@ function shown() {
   return { ...told, threads, drafts: told.drafts.filter(({ id }) => !leaving.has(id)) };
 }
 
-/** The body's id of the new thread. `where` is {path?, side?, line?, start_line?, start_side?}. */
+/** Create a thread; returns its id. `where` is {path?, side?, line?, start_line?, start_side?}. */
 export async function create(where, body) {
   const { id } = await post(at("threads"), { ...where, body });
   await load();
@@ -97,20 +97,20 @@ export async function reply(thread, body) {
   await load();
 }
 
-/** One fixup commit of these suggestions, [{thread, comment?, block?}]; resolves their threads. */
+/** Make one fixup commit of suggestions, [{thread, comment?, block?}]; resolves their threads. */
 export async function apply(suggestions) {
   const made = await post(at("apply"), { suggestions });
   await load();
   return made;
 }
 
-/** `was`: the text that the writer has seen; another by now is a refusal, "changed". */
+/** `was`: the text that the writer has seen; if it has changed, the service refuses ("changed"). */
 export async function edit(thread, comment, body, was) {
   await patch(at("threads", thread, "comments", comment), { body, was });
   await load();
 }
 
-/** Written, and not sent: seen by their author alone. */
+/** Store a new thread as a draft, which only its author sees. */
 export async function saveDraft(where, body) {
   await post(at("threads"), { ...where, body, draft: true });
   await load();
@@ -126,7 +126,7 @@ export async function editDraft(draft, body, was) {
   await load();
 }
 
-/** Send all drafts with a verdict; one that was just deleted is none of them. */
+/** Send all drafts with a verdict, except drafts that were just deleted. */
 export async function submit(verdict, body) {
   for (const [id, { draft, timer }] of leaving)
     if (draft) {
@@ -143,9 +143,9 @@ export async function withdraw() {
 }
 
 /**
- * At once on the page, and kept there against readings that began before; taken back, with the
- * reason, where the service refuses. One request at a time for a thread, so that the last press
- * is the one that holds.
+ * Resolve or reopen a thread: immediately on the page, where readings that began earlier do not
+ * revert it. If the service refuses, the page reverts it and shows the reason. A thread has one
+ * request at a time, so that the last press wins.
  */
 export async function resolve(thread, resolved) {
   const underWay = settling.has(thread);
@@ -178,7 +178,7 @@ export const forget = (thread, comment) =>
 export const deleteDraft = (draft) =>
   letGo(draft, at("drafts", draft), "Draft deleted.", { draft: true });
 
-/** Gone from the page at once, from the file after 8 s or when the page is left. */
+/** Delete from the page at once, from the file after 8 s or when the page is left. */
 function letGo(id, address, said, { draft = false } = {}) {
   const timer = setTimeout(() => carryOut(id), UNDO);
   leaving.set(id, { address, timer, draft });
@@ -218,11 +218,11 @@ export async function asMarkdown(wanted) {
   return answer.text();
 }
 
-/** Markdown as it will be shown once it is stored. */
+/** The HTML of a Markdown text as it will be shown once it is stored. */
 export const preview = async (text) =>
   (await post(route("projects", state.project, "preview"), { text })).html;
 
-/** Keep an image for this project; resolves to the Markdown that shows it. */
+/** Store an image for this project; resolves to the Markdown that shows it. */
 export async function keepImage(file) {
   const name = file.name.replace(/\.[^.]*$/, "") || "image";
   const address = `${route("projects", state.project, "assets")}?${new URLSearchParams({ alt: name })}`;

@@ -12,7 +12,7 @@ const WHERE = {
 };
 const KINDS = { "+": "add", "-": "del", "@": "hunk" };
 
-/** A figure that is filled when `show(thread)` is called for one that was answered. */
+/** A figure that is filled when `show(thread)` is called for an answered thread. */
 export class Since {
   constructor(place) {
     this.place = place;
@@ -20,7 +20,7 @@ export class Since {
     this.shown = "";
   }
 
-  /** Read again when the thread says something new, and when it is shown again. */
+  /** Show the figure; read it again if the thread was asked or answered again or commented on. */
   async show(thread) {
     this.node.hidden = thread.state !== "answered" || !thread.asked || !thread.path;
     const key = JSON.stringify([thread.asked, thread.proposed, thread.comments.length]);

@@ -1,9 +1,8 @@
-// Nothing moves under the reader: what changes above the place someone types or reads in does not
-// push it away.
+// Nothing moves under the reader: changes above the place where they type or read do not shift it.
 
 const scroller = document.getElementById("main");
 
-/** Run `act`, then scroll so that the reader's place is where it was. */
+/** Run `act`, then scroll so that the reader's place is where it was before. */
 export function steady(act) {
   const anchor = place();
   const before = anchor?.getBoundingClientRect().top;
@@ -12,7 +11,7 @@ export function steady(act) {
   scroller.scrollTop += anchor.getBoundingClientRect().top - before;
 }
 
-/** What has the focus, if it is in sight; else what stands in the middle of the diff. */
+/** The focused element, if visible; else the element in the middle of the diff. */
 function place() {
   const { top, bottom, left, width } = scroller.getBoundingClientRect();
   const active = document.activeElement;

@@ -1,4 +1,4 @@
-// Suggestion blocks of comments: each can be applied, and all open ones of the commit at once.
+// Suggestion blocks of comments: each can be applied, and all open ones of the commit together.
 
 import { button, h } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
@@ -8,7 +8,7 @@ import { viewOf } from "./places.js";
 import { apply } from "./review.js";
 import { isOld, short } from "./words.js";
 
-/** Whether there are lines of the new text that a suggestion would replace. */
+/** Whether the thread is on lines of the new text, which a suggestion can replace. */
 export const appliable = ({ line, side, outdated, resolved }) =>
   Boolean(line) && !isOld(side) && !outdated && !resolved;
 
@@ -16,8 +16,8 @@ const suggested = (thread) =>
   appliable(thread) && thread.comments.some((comment) => comment.suggestions);
 
 /**
- * The lines of the new text from `start` to `line`, as they are shown, with the ends of lines that a
- * text field has; those that a thread remembers of a file that is not loaded.
+ * The lines of the new text from `start` to `line`, with the line ends of a text field. If the file
+ * is not loaded, the lines that the thread recorded.
  */
 export function textOf({ path, side, line, start, anchor_text: known }) {
   const view = viewOf(path);
@@ -26,7 +26,7 @@ export function textOf({ path, side, line, start, anchor_text: known }) {
   return text.replace(/\r$/gm, "");
 }
 
-/** A suggestion block of these lines in three parts: its opening, the lines, its end. */
+/** A suggestion block of these lines in three parts: the opening fence, the lines, the end. */
 export function fenced(lines) {
   const longest = Math.max(2, ...[...lines.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

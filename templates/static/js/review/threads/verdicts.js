@@ -1,4 +1,4 @@
-// What people judge of the commit, and submitting one's drafts with a verdict.
+// The verdicts on the commit, and submitting the user's drafts with a verdict.
 
 import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { dialog } from "../../kit/dialog.js";
@@ -21,7 +21,7 @@ const badges = h("span", { class: "line", id: "verdicts" });
 let drafts = 0;
 let mine = null;
 
-/** Once, at the start. */
+/** Add the nodes to the page, once, at the start. */
 export function drawVerdicts() {
   document.getElementById("status").after(badges);
   document.getElementById("head-actions").append(opener);

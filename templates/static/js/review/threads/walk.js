@@ -1,5 +1,5 @@
-// Going from thread to thread: N and P, the list in the toolbar, addresses that end in #thread-…,
-// hiding what is said, and the list of what is outdated.
+// Navigation between threads: the keys N and P, the list in the toolbar, URLs that end in
+// #thread-…, hiding all threads, and the lists of outdated and answered ones.
 
 import { button, fill, h, icon, refill } from "../../kit/dom.js";
 import { key } from "../../kit/keys.js";
@@ -31,10 +31,10 @@ export class Walk {
     this.cards = cards;
     this.general = general;
     this.label = h("span");
-    // What its menu offers is settled when it opens, so it waits for the threads.
+    // Disabled until the threads are known: the menu is built once, when it opens.
     this.tools = button("", { kind: "ghost s", id: "threadlist", disabled: true });
     this.tools.append(icon("say"), this.label, icon("down"));
-    this.tools.setAttribute("aria-label", "Threads: list"); // until they are known
+    this.tools.setAttribute("aria-label", "Threads: list"); // until the threads are known
     menu(this.tools, () => this.items());
     const go = (id) => this.go(id);
     this.outdated = new Panel({
@@ -72,7 +72,7 @@ export class Walk {
     key("Ctrl+Enter", "Send what you wrote", undefined, { group });
   }
 
-  /** Threads as they stand on the page, from the top. */
+  /** The threads in the order of the page, from the top. */
   get ordered() {
     const paths = (state.commit?.files ?? []).map(({ path }) => path);
     return fromTop(
@@ -92,7 +92,7 @@ export class Walk {
     this.go(all[next].id);
   }
 
-  /** Show a thread in its place, and give it the focus. */
+  /** Show a thread at its place, and focus it. */
   async go(id) {
     const thread = this.cards.get(id)?.thread;
     if (!thread) return;
@@ -104,7 +104,7 @@ export class Walk {
     this.arrive();
   }
 
-  /** The thread that is asked for may just have been drawn. */
+  /** Scroll to the wanted thread if it has been drawn. */
   arrive() {
     const card = this.wanted && this.cards.get(this.wanted);
     if (!card?.node.isConnected || !card.node.checkVisibility()) return;
@@ -119,7 +119,7 @@ export class Walk {
     if (id) this.go(id);
   }
 
-  /** Until the threads of the commit that is shown now are known. */
+  /** Reset until the threads of the next commit are known. */
   forget() {
     this.current = this.wanted = null;
     for (const { node } of [this.answered, this.outdated]) fill(node).hidden = true;
@@ -128,7 +128,7 @@ export class Walk {
     this.say();
   }
 
-  /** The thread with the focus, else the one on the chosen line, else the last visited one. */
+  /** Call `act` for the thread with the focus, else on the chosen line, else visited last. */
   withCard(act) {
     const near = document.activeElement?.closest?.(".thread")?.id.replace("thread-", "");
     const at = selection();
@@ -210,7 +210,7 @@ export class Walk {
     this.outdated.toggle(this.ordered);
   }
 
-  /** The next thread that an agent answered, and the list of all of them. */
+  /** Go to the next thread that an agent answered, and open the list of all of them. */
   nextAnswered() {
     const { ordered } = this;
     const current = ordered.find(({ id }) => id === this.current);

@@ -1,15 +1,15 @@
-// What is said of a thread: its state, where it stands and why there.
+// The words about a thread: its state, its place, and the rule of its placement.
 
 import { plural } from "../../kit/words.js";
 import { WORKTREE, worktree } from "../state.js";
 
-/** What a thread of no file is about. */
+/** The subject of a thread without a file. */
 export const whole = worktree ? "all that is not committed" : "the whole commit";
 const Whole = whole[0].toUpperCase() + whole.slice(1);
 
 export const short = (sha) => (sha ?? "").slice(0, 7);
 
-/** Files may spell the old side in four ways. */
+/** Whether a side is the old one: "left", "old" or "base" in any case, as files may spell it. */
 export const isOld = (side) => ["left", "old", "base"].includes((side ?? "").toLowerCase());
 export const sideOf = (thread) => (isOld(thread.side) ? "LEFT" : "RIGHT");
 
@@ -35,21 +35,21 @@ const PLACED = {
   nearest: (thread) => `The ${/^lines/.test(were(thread)) ? "lines were" : "line was"} rewritten`,
 };
 
-/** Where a thread stands on this commit, by which rule. */
+/** The place of a thread on this commit, and by which rule. */
 export function standing(thread) {
   const said = (PLACED[thread.placement] ?? PLACED.general)(thread);
   const renamed = thread.placement !== "none" && thread.original_path !== thread.path;
   return renamed && thread.original_path ? `${said}, from ${thread.original_path}` : said;
 }
 
-/** Caption of the text a thread was written on. */
+/** The caption of the lines on which a thread was written. */
 export function written(thread) {
   const at = thread.original_line ? `about ${were(thread)}` : "";
   const on = thread.original_commit && !worktree ? `of ${short(thread.original_commit)}` : "";
   return ["Written", at, on].filter(Boolean).join(" ");
 }
 
-/** "src/pay.py:62" and the like, for lists. */
+/** The place of a thread for lists, such as "src/pay.py:62". */
 export function address(thread) {
   if (!thread.path) return thread.sha === WORKTREE ? "All of it" : Whole;
   return thread.line ? `${thread.path}:${thread.line}` : thread.path;
@@ -60,7 +60,7 @@ export const state = (thread) =>
     .filter(Boolean)
     .join(", ");
 
-/** Comments that MCP clients leave unsigned are signed "agent"; agents with a name begin so. */
+/** Whether an author is an agent: "agent" signs unsigned comments, and begins agents' names. */
 export const isAgent = (author) => /^agent\b/i.test(author ?? "");
 
 /** "MK" of "Mara Kjær", "N" of "noor". */

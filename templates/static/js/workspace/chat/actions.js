@@ -1,5 +1,5 @@
-// What can be done with a chat as a whole: rename, fork, archive, export, delete; each with undo
-// where it can be undone. The same for the open chat and for a row of the list.
+// The actions on a whole chat: rename, fork, archive, export, delete, with Undo where possible.
+// They are the same for the open chat and for a row of the list.
 
 import { P, patch, post, remove } from "../../kit/api.js";
 import { h } from "../../kit/dom.js";
@@ -10,7 +10,7 @@ const route = (chat) => P(chat.project, "chats", chat.sessionId);
 
 export const exportOf = (chat, format) => `${route(chat)}/export?format=${format}`;
 
-/** Make a copy that ends with `turn`, or with the last finished one, and go there. */
+/** Make a copy that ends with `turn`, by default with the last finished turn, and go there. */
 export const forkOf = async (chat, turn) => {
   const { chat: made } = await post(`${route(chat)}/fork`, turn ? { turn } : {});
   location.assign(`/projects/${made.project}/chats/${made.sessionId}`);
@@ -30,7 +30,7 @@ const archive = (chat, after) =>
     await after();
   });
 
-/** Move a chat to the trash. `after(gone)` is called once it is there and once it is back. */
+/** Move a chat to the trash. `after(gone)` is called after that, and again after an Undo. */
 const discard = (chat, after) =>
   attempt(null, async () => {
     const { worktree } = await remove(route(chat));
@@ -43,7 +43,7 @@ export const restore = (chat) => post(`${route(chat)}/restore`);
 
 const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
 
-/** The items of a chat's menu. `renamed` starts to rename it where it is shown. */
+/** The items of a chat's menu. `renamed` starts renaming the chat where it is shown. */
 export function items(chat, { renamed, after, gone }) {
   const load = (format) => () => download(exportOf(chat, format));
   const busy = chat.running || chat.queued > 0;
@@ -77,7 +77,7 @@ function download(href) {
   link.remove();
 }
 
-/** Rename in place of `shown`: Enter and leaving save, Esc does not; an empty name is automatic. */
+/** Rename a chat in place of `shown`. Enter and blur save, Esc does not; "" is automatic. */
 export function renameHere(chat, shown, back, after) {
   const input = h("input", {
     class: "input rename",

@@ -1,4 +1,4 @@
-// A permission question, answered where it stands.
+// A permission question, answered in place.
 
 import { h, icon, mark } from "../../kit/dom.js";
 import { draft } from "../../kit/drafts.js";
@@ -9,8 +9,8 @@ import { shown } from "./calls.js";
 import { countdown } from "./clock.js";
 import { changeOf, drawChange } from "./edits.js";
 
-/** The open question: what would be done, until when, and the answers (keys A, C and D). `answer`
- *  takes the call and {allow, scope, reason}. */
+/** The open question: what the call would do, the deadline, and the answers (keys A, C and D).
+ *  `answer` receives the call and {allow, scope, reason}. */
 export function question({ call, tool, input, until, rule }, answer) {
   const id = `ask-${call}`;
   const change = changeOf({ name: tool, input });
@@ -65,13 +65,13 @@ export function question({ call, tool, input, until, rule }, answer) {
   );
 }
 
-/** "Edit"; "git commit …" for commands that begin so. */
+/** A rule in words: "Edit", or "git commit …" for commands that begin with these words. */
 export const ruleWords = (rule) => {
   const [, prefix] = /^Bash\((.*)\)$/.exec(rule ?? "") ?? [];
   return prefix ? `${prefix} …` : (rule ?? "");
 };
 
-/** What became of a question, in one line. */
+/** The result of a question, in one line. */
 export function answered({ tool, state, by, reason, timestamp }) {
   const look = state === "allowed" ? stateOf("completed") : stateOf("skipped");
   const [, told] = / who says: ([^]*)$/.exec(reason ?? "") ?? [];

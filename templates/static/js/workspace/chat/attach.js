@@ -1,4 +1,4 @@
-// Files that go with a message: chosen, pasted or dropped, kept in the project, named in the prompt.
+// Attachments of a message: chosen, pasted or dropped, stored in the project, named in the prompt.
 
 import { P } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
@@ -6,13 +6,13 @@ import { draftOf, keepDraft, offerLeft } from "../../kit/drafts.js";
 import { toast } from "../../kit/toast.js";
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
-// As the service names them in a prompt; with the whole path where the agent works elsewhere.
+// The path as the service writes it in a prompt: absolute if the agent works in another directory.
 const NAMED = /^- (?:\/.*\/)?(\.svc\/attachments\/\S+) \(/gm;
 const MOST = 20;
 
 const addressOf = (project, path) => P(project, "attachments", path.split("/").pop());
 
-/** The pictures that a prompt names, each a link to itself; null when it names none. */
+/** The pictures that a prompt names, each linked to its file; null if it names none. */
 export function pictures(prompt, project) {
   const found = [...prompt.matchAll(NAMED)].map(([, path]) => path).filter((p) => PICTURE.test(p));
   if (!found.length) return null;
@@ -33,14 +33,14 @@ export function pictures(prompt, project) {
 
 /**
  * attachments({box, zone, project, name}) → {list, input, pick(), paths(), again(), clear(paths), there()}:
- * what is attached to the message in `box`, kept with its text under `name` until it is sent. A file
- * that is dropped or pasted on it is uploaded at once; there() waits for those under way, and says
- * whether all came.
+ * the attachments of the message in `box`, kept with its text under `name` until it is sent. A file
+ * that is dropped or pasted is uploaded at once; there() waits for running uploads and resolves to
+ * whether all succeeded.
  */
 export function attachments({ box, zone, project, name: key }) {
   let files = [];
   let number = 0;
-  const coming = new Set(); // uploads under way: promises of whether they succeed
+  const coming = new Set(); // running uploads: promises of whether they succeed
   const list = h("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
   const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
   const changed = () => {
@@ -87,7 +87,7 @@ export function attachments({ box, zone, project, name: key }) {
       const { path } = await upload(project, name, file);
       Object.assign(entry, { path, state: "there" });
     } catch (error) {
-      if (!files.includes(entry)) return true; // it was left out meanwhile
+      if (!files.includes(entry)) return true; // it was removed in the meantime
       files = files.filter((one) => one !== entry);
       toast(`${name}: ${error.message}`, { bad: true });
     }
@@ -163,7 +163,7 @@ export function attachments({ box, zone, project, name: key }) {
   };
 }
 
-/** What was attached before and not sent: [{name, path}]. */
+/** Attachments of an unsent message: [{name, path}]. */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -178,7 +178,7 @@ async function upload(project, name, file) {
   try {
     response = await fetch(path, {
       method: "POST",
-      headers: { "Content-Type": "application/octet-stream" }, // its bytes tell what it is
+      headers: { "Content-Type": "application/octet-stream" }, // the service detects the type
       body: file,
     });
   } catch {

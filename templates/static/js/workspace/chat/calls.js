@@ -1,4 +1,4 @@
-// Tool calls folded to one line; what a call was given and gave back is drawn when it is opened.
+// Tool calls folded to one line; the input and the result of a call are drawn when it is opened.
 
 import { plusMinus } from "../../kit/bars.js";
 import { fill, h, icon, mark } from "../../kit/dom.js";
@@ -15,12 +15,12 @@ const LINE_NUMBERS = /^(\s*\d+\t)/gm;
 export class Calls {
   constructor() {
     this.list = [];
-    this.running = []; // calls of it that have no result yet
+    this.running = []; // calls of this run without a result yet
     this.head = h("summary");
     this.node = h("details", { class: "calls" }, this.head);
   }
 
-  /** Draw one more call; what it did to a file, or null. */
+  /** Draw one more call; returns the change it made to a file, or null. */
   add(call, offset) {
     this.node.dataset.at ??= offset;
     this.list.push(call);
@@ -30,7 +30,7 @@ export class Calls {
     return change;
   }
 
-  /** What runs now stands in the head, where its result will be counted: nothing moves. */
+  /** Show the running calls in the head, where their results will be counted: nothing moves. */
   run(running) {
     this.running = running;
     this.draw();
@@ -108,7 +108,7 @@ function inside(call, change) {
   return [given && block(`Input of ${call.name}`, given), output].filter(Boolean);
 }
 
-/** A file as Read gives it: its numbers quiet, its text in the colours of its language. */
+/** A file in the output of Read: quiet line numbers, and the text highlighted. */
 function numbered({ output, input }) {
   const lines = output.split(LINE_NUMBERS);
   if (lines.length < 3 || lines.length > 2000) return output || "(no output)";
@@ -125,7 +125,7 @@ export function turner() {
   return svg;
 }
 
-/** What a tool was given, as a person would write it. */
+/** The input of a tool in a readable form. */
 export function shown(input) {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;
@@ -136,7 +136,7 @@ export function shown(input) {
   return lines.join("\n");
 }
 
-/** A message that is a runbook: its steps counted, the text folded. */
+/** A message that is a runbook: the number of its steps, and its text folded. */
 export function folded(content) {
   const steps = content
     .split("\n")

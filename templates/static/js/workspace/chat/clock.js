@@ -1,4 +1,4 @@
-// How long something has been going on, as a clock that goes on by itself.
+// Elapsed and remaining times that update themselves.
 
 import { h } from "../../kit/dom.js";
 import { span } from "../../kit/words.js";
@@ -15,7 +15,7 @@ const left = (until) => {
   return seconds < 1 ? "now" : `in ${span(seconds)}`;
 };
 
-/** How long it is until then. */
+/** The time left until `until`. */
 export function countdown(until) {
   return h("span", { dataset: { until } }, left(until));
 }

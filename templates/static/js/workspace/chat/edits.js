@@ -1,11 +1,11 @@
-// What an Edit or a Write changed, as lines with signs. Lines, not words: it is a summary.
+// The change of an Edit or a Write as lines with signs. Lines, not words: it is a summary.
 
 import { h } from "../../kit/dom.js";
 import { editorLink } from "../../kit/editor.js";
 
-const MOST = 400; // lines compared one by one; longer ones are shown as all old, then all new
+const MOST = 400; // lines compared; longer texts are shown as all old, then all new lines
 
-/** {path, added, removed, lines: [[sign, text]]} of a call that changes a file, else null. */
+/** The change {path, added, removed, lines: [[sign, text]]} of a call to a file, else null. */
 export function changeOf({ name, input }) {
   const path = input?.file_path;
   if (typeof path !== "string") return null;
@@ -35,7 +35,7 @@ function summary(path, lines) {
   return { path, added: count("+"), removed: count("-"), lines };
 }
 
-/** The shortest way from one list of lines to the other, common beginning and end first. */
+/** The shortest edit script between two lists of lines, after their common beginning and end. */
 export function compare(old, fresh) {
   let start = 0;
   while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1;
@@ -85,7 +85,7 @@ const KINDS = { "+": "add", "-": "del", "@": "gap", " ": null };
 const SEEN = { "+": "+", "-": "−" };
 const SPOKEN = { "+": "added: ", "-": "removed: " };
 
-/** The change as a block; the sign stands before each line, also for screen readers. */
+/** The change as a block; each line has its sign, also for screen readers. */
 export function drawChange({ path, lines }) {
   return h(
     "div",

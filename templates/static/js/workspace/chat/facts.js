@@ -1,4 +1,4 @@
-// What is known about a chat, at the right of it, or in a sheet.
+// The facts about a chat, at its right side or in a sheet.
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h, icon, refill } from "../../kit/dom.js";
@@ -11,8 +11,8 @@ import { progress, todoList } from "./todos.js";
 
 const FILES = 30;
 
-/** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: of all of it;
- *  `todos`: the list its agent keeps, or null; `worktree`: the node that says how that stands. */
+/** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: whether `files`
+ *  covers the whole chat; `todos`: the list its agent keeps, or null; `worktree`: its node. */
 export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
   const reach = reached(chat.hosts);
   refill(
@@ -113,7 +113,7 @@ function tokens(usage) {
   ];
 }
 
-/** What is not asked for any more, each with a way back. */
+/** The rules by which calls are allowed without a question, each with a button to revoke it. */
 function allowed(rules, revoke) {
   return h(
     "ul",
@@ -135,7 +135,7 @@ function allowed(rules, revoke) {
   );
 }
 
-/** What the agent was told in its last turn, and what of it was not, with the reason. */
+/** The instructions that the last turn received, and those it did not, with the reason. */
 function told(places) {
   return h(
     "ul",

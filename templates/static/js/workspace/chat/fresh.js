@@ -1,4 +1,4 @@
-// A chat that is not there yet: its first message starts it.
+// The page of a new chat, which its first message creates.
 
 import { P, post } from "../../kit/api.js";
 import { fill, h } from "../../kit/dom.js";
@@ -9,9 +9,9 @@ import { here, mostOf, place } from "./place.js";
 import { worktreeBox } from "./worktree.js";
 
 export class FreshPage {
-  over = true; // each is a new one
+  over = true; // the page is built again each time
 
-  /** `list`: of the chats beside it; `project`: its name. */
+  /** `list`: the list of chats; `project`: the name of the project. */
   constructor(list, slug, project) {
     this.list = list;
     this.project = project;
@@ -35,7 +35,7 @@ export class FreshPage {
     const mode = modeChoice(() => {});
     mostOf(slug).then(
       (found) => mode.update(null, found),
-      () => {}, // it is not offered then
+      () => {}, // then the choice is not offered
     );
     this.write.actions.append(mode.node, tree.node);
     this.write.placeholder("Write a message to start a chat.");

@@ -1,4 +1,4 @@
-// The hosts that the turns of a chat reached, and those they were refused, with what opens them.
+// The hosts that the turns of a chat reached or were refused, with the setting that opens them.
 
 import { h, icon } from "../../kit/dom.js";
 import { plural } from "../../kit/words.js";
@@ -8,7 +8,7 @@ const LINK_LOCAL = /^(169\.254\.[\d.]+|\[?fe[89ab][0-9a-f]:.*|metadata\..*)$/;
 const METADATA = ["fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"];
 const code = (text) => h("code", {}, text);
 
-/** Of each kind of refused host: how to tell it, and the sentence that names the key. */
+/** Each kind of refused host: a test for it, and the sentence that names the setting. */
 const WHYS = [
   {
     is: (host) => /^(localhost|.*\.localhost|127\.[\d.]+|::1|\[::1\])$/.test(host),
@@ -38,7 +38,7 @@ const WHYS = [
   },
 ];
 
-/** What stands under "Network" of a chat; nothing where no turn asked for a host. */
+/** The content under "Network" of a chat; null if no turn asked for a host. */
 export function reached(hosts = []) {
   if (!hosts.length) return null;
   const sorted = [...hosts].sort((one, other) => other.refused - one.refused);

@@ -1,5 +1,5 @@
-// The chats of a project, newest first, by day; what a search finds in messages; archived and
-// deleted ones folded away.
+// The chats of a project by day, newest first; search hits in messages; archived and deleted chats
+// folded away.
 
 import { get, P, query } from "../../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
@@ -22,7 +22,7 @@ function day(iso) {
   return at >= midnight ? "Today" : at >= midnight - DAY_MS ? "Yesterday" : "Earlier";
 }
 
-/** The clock of today and yesterday, whose head names the day; else the day. */
+/** The time of a chat: the clock for today and yesterday, which have headings; else the day. */
 const shortly = (iso) => (day(iso) === "Earlier" ? dayOf(new Date(iso)) : clockOf(new Date(iso)));
 
 const hrefOf = (chat) => `/projects/${chat.project}/chats/${chat.sessionId}`;
@@ -108,7 +108,7 @@ export function chatList(nav, slug) {
     return node;
   }
 
-  /** After a chat went to the trash or came back; the open one is left for the list. */
+  /** After a chat was deleted or restored: refresh the list, or leave the deleted chat's page. */
   function leave(chat, away) {
     if (chat.sessionId !== where.chat) return refresh.now();
     return location.assign(away ? `/projects/${slug}/chats` : hrefOf(chat));
@@ -157,7 +157,7 @@ export function chatList(nav, slug) {
     await Promise.all([archived.load(), deleted.load(), hits()]);
   }
 
-  /** What is asked for, over as many pages as were asked for. */
+  /** The chats that match, over as many pages as the user has opened. */
   async function page() {
     const all = { chats: [], omittedArchived: 0, next: null };
     for (let n = 0; n < state.pages; n += 1) {
@@ -185,7 +185,7 @@ export function chatList(nav, slug) {
     groups.append(h("p", { class: "pickhead none" }, said));
   }
 
-  /** Messages that hold the words, of this project. */
+  /** Show the messages of this project that contain the words. */
   async function hits() {
     const q = words();
     found.hidden = q.length < 2;
@@ -241,7 +241,7 @@ export function chatList(nav, slug) {
   const refresh = Object.assign(settle(150, quietly), { now });
   search.addEventListener("input", refresh);
   quietly();
-  /** Another chat is shown. */
+  /** Set the chat that is shown. */
   const at = (id) => {
     where.chat = id;
     if (drawn.length) drawDays(drawn);
@@ -270,7 +270,7 @@ function hit({ project, sessionId, name, offset, timestamp, snippet }) {
   );
 }
 
-/** Move the focus over the rows that are shown, from the current one. */
+/** Move the focus over the visible rows, starting at the current one. */
 export function step(area, by) {
   const rows = [...area.querySelectorAll("a.pick")].filter((row) => row.checkVisibility());
   const at = rows.indexOf(document.activeElement);

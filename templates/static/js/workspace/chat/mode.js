@@ -1,8 +1,8 @@
-// What a chat may do unasked: a mode of its own, as far as the project's allows.
+// The permission mode of a chat: its own, up to what the project's mode allows.
 
 import { h, icon } from "../../kit/dom.js";
 
-/** From the least to the most. */
+/** From the least permissive to the most. */
 const MODES = ["plan", "default", "acceptEdits", "bypassPermissions"];
 const WORDS = {
   plan: "Plan only",
@@ -11,18 +11,18 @@ const WORDS = {
   bypassPermissions: "All unasked",
 };
 
-/** The options of a choice; `most` is the project's mode, what is above it cannot be chosen. */
+/** The options of a choice; `most` is the project's mode, and modes above it are disabled. */
 const options = (most, among = MODES) =>
   among.map((mode) =>
     h("option", { value: mode, disabled: MODES.indexOf(mode) > MODES.indexOf(most) }, WORDS[mode]),
   );
 
-/** modeChoice(change) → {node, update(own, most)}: beside the composer. `change` takes a mode, or
- *  null for the project's. */
+/** modeChoice(change) → {node, update(own, most)}: the choice beside the composer. `change(event,
+ *  mode)` receives a mode, or null for the project's. */
 export function modeChoice(change) {
   const node = h("select", {
     class: "input slim modes",
-    disabled: true, // and in its place: what stands beside it does not move when it is known
+    disabled: true, // until the mode is known; it has its place already, so that nothing moves then
     "aria-label": "What agents may do unasked in this chat",
     title: "From the next message on",
     onchange: (event) => change(event, node.value || null),
@@ -35,8 +35,8 @@ export function modeChoice(change) {
   return { node, update };
 }
 
-/** Under a plan that is done: go on with it, in a mode that is chosen here. `most()` is the
- *  project's, `goOn` takes the event and the mode. */
+/** The offer under a finished plan: carry it out, in a mode chosen here. `most` is the project's
+ *  mode; `goOn` receives the event and the mode. Null if no mode is allowed. */
 export function planned(most, goOn) {
   const able = MODES.filter(
     (mode) => mode !== "plan" && MODES.indexOf(mode) <= MODES.indexOf(most),

@@ -1,4 +1,4 @@
-// Why a turn did not end well, and what to do next.
+// Why a turn did not complete, and what to do next.
 
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
@@ -16,7 +16,7 @@ export function outcome(turn, acts) {
   const [word, tone] = WORDS[end.state] ?? [];
   if (!word) return null;
   const reason = end.reason ?? "";
-  const said = told && same(told.content, reason); // then the banner stands for it
+  const said = told && same(told.content, reason); // then the banner replaces it
   if (said) told.node.remove();
   const again = last && prompt && acts.again;
   const steps = [
@@ -44,7 +44,7 @@ export function outcome(turn, acts) {
 const plain = (text) => text.trim().replace(/[.!]$/, "").toLowerCase();
 const same = (one, other) => plain(one) === plain(other);
 
-/** Where the setting is that a failed turn speaks of. */
+/** The link to the setting that the reason of a failed turn mentions. */
 function settings(reason, project) {
   const words = /the engine \S+ is /.test(reason)
     ? "Choose an engine"

@@ -1,5 +1,5 @@
-// One chat: its history from the API, then its event stream, which resumes exactly where it stopped,
-// also when somebody comes back to it.
+// One chat: its history from the API, then its event stream, which resumes exactly where it
+// stopped, also when the user comes back to the chat.
 
 import { call, get, P, patch, post, query, remove } from "../../kit/api.js";
 import { button, fill, h, icon, visible } from "../../kit/dom.js";
@@ -27,12 +27,12 @@ import { Worktree } from "./worktree.js";
 const GO_ON = "The plan is approved. Go on with it.";
 
 export class ChatPage {
-  over = false; // once it is deleted
+  over = false; // true once the chat is deleted
   /** @type {any} */
-  read = null; // what stood at the top when somebody left
-  life = AbortSignal.abort(); // ends when someone goes to another page
+  read = null; // the reading place when the user left
+  life = AbortSignal.abort(); // aborts when the user goes to another page
 
-  /** `list`: of the chats beside it; `name`: until the chat is read. */
+  /** `list`: the list of chats; `name`: shown until the chat is read. */
   constructor(list, slug, id, name) {
     const route = P(slug, "chats", id);
     this.list = list;
@@ -43,7 +43,7 @@ export class ChatPage {
     this.place = place();
     const { dock, lines, scroller } = this.place;
     this.state = { running: false, queued: 0, rows: [], asks: [], chat: null, read: 0, most: "" };
-    this.rests = []; // what waits until no turn runs
+    this.rests = []; // resolvers that wait until no turn runs
     this.transcript = new Transcript(lines, {
       project: slug,
       page: (asked) => get(query(`${route}/messages`, { ...asked, turns: 1 })),
@@ -87,7 +87,7 @@ export class ChatPage {
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
   }
 
-  /** What is known of it stands at once; its facts are read again, and its stream goes on. */
+  /** Show what is known at once; read the facts again, and continue the stream. */
   async show(life, { back }) {
     const known = this.state.chat !== null;
     this.life = life;
@@ -99,7 +99,7 @@ export class ChatPage {
       (allowed) => (this.state.most = allowed),
       () => {},
     );
-    const facts = this.reload(most); // first: the lines stand on the dock, whose height is theirs
+    const facts = this.reload(most); // first: they decide the height of the dock below the lines
     const placed = soon(Promise.all([facts, this.write.ready]));
     this.opened ??= this.transcript.open(placed).catch((error) => this.shut(error));
     await Promise.all([this.opened, facts]).finally(rest);
@@ -110,18 +110,18 @@ export class ChatPage {
     if (!back || !known) await this.jump();
   }
 
-  /** The first page of messages is asked for again the next time. */
+  /** After an error: request the first page of messages again the next time. */
   shut(error) {
     this.opened = null;
     throw error;
   }
 
-  /** Into the page, until the life of this visit ends; `read`: what stood at the top. */
+  /** Put the chat into the page until the life of this visit ends; `read`: the reading place. */
   put(read) {
     this.list.at(this.id);
     this.place.put({ facts: true });
     document.getElementById("palette").before(this.acts);
-    if (this.state.chat) this.place.stand(read); // what was never shown stands at its end
+    if (this.state.chat) this.place.stand(read); // a chat shown for the first time is at its end
     this.draw();
     looking(this.slug, this.id, this.life);
     this.keep = keepWaiting(
@@ -130,9 +130,9 @@ export class ChatPage {
       this.life,
     );
     this.life.addEventListener("abort", () => {
-      document.querySelector(".crumbs input")?.blur(); // a new name is saved
+      document.querySelector(".crumbs input")?.blur(); // saves a new name
       this.read = this.place.reading();
-      this.state.asks = []; // the stream tells again which are open
+      this.state.asks = []; // the stream sends the open questions again
       this.acts.remove();
     });
   }
@@ -171,7 +171,7 @@ export class ChatPage {
     follow("/api/events", { chat: renamed }, { signal: this.life });
   }
 
-  /** The chat, or what names it until it is read. */
+  /** The chat, or its name and ids until it is read. */
   known() {
     return this.state.chat ?? { project: this.slug, sessionId: this.id, name: this.name };
   }
@@ -180,7 +180,7 @@ export class ChatPage {
     return { project: this.slug, sessionId: this.id, call: asked };
   }
 
-  /** A question is denied at another time than it was. */
+  /** Update the time at which a question is denied. */
   denied(asked, until) {
     const node = this.place.lines.querySelector(
       `.ask[data-call="${CSS.escape(asked)}"] [data-until]`,
@@ -192,7 +192,7 @@ export class ChatPage {
     await patch(this.route, { permissionMode: mode }).finally(() => this.reload());
   }
 
-  /** The plan is approved: the next turn does it. */
+  /** Approve the plan: the next turn carries it out. */
   async goOn(mode) {
     await patch(this.route, { permissionMode: mode });
     await post(`${this.route}/messages`, { prompt: GO_ON });
@@ -204,12 +204,12 @@ export class ChatPage {
     await this.reload();
   }
 
-  /** What turns changed is known once they are settled. */
+  /** Read the edits of the turns, which are known once the turns are settled. */
   look() {
     this.edits.load().catch(() => {}); // the next turn asks again
   }
 
-  /** A message sent before the failed turn is settled would be held with all that wait. */
+  /** Wait until no turn runs: a message sent before a failed turn is settled would be held. */
   idle() {
     return this.state.running ? new Promise((go) => this.rests.push(go)) : Promise.resolve();
   }
@@ -221,11 +221,11 @@ export class ChatPage {
       this.reload().then(
         () => this.seen(),
         () => {},
-      ); // the bar says it
+      ); // the connection bar says it
     this.latest.classList.toggle("news", !this.latest.hidden);
   }
 
-  /** `beside`: what is read at the same time, and drawn with it. */
+  /** Read the chat again and draw it. `beside`: a promise to await before drawing. */
   async reload(/** @type {Promise<unknown> | undefined} */ beside = undefined) {
     const [{ chat, queue: rows }] = await Promise.all([get(this.route), beside]);
     Object.assign(this.state, { chat, rows });
@@ -235,7 +235,7 @@ export class ChatPage {
   }
 
   draw() {
-    if (this.life.aborted) return; // it is drawn when someone comes back
+    if (this.life.aborted) return; // drawn when the user comes back
     const { running, queued, waiting, rows, chat } = this.state;
     const { lines, side, title } = this.place;
     const asked = lines.querySelector(".ask") !== null;
@@ -265,7 +265,7 @@ export class ChatPage {
     });
   }
 
-  /** What stands in the top bar: chats and facts as sheets on a narrow screen, and the menu. */
+  /** The buttons of the top bar: chats and facts as sheets on a narrow screen, and the menu. */
   top() {
     const more = button("", {
       icon: "more",
@@ -331,7 +331,7 @@ export class ChatPage {
     this.latest.hidden = true;
   }
 
-  /** Bring the question of the next turn to the top of what is seen. */
+  /** Scroll the message of the next turn (`by` > 0) or of the previous one to the top. */
   turn(by) {
     const { lines, scroller } = this.place;
     const top = scroller.getBoundingClientRect().top;
@@ -342,7 +342,7 @@ export class ChatPage {
     next?.scrollIntoView({ block: "start" });
   }
 
-  /** The message that the address names, as a search gives it. */
+  /** Go to the message that the URL names, as a search hit does. */
   async jump() {
     const [, offset] = /^#m(\d+)$/.exec(location.hash) ?? [];
     if (!offset) return;
@@ -357,12 +357,12 @@ export class ChatPage {
     node.classList.add("found");
   }
 
-  /** Tell that a person saw it, when one looks. */
+  /** Report the chat as read up to here, if the page is visible. */
   async seen() {
     const offset = Math.max(0, ...this.transcript.seen);
     if (document.hidden || offset <= this.state.read) return;
     this.state.read = offset;
-    await call("POST", `${this.route}/read`, { offset }).catch(() => {}); // the next turn tells it again
+    await call("POST", `${this.route}/read`, { offset }).catch(() => {}); // sent with the next turn
   }
 
   say(words) {

@@ -1,4 +1,4 @@
-// Where a chat stands in the page: what differs from chat to chat, beside the list that stays.
+// The place of a chat in the page: the nodes that differ from chat to chat, beside the list.
 
 import { get, P } from "../../kit/api.js";
 
@@ -9,8 +9,8 @@ let loaded = ["main", "side"].map((id) => document.getElementById(id));
 export const here = document.getElementById("here");
 
 /**
- * The nodes of one chat, {main, title, scroller, lines, dock, side}, and put() into the page;
- * reading() is what stands at the top of what is seen, for stand(), which shows it there again.
+ * The nodes of one chat, {main, title, scroller, lines, dock, side}, with put(), which puts them
+ * into the page, reading(), which returns the reading place, and stand(), which scrolls back to it.
  */
 export function place() {
   const [main, side] =
@@ -33,7 +33,7 @@ export function place() {
     const node = turns.find((one) => top(one) + one.offsetHeight > 0);
     return node && scroller.scrollTop < 0 ? { node, at: top(node) } : null;
   };
-  // Turns get their heights as they come in sight, so it takes some frames.
+  // Turns get their heights when they become visible, so it takes several frames.
   const stand = (read, frames = 3) => {
     scroller.scrollTop = read ? scroller.scrollTop + top(read.node) - read.at : 0;
     if (read && frames) requestAnimationFrame(() => stand(read, frames - 1));
@@ -41,5 +41,5 @@ export function place() {
   return { main, title, scroller, lines, dock, side, put, reading, stand };
 }
 
-/** What the project lets an agent do unasked: no chat of it has more. */
+/** The permission mode of the project, which no chat of it can exceed. */
 export const mostOf = async (slug) => (await get(P(slug))).project.permissionMode;

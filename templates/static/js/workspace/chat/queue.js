@@ -1,4 +1,4 @@
-// The messages that wait, with their places, and what holds them.
+// The waiting messages in order, and the reason why they are held.
 
 import { P, post, remove } from "../../kit/api.js";
 import { button, fill, h, icon, keep } from "../../kit/dom.js";

@@ -1,8 +1,8 @@
-// Who sent a message: the face beside it, the name over it, and how it came here.
+// The sender of a message: the face beside it, the name above it, and how the message came.
 
 import { h } from "../../kit/dom.js";
 
-/** {letters, tone, name, how} of a sender; `how` is a node or nothing. */
+/** The look {letters, tone, name, how} of a sender; `how`, if present, is a node. */
 export function senderOf(sender, project) {
   const link = (href, text) => h("a", { class: "link", href }, text);
   switch (sender?.kind) {

@@ -1,4 +1,4 @@
-// What turns used, in words: only what their engine reported.
+// The usage of turns in words: only what their engine reported.
 
 import { meter } from "../../kit/bars.js";
 import { h } from "../../kit/dom.js";
@@ -21,14 +21,14 @@ export function short(count) {
 
 const known = (value) => typeof value === "number";
 
-/** "12.3k tokens", "$0.012"; empty where nothing was reported. */
+/** The words "12.3k tokens" and "$0.012", as far as reported. */
 export const facts = ({ usage, cost }) =>
   [
     usage?.totalTokens ? `${short(usage.totalTokens)} tokens` : "",
     known(cost) ? dollars(cost) : "",
   ].filter(Boolean);
 
-/** How full the context is, where its size is known; null otherwise. */
+/** How full the context is; null if its size is unknown. */
 export function fullness(context) {
   if (!context?.limit) return null;
   const { used, limit } = context;

@@ -1,4 +1,4 @@
-// What a model thinks: shown while it comes, one line when it is done.
+// The thinking of a model: shown while it is streamed, folded to one line afterwards.
 
 import { fill, h } from "../../kit/dom.js";
 import { markdown } from "../../kit/markdown.js";
@@ -6,9 +6,9 @@ import { span } from "../../kit/words.js";
 import { turner } from "./calls.js";
 import { clock } from "./clock.js";
 
-const LONGEST = 50_000; // characters drawn as Markdown; more is shown as it is
+const LONGEST = 50_000; // characters drawn as Markdown; longer text is shown as plain text
 
-/** Thinking that is over; `seconds` as far as they are known. */
+/** Finished thinking; `seconds` is its duration, 0 if unknown. */
 export function thought({ content, offset }, seconds) {
   const head = h(
     "summary",
@@ -22,7 +22,7 @@ export function thought({ content, offset }, seconds) {
   return node;
 }
 
-/** Thinking that still comes: open, its newest lines in sight, unless somebody folds it. */
+/** Thinking being streamed: open, with its newest lines visible, unless the user folds it. */
 export class Pondering {
   text = "";
 

@@ -1,4 +1,4 @@
-// A to-do list or plan that an agent keeps: one list for its turn, brought up to date in place.
+// A to-do list or plan that an agent keeps: one list per turn, updated in place.
 
 import { fill, h, mark } from "../../kit/dom.js";
 import { stateOf } from "../words.js";
@@ -10,7 +10,7 @@ const STATES = {
 };
 const MOST = 200;
 
-/** The entries that a call wrote, null for any other call: [{content, status}]. */
+/** The entries that a TodoWrite call wrote: [{content, status}]; null for any other call. */
 export function todosOf({ name, ok, input }) {
   if (name !== "TodoWrite" || !ok || !Array.isArray(input?.todos)) return null;
   const fits = (one) => typeof one?.content === "string";
@@ -46,14 +46,14 @@ export function todoList(todos) {
   );
 }
 
-/** The list of one turn, where its first call stands. */
+/** The list of one turn, at the place of its first call. */
 export class Todos {
   constructor() {
     this.node = h("section", { class: "plan", "aria-label": "To do" });
     this.places = [];
   }
 
-  /** What the next call wrote; a link to any of the calls leads here. */
+  /** Show the entries that the next call wrote; a link to any of the calls leads here. */
   update(todos, offset) {
     this.list = todos;
     this.places.push(h("span", { dataset: { at: offset } }));

@@ -1,5 +1,5 @@
-// The transcript: one block per turn, in file order. Each line is drawn once, whatever reconnects;
-// older turns come while one scrolls up.
+// The transcript: one block per turn, in file order. Each line is drawn once, even after
+// reconnections; older turns are loaded while the user scrolls up.
 
 import { button, fill, h } from "../../kit/dom.js";
 import { frame, pace } from "../../kit/pace.js";
@@ -15,7 +15,7 @@ export class Transcript {
   loading = null;
   last = null;
 
-  /** `acts`: what the turns can ask for, and `page({before, limit})` of messages. */
+  /** `acts`: the actions of the turns, and `page({before, limit})`, which reads messages. */
   constructor(lines, acts) {
     this.lines = lines;
     this.acts = acts;
@@ -30,8 +30,8 @@ export class Transcript {
   }
 
   /**
-   * Draw the newest messages, which are asked for at once, when `ready` is: returns the offset the
-   * stream goes on behind.
+   * Request the newest messages at once, and draw them when `ready` resolves. Returns the offset
+   * after which the stream continues.
    */
   async open(ready) {
     const [page] = await Promise.all([this.acts.page({ limit: PAGE }), ready]);
@@ -40,7 +40,7 @@ export class Transcript {
     return Math.max(0, ...this.seen);
   }
 
-  /** The page before what is shown. */
+  /** Load the page before the messages shown. */
   more(limit = PAGE) {
     if (this.next === null) return undefined;
     this.loading ??= this.load(limit).finally(() => (this.loading = null));
@@ -48,8 +48,9 @@ export class Transcript {
   }
 
   /**
-   * What is read stands still by itself, for it is counted from the end: a browser that held on to
-   * a turn which is drawn anew, for its beginning came, would go elsewhere.
+   * Load and draw an older page. The text being read stays in place, since scrolling is counted
+   * from the end; the browser's scroll anchoring is off, because it fails if its anchor is a turn
+   * that is redrawn with its beginning.
    */
   async load(limit) {
     this.watch.unobserve(this.top);
@@ -61,7 +62,7 @@ export class Transcript {
     this.watch.observe(this.top);
   }
 
-  /** Show older pages until the message at `offset` is there; its node, if there is one. */
+  /** Load older pages until the message at `offset` is shown; returns its node, or null. */
   async reach(offset) {
     while (this.next !== null && this.next > offset) await this.more(500);
     return this.lines.querySelector(`[data-at="${offset}"]`);
@@ -76,24 +77,24 @@ export class Transcript {
       groups.set(line.turnId, [...(groups.get(line.turnId) ?? []), line]);
     }
     this.next = next;
-    const breathe = pace({ early: false }); // older turns come above
+    const breathe = pace({ early: false }); // older turns are added above
     let full = this.full();
     for (const [id, lines] of [...groups].reverse()) {
       this.before(id, lines);
       const filled = !full && (full = this.full());
-      const rest = filled ? frame() : breathe(); // what is above the window moves nothing in it
+      const rest = filled ? frame() : breathe(); // turns above the window move nothing in it
       if (rest) await rest;
     }
     this.sort();
     this.head();
   }
 
-  /** Whether the turns reach beyond the window. */
+  /** Whether the turns are higher than the window. */
   full() {
     return this.scroller.scrollHeight > this.scroller.clientHeight;
   }
 
-  /** A turn, or the beginning of one of which the end is shown already. */
+  /** Add an older turn, or the beginning of a turn whose end is already shown. */
   before(id, lines) {
     const shown = this.turns.get(id);
     const turn = new Turn(id, this.acts);
@@ -111,7 +112,7 @@ export class Transcript {
     shown.node.replaceWith(turn.node);
   }
 
-  /** The map in the order of the page, so that the last turn is the last one. */
+  /** Sort the map of turns in the order of the page. */
   sort() {
     const order = [...this.lines.children].map((node) => node.dataset.turn);
     this.turns = new Map(
@@ -160,7 +161,7 @@ export class Transcript {
     this.turn(data.turnId).add(data);
   }
 
-  /** The stream begins again: with all that is still being written. */
+  /** The stream begins again, and sends all unfinished text once more. */
   restart() {
     for (const turn of this.turns.values()) turn.again = turn.fresh = true;
   }
@@ -173,7 +174,7 @@ export class Transcript {
     this.turn(turnId).think(text, again);
   }
 
-  /** The tool calls that run now: of at most one turn. */
+  /** Show the running tool calls, which belong to at most one turn. */
   calls({ turnId, calls }) {
     for (const [id, shown] of this.turns) if (id !== turnId) shown.run([]);
     if (turnId) this.turn(turnId).run(calls);
@@ -183,24 +184,24 @@ export class Transcript {
     for (const [id, shown] of this.turns) if (shown.open && id !== turn?.id) shown.settle();
   }
 
-  /** What the turns changed is known anew. */
+  /** Redraw the edits of the turns, which were read again. */
   edited() {
     for (const turn of this.turns.values()) turn.edited();
   }
 
-  /** Why messages are held, in words. */
+  /** The reason why messages are held, in words. */
   whyHeld() {
     const ended = [...this.turns.values()].reverse().find((turn) => turn.end);
     return ended?.end.state === "stopped" ? "the last turn was stopped" : "the last turn failed";
   }
 
-  /** The to-do list that was written last, of what is shown; null without one. */
+  /** The last to-do list of the turns shown; null if there is none. */
   todos() {
     const lists = [...this.turns.values()].map((turn) => turn.todos?.list);
     return lists.filter(Boolean).at(-1) ?? null;
   }
 
-  /** The files that successful calls of what is shown wrote: path → {added, removed}. */
+  /** The files that successful calls of the turns shown wrote: path → {added, removed}. */
   changes() {
     const files = new Map();
     for (const turn of this.turns.values())

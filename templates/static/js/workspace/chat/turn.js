@@ -1,4 +1,4 @@
-// One turn: the message that began it, and everything that was answered, in the order of the file.
+// One turn: the message that began it, and all of the answer, in the order of the file.
 
 import { button, fill, h, icon, mark } from "../../kit/dom.js";
 import { markdown } from "../../kit/markdown.js";
@@ -17,7 +17,7 @@ import { Pondering, thought } from "./thinking.js";
 import { Todos, todosOf } from "./todos.js";
 import { waited, waits } from "./waits.js";
 
-const LONGEST = 200_000; // characters drawn as Markdown; more is shown as it is
+const LONGEST = 200_000; // characters drawn as Markdown; longer text is shown as plain text
 const TALL = 24; // lines of a message before it is folded
 
 export class Turn {
@@ -36,7 +36,7 @@ export class Turn {
   constructor(id, acts) {
     this.id = id;
     this.acts = acts;
-    this.changes = []; // what its calls did to files
+    this.changes = []; // the changes of files by its calls
     this.node = h("div", { class: "turn-block", dataset: { turn: id } });
   }
 
@@ -85,7 +85,7 @@ export class Turn {
     return [text, more, shots];
   }
 
-  /** The answer's section, made when the first thing of it arrives. */
+  /** The section of the answer, made when its first part arrives. */
   body() {
     if (!this.answer) {
       this.origin = h("p", { class: "origin" });
@@ -107,7 +107,7 @@ export class Turn {
     const busy = this.open && !this.end;
     this.answer.toggleAttribute("aria-busy", busy);
     const ended = this.end && this.end.state !== "completed";
-    const asks = busy && this.asks.size > 0; // nothing runs while it waits: its clock rests
+    const asks = busy && this.asks.size > 0; // nothing runs while a question waits: the clock rests
     const now = this.wait ? "waiting" : asks ? "asks" : "running";
     const look = stateOf(this.end ? this.end.state : now);
     const goes = busy && !asks && !this.wait && this.started && clock(this.started);
@@ -127,7 +127,7 @@ export class Turn {
     );
   }
 
-  /** What it does just now, in a word. `asks`: a question of it is open. */
+  /** What the turn is doing, in words. `asks`: one of its questions is open. */
   doing(asks) {
     if (this.wait) return "waits for its model's provider";
     if (asks) return "waits for your answer";
@@ -150,7 +150,7 @@ export class Turn {
     if (cut) this.put(rest(cut));
   }
 
-  /** Thinking that is over, in the place of what was shown of it while it came. */
+  /** Show finished thinking in place of the streamed text. */
   thought(data) {
     this.calls = null;
     this.rest();
@@ -158,7 +158,7 @@ export class Turn {
     this.head();
   }
 
-  /** Thinking as it comes. */
+  /** Show thinking while it is streamed. */
   think(text, again) {
     this.open = true;
     this.body();
@@ -177,8 +177,8 @@ export class Turn {
     this.pondering = null;
   }
 
-  /** Part of an answer that is still being written, `again` after what was streamed of it did not
-   *  count. Blocks that stay the same are left alone. */
+  /** Show a part of an unfinished answer; `again`: the text streamed before is void. Unchanged
+   *  blocks are not touched. */
   live(text, again) {
     this.open = true;
     this.body();
@@ -216,7 +216,7 @@ export class Turn {
     this.todos.update(todos, offset);
   }
 
-  /** The calls since the last text; new ones when there are none. */
+  /** The group of calls since the last text; made if there is none. */
   group() {
     if (!this.calls) {
       this.calls = new Calls();
@@ -225,10 +225,10 @@ export class Turn {
     return this.calls;
   }
 
-  /** The calls that run now, all of them. */
+  /** Show the running calls; `all` is the complete list. */
   run(all) {
     const before = this.busy;
-    const running = all.filter(({ name }) => name !== "TodoWrite"); // drawn when it is written
+    const running = all.filter(({ name }) => name !== "TodoWrite"); // drawn when it has written
     this.busy = running.length ? this.group() : null;
     this.busy?.run(running);
     if (!before || before === this.busy) return;
@@ -270,13 +270,13 @@ export class Turn {
     this.finish();
   }
 
-  /** It waits no longer. */
+  /** The wait for the provider is over. */
   waited() {
     this.wait?.node.replaceWith(waited(this.wait.data));
     this.wait = null;
   }
 
-  /** What was written and not finished stays as it is; unanswered questions go. */
+  /** End the turn: unfinished text stays as it is, unanswered questions are removed. */
   settle() {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
@@ -287,7 +287,7 @@ export class Turn {
     if (this.answer) this.head();
   }
 
-  /** Under a finished turn: why it did not end well with the next step, and what one can do. */
+  /** Draw the foot of a finished turn: why it did not complete, the next step, and the actions. */
   finish() {
     this.outcome?.remove();
     this.outcome = outcome(this, this.acts) ?? this.plannedOnly();
@@ -302,14 +302,14 @@ export class Turn {
     );
   }
 
-  /** The last turn was to plan: whether to go on with that is asked here. */
+  /** The offer to carry out the plan, under a last turn in plan mode; null for any other. */
   plannedOnly() {
     const { most, goOn } = this.acts;
     const done = this.last && this.mode === "plan" && this.said && most?.();
     return done ? planned(done, goOn) : null;
   }
 
-  /** What it changed in the working directory, as far as that is known by now. */
+  /** Draw the changes in the working directory, if they are known. */
   edited() {
     const line = this.end && this.acts.edits?.(this.id);
     if (line === this.edits) return;
@@ -318,7 +318,7 @@ export class Turn {
     if (line) this.foot.before(line);
   }
 
-  /** Only the last turn of a chat is offered to be run again. */
+  /** Set whether this is the last turn of the chat: only that can be run again. */
   setLast(last) {
     if (this.last === last) return;
     this.last = last;
@@ -348,7 +348,7 @@ function drawn(text, breaks) {
   return markdown(text, { breaks });
 }
 
-/** Bring a block that grows in line with `fresh`, from the first difference on. */
+/** Bring a growing block in line with `fresh`, starting at the first difference. */
 function follow(node, fresh) {
   (lastBlock(fresh) ?? fresh).append(h("span", { class: "caret", "aria-hidden": "true" }));
   const old = [...node.childNodes];
@@ -365,14 +365,14 @@ function lastBlock(node) {
   return lastBlock(last) ?? last;
 }
 
-/** "builtin local:m"; "claude-opus-5-5", which says it twice otherwise. */
+/** Engine and model: "builtin local:m", but "claude-opus-5-5", which contains its engine. */
 const who = (engine, model) =>
   (model?.startsWith(`${engine}-`) ? [model] : [engine, model]).filter(Boolean).join(" ");
 const seconds = (from, to) =>
   from && to ? (new Date(to).getTime() - new Date(from).getTime()) / 1000 : 0;
 const took = (from, to) => (from && to ? span(seconds(from, to)) : "");
 
-/** That this is only the beginning of a text, and where the whole is. */
+/** The hint that only the beginning of a text is shown, and where the whole is. */
 const rest = (cut) =>
   cut &&
   h(

@@ -1,5 +1,5 @@
-// What a turn changed in the working directory: how many files, which, and Undo edits with what came
-// of it. Turns that changed nothing, and those whose edits are no longer kept, have no such line.
+// The line of a turn that says which files it changed in the working directory, with Undo edits and
+// its result. Turns that changed nothing, or whose edits are no longer kept, have no such line.
 
 import { plusMinus } from "../../kit/bars.js";
 import { get, post } from "../../kit/api.js";
@@ -9,14 +9,14 @@ import { plural } from "../../kit/words.js";
 
 const SIGNS = { added: "new", deleted: "deleted", modified: null };
 
-/** The edits of all turns of one chat; `changed()` is called when there is something to redraw. */
+/** The edits of all turns of one chat; `changed()` is called when a line must be redrawn. */
 export class Edits {
   constructor(route, changed) {
     this.route = route;
     this.changed = changed;
     this.known = new Map();
-    this.lines = new Map(); // turn → [what it was drawn of, its node]
-    this.told = new Map(); // turn → what the last undo left alone
+    this.lines = new Map(); // turn → [the data it was drawn from, its node]
+    this.told = new Map(); // turn → the files that the last undo left alone
   }
 
   async load() {
@@ -25,7 +25,7 @@ export class Edits {
     this.changed();
   }
 
-  /** The line of a turn, the same node as long as it says the same; null for none. */
+  /** The line of a turn, the same node while its data is the same; null for none. */
   of(id) {
     const turn = this.known.get(id);
     if (!turn) return null;
@@ -62,7 +62,7 @@ export class Edits {
     return h("ul", {}, files.map(drawFile));
   }
 
-  /** Undo or redo; the other way is offered at once. */
+  /** Undo or redo the edits; the toast offers the opposite. */
   async turn(id, way) {
     const { restored, kept } = await post(`${this.route}/turns/${id}/${way}`);
     this.told.set(id, kept);

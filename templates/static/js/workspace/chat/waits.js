@@ -1,11 +1,11 @@
-// A turn that its model's provider refused for now: until when it waits, and what to do meanwhile.
+// A turn that its model's provider refused for now: until when it waits, and what the user can do.
 
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
 import { absolute } from "../../kit/words.js";
 import { countdown } from "./clock.js";
 
-/** The banner of a turn that waits; `retry` tries it now. */
+/** The banner of a waiting turn; `retry` tries again now. */
 export function waits({ reason, until, try: number, of }, retry) {
   return h(
     "div",
@@ -30,7 +30,7 @@ export function waits({ reason, until, try: number, of }, retry) {
   );
 }
 
-/** What stays of it once the next try began. */
+/** The line that replaces the banner once the next try has begun. */
 export function waited({ try: number, of }) {
   return h(
     "p",

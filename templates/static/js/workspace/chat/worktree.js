@@ -1,4 +1,4 @@
-// A chat's worktree: the box that asks for one, how its branch stands, and bringing that over.
+// A chat's worktree: the box that requests one, the state of its branch, and bringing it over.
 
 import { get, P, post } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
@@ -9,8 +9,8 @@ import { plural } from "../../kit/words.js";
 
 const LISTED = 8;
 
-/** The box of a new chat; it is shown where the project has a repository.
- *  worktreeBox(slug) → {node, asked()} */
+/** worktreeBox(slug) → {node, asked()}: the box of a new chat, shown if the project has a
+ *  repository. */
 export function worktreeBox(slug) {
   const box = h("input", { type: "checkbox", id: "own-worktree" });
   const title = "Its agent works on a branch of its own; your files stay as they are.";
@@ -26,14 +26,14 @@ export function worktreeBox(slug) {
   return { node, asked: () => box.checked && !node.hidden && { worktree: true } };
 }
 
-/** What became of it when its chat was put away, as the end of a sentence; "" for nothing. */
+/** What happened to the worktree when its chat was deleted or archived, as a sentence; or "". */
 export function leftWords(left) {
   if (!left) return "";
   if (left.kept) return ` Its worktree stays: ${left.kept}.`;
   return left.branchDeleted ? ` Its worktree and ${left.branch} are removed.` : "";
 }
 
-/** The section of the facts and the banner above the message box. `route`: of the chat. */
+/** The worktree section of the facts, and the banner above the message box. `route`: the chat's. */
 export class Worktree {
   constructor(route) {
     this.route = `${route}/worktree`;
@@ -41,7 +41,7 @@ export class Worktree {
     this.banner = h("div", { hidden: true });
   }
 
-  /** Look again; of a chat without one nothing is shown. */
+  /** Read the state of the worktree again; hidden for a chat without one. */
   async load(chat) {
     this.node.hidden = !chat?.worktree;
     if (this.node.hidden) return;
@@ -86,7 +86,7 @@ export class Worktree {
     fill(this.banner, gone && h("div", { class: "banner warn", role: "status" }, ...said));
   }
 
-  /** Where to, how, and under which message what is not committed. */
+  /** Ask for the target branch, the way, and the message for uncommitted changes. */
   ask(worktree) {
     const { branch, target, changed } = worktree;
     const onto = h("input", { class: "input mono", id: "bring-onto", value: target ?? "" });

@@ -1,4 +1,4 @@
-// What a newcomer sees first: the three parts, what each is for, and one first step in each.
+// The home page before the first project: the three parts, their purpose, and a first step in each.
 
 import { get, post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
@@ -6,9 +6,9 @@ import { command } from "../../kit/parts.js";
 import { attempt } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 
-const NAMED = 3; // apps that are called by name
+const NAMED = 3; // apps that are named
 
-/** `form` is where the form of `make()` appears. */
+/** `form` is the place for the form that `make()` opens. */
 export function welcome(form, { make, opened }) {
   return [
     h(
@@ -117,7 +117,7 @@ const leading = (part, label) => {
   return href && h("a", { class: "btn", href }, label);
 };
 
-/** "12 run now: shop, api, docs …", as the scan has them already. */
+/** "12 apps now: shop, api, docs …", as the dashboard reports them; "" if none is up. */
 async function running() {
   const { apps: all } = await get("/dashboard/api/state");
   const up = all.filter(({ state }) => state === "up");

@@ -1,4 +1,4 @@
-// What waits for a person, first of all on this page, with the command and its answer in place.
+// The questions that wait for the user, at the top of this page, answered in place.
 
 import { fill, h, keep, mark } from "../../kit/dom.js";
 import { attempt } from "../../kit/toast.js";
@@ -9,7 +9,7 @@ import { stateOf } from "../words.js";
 /** needs(after) → {node, update(asks, names)}; the node is hidden while nothing asks. */
 export function needs(after) {
   let shown = [];
-  let untils = new Map(); // call -> when it is denied: a row is not drawn again for that
+  let untils = new Map(); // call -> when it is denied; a new time does not redraw the row
   const count = h("span", { class: "count" });
   const list = h("ul", { class: "card" });
   const node = h(

@@ -8,7 +8,7 @@ import { steady } from "../steady.js";
 import { chatState, originWords, stateOf } from "../words.js";
 
 const SHOWN = 6;
-const FAILED = 3; // rows: what runs and what fires next stands below
+const FAILED = 3; // rows at most, since more follows below
 
 /** nowColumn(seen) → {node, update({failed, running, next, names, paused})} */
 export function nowColumn(seen) {
@@ -124,7 +124,7 @@ function nextRow({ project, projectName, name, trigger, runtime, at }) {
   );
 }
 
-/** Today the clock of its zone says it best; later, the day too. */
+/** A coming time in its zone: the clock if today, else with the day. */
 function soon(iso, zone) {
   const timeZone = shownZone(zone);
   const dayOf = (at) => new Date(at).toLocaleDateString("en-GB", { timeZone });

@@ -1,5 +1,5 @@
-// Open a folder: a dialogue that completes a path as one types, and offers the folders that are
-// known of already. One press makes a project of one, or goes to the one that works there.
+// Open a folder: a dialogue that completes a path while the user types, and offers known folders.
+// One press makes a project of a folder, or goes to the project that works there.
 
 import { get, post, query } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
@@ -11,7 +11,7 @@ const SOURCES = { claude: "Claude Code", codex: "Codex", review: "Review", apps:
 
 /** @typedef {{path: string, sources: string[], repository: boolean, project: string | null}} Folder */
 
-/** @param {() => void} make what there is for a copy or an empty folder */
+/** @param {() => void} make opens the form for a clone or an empty folder */
 export function openFolder(make) {
   if (!document.querySelector("dialog[open]")) new Opening(make);
 }
@@ -21,7 +21,7 @@ class Opening {
   shown = [];
   at = 0;
   asked = 0;
-  /** @type {string | undefined} what `shown` answers */
+  /** @type {string | undefined} the text for which `shown` is the answer */
   answered;
   busy = false;
 
@@ -101,7 +101,7 @@ class Opening {
   }
 
   /**
-   * A path that is typed to its end is a folder to open, before those in it.
+   * A path that ends with a slash is itself offered as a folder, before the folders in it.
    * @param {string} prefix
    * @param {Folder[]} folders
    */
@@ -150,7 +150,7 @@ class Opening {
       icon(repository ? "branch" : "folder"),
       h("span", { class: "cut mono" }, path),
       h("span", { class: "hint cut push" }, hint.filter(Boolean).join(" · ")),
-      // For the pointer alone: the keyboard has Tab, and an option holds no button.
+      // For the pointer only: the keyboard has Tab, and an option may not contain a button.
       h(
         "span",
         { class: "look", "aria-hidden": "true", title: "Look inside", onclick: look },
@@ -202,13 +202,13 @@ class Opening {
       (typing || event.target === this.name)
     ) {
       event.preventDefault();
-      // Another answer may have come meanwhile: what is opened is what is typed, nothing older.
+      // Wait for the answer to the typed path, so that no folder of an older answer is opened.
       while (this.node.open && this.answered !== this.input.value.trim()) await this.ask();
       if (this.node.open) this.open(this.shown[this.at] ?? this.typed());
     }
   }
 
-  /** What is typed and not in the list: the service says what is wrong with it. */
+  /** The typed path when it is not in the list; the service says what is wrong with it. */
   typed() {
     return { path: this.input.value.trim(), sources: [], repository: false, project: null };
   }
@@ -234,7 +234,7 @@ class Opening {
   }
 
   /**
-   * A name that is taken, or has nothing for an address, is asked for; all else is said.
+   * Ask for another name if the name is taken or cannot become an address; show any other error.
    * @param {any} error
    * @param {string} path
    * @param {string} name

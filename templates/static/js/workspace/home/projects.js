@@ -1,4 +1,4 @@
-// The projects by area, filtered by what they do and by name; rows keep their places.
+// The projects by area, filtered by activity and by name; rows keep their places.
 
 import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { late } from "../../kit/skeleton.js";
@@ -126,7 +126,7 @@ export function projectList() {
     );
   }
 
-  /** Hundreds of rows are drawn in pieces, those that stand there already at once. */
+  /** Draw the projects: hundreds of rows in pieces, the number already drawn at once. */
   function draw(projects) {
     clearTimeout(state.later);
     const sorted = [...projects].sort((a, b) => byArea(a.group, b.group));
@@ -174,10 +174,10 @@ export function projectList() {
   return { node, update, focus: () => search.focus(), step: (by) => step(areas, by) };
 }
 
-/** What a row shows: a row is drawn again only when some of this changed. */
+/** The data that a row shows: it is redrawn only when some of it has changed. */
 const slim = (project) => Object.fromEntries(SHOWN.map((name) => [name, project[name]]));
 const byName = (a, b) => a.name.localeCompare(b.name);
-/** Projects of no area come last. */
+/** Projects without an area come last. */
 const byArea = (a, b) => Number(a === "") - Number(b === "") || a.localeCompare(b);
 
 const section = ({ name, only }) =>
@@ -201,16 +201,16 @@ function step(areas, by) {
   rows[Math.max(0, Math.min(rows.length - 1, to))]?.focus();
 }
 
-/** An error of the file begins with its line; else its name belongs to a project elsewhere. */
+/** Whether an error is about the file; any other means that a project elsewhere has the name. */
 const unread = (error) => /^(line|cannot be )/.test(error);
 
-/** What an error means for the project, in a few words. */
+/** The meaning of an error for the project, in a few words. */
 const troubled = (error) => {
   if (doubted(error)) return "Its file waits to be read";
   return unread(error) ? "Its file cannot be read" : "It cannot be used here";
 };
 
-/** Why nothing can run in a project that is not over; "" when it can. */
+/** Why no turn can run in an unfinished project; "" if it can. */
 const shut = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) || "";
 
 function lookOf(project) {

@@ -1,4 +1,4 @@
-// What matters, in one line under the date.
+// The summary of the home page, in one line under the date.
 
 import { plural, shownZone } from "../../kit/words.js";
 import { doubted } from "../words.js";

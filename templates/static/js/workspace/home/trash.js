@@ -1,18 +1,18 @@
-// Deleted projects: the one that was just deleted comes back with Undo, the others from a list.
+// Deleted projects: Undo restores the one that was just deleted, a list the others.
 
 import { post } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 
-const JUST = "svc.deleted"; // what the settings page leaves for this one
+const JUST = "svc.deleted"; // set by the settings page for this page
 
 /** Remember for the next page that this project was deleted. */
 export const deleted = (slug, name) => sessionStorage.setItem(JUST, JSON.stringify({ slug, name }));
 
 const back = (slug) => post(`/api/projects/${encodeURIComponent(slug)}/restore`);
 
-/** trash(after) → {node, update(projects), say()}; hidden while nothing is in it. */
+/** trash(after) → {node, update(projects), say()}; the node is hidden while the trash is empty. */
 export function trash(after) {
   const rows = h("ul", { class: "rows" });
   const count = h("span", { class: "count" });

@@ -1,12 +1,12 @@
-// Says that a person can see this chat, so that nobody is told of what they see end.
+// Reports that the user is looking at this chat, so that no notification is sent about it.
 
 import { P } from "../../kit/api.js";
 
-const EVERY = 20_000; // ms; the service believes it for 45 s
+const EVERY = 20_000; // ms; a report is valid for 45 s
 const page = Math.random().toString(36).slice(2, 12);
 
 /**
- * Say so from now on, until the signal.
+ * Report it from now until the signal aborts.
  * @param {string} project
  * @param {string} chat
  * @param {AbortSignal} signal
@@ -18,8 +18,8 @@ export function looking(project, chat, signal) {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ page, looking: looks }),
-      keepalive: true, // it may be the last thing that this page does
-    }).catch(() => {}); // one message too many, at worst
+      keepalive: true, // the page may be closing
+    }).catch(() => {}); // at worst one unneeded notification
   };
   const timer = setInterval(() => document.hidden || say(true), EVERY);
   document.addEventListener("visibilitychange", () => say(!document.hidden), { signal });

@@ -1,4 +1,4 @@
-// Settings of the instance: who is told of what happens while nobody looks.
+// Settings of the instance: where notifications about unattended events go.
 
 import { get, post } from "../../kit/api.js";
 import { button, fill, h, icon, mark, settle } from "../../kit/dom.js";
@@ -150,7 +150,7 @@ function none(file) {
 async function load(force = false) {
   const answer = await get("/api/notify");
   const fresh = JSON.stringify(answer);
-  if (fresh === seen.said && !force) return; // nothing moves when nothing changed
+  if (fresh === seen.said && !force) return; // unchanged: do not redraw
   seen.said = fresh;
   const { channels, problems, file } = answer;
   fill(

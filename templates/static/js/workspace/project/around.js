@@ -1,5 +1,5 @@
-// At the side of a project: the folder that it works in, with its stacks and apps, wherever they were
-// opened; a repository that is not under review yet is put there in one press.
+// At the side of a project: its working directory, with the stacks and apps there, wherever they
+// were opened; one press puts a repository under review.
 
 import { get, P, post } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
@@ -7,7 +7,7 @@ import { attempt } from "../../kit/toast.js";
 
 const ICONS = { changes: "pencil", review: "branch", app: "apps" };
 
-/** aroundCard(slug) → {node, load(project)}; hidden while there is nothing. */
+/** aroundCard(slug) → {node, load(project)}; the node is hidden while there is nothing to show. */
 export function aroundCard(slug) {
   const rows = h("ul", { class: "rows" });
   const review = button("Review its commits and changes", {

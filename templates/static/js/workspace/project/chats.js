@@ -1,4 +1,4 @@
-// The chats of a project as a card: search over names and texts, archived and deleted ones folded.
+// The chats of a project as a card: search in names and texts, archived and deleted chats folded.
 
 import { get, P, query } from "../../kit/api.js";
 import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
@@ -67,7 +67,7 @@ export function projectChats(slug) {
         : "No chat yet. Write the first message above; each chat is kept as a file in this project.",
     );
 
-  /** Messages of this project that hold the words. */
+  /** Show the messages of this project that contain the words. */
   async function find(q) {
     hits.hidden = q.length < 2;
     if (hits.hidden) return;
@@ -232,7 +232,7 @@ export function projectChats(slug) {
     sessions.node,
   );
 
-  /** Move the focus over the rows that are shown. */
+  /** Move the focus over the visible rows. */
   function step(by) {
     const links = [...node.querySelectorAll("a.over")].filter((link) => link.checkVisibility());
     const at = links.indexOf(document.activeElement);

@@ -1,4 +1,4 @@
-// The end of a project's settings: delete it, after a question; home says so, with Undo.
+// The end of a project's settings: delete it after a question; the home page then offers Undo.
 
 import { P, remove } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";

@@ -5,7 +5,7 @@ import { markdown } from "../../kit/markdown.js";
 
 const LONG = 12_000; // characters after which a document is folded
 
-/** A block of both documents; what would stand here when there is neither. */
+/** A block of both documents; a hint when there is neither. */
 export function documents({ overview, changelog, slug }) {
   if (!overview && !changelog)
     return h(
@@ -23,7 +23,7 @@ export function documents({ overview, changelog, slug }) {
   );
 }
 
-/** Rendered when it is opened: a changelog may be long. */
+/** A document as a card, rendered when it is opened: a changelog may be long. */
 function card(name, text, open) {
   const inside = h("div", { class: "inside" });
   const show = () => {

@@ -1,4 +1,4 @@
-// A project.yaml that a turn may have written: what would change, and a person's word that it holds.
+// A project.yaml that a turn may have written: what would change, and the user's confirmation.
 
 import { get, P, post } from "../../kit/api.js";
 import { button, h, icon } from "../../kit/dom.js";
@@ -6,14 +6,14 @@ import { attempt, toast } from "../../kit/toast.js";
 import { compare, drawChange } from "../chat/edits.js";
 import { doubted } from "../words.js";
 
-const MOST = 4000; // lines, old and new ones, that somebody may be thought to read
-const AROUND = 2; // lines that did not change, before and after those that did
+const MOST = 4000; // lines, old and new, that a user can be expected to read
+const AROUND = 2; // unchanged lines before and after changed ones
 
-/** What waits for a person's word, where the error of a project says that something does. */
+/** The change that waits for confirmation, if the error of a project says so; else null. */
 export const waitingFile = async (slug, error) =>
   doubted(error) ? (await get(P(slug, "follow"))).waiting : null;
 
-/** The banner of what waits; `after()` is awaited once its file is followed, or could not be. */
+/** The banner of a waiting change; `after()` is awaited after the confirmation, or its failure. */
 export function doubt(slug, { etag, changes }, after) {
   const follow = (event) =>
     attempt(event, async () => {
@@ -21,7 +21,7 @@ export function doubt(slug, { etag, changes }, after) {
         await post(P(slug, "follow"), { etag });
         toast("This file holds now.");
       } finally {
-        await after(); // it may be another one by now
+        await after(); // the file may have changed
       }
     });
   const lines = linesOf(changes);
@@ -55,7 +55,7 @@ export function doubt(slug, { etag, changes }, after) {
   );
 }
 
-/** The way to it from another page. */
+/** The banner that links to it from another page. */
 export const doubtLink = (slug) =>
   h(
     "div",
@@ -70,7 +70,7 @@ export const doubtLink = (slug) =>
     h("a", { class: "btn s", href: `/projects/${slug}` }, "Read what differs"),
   );
 
-/** What would change, as lines with signs; null for more than is shown. */
+/** The change as lines with signs; null if it is too long to be shown. */
 export function linesOf(changes) {
   const pairs = changes.map(({ before, after }) => [split(before), split(after)]);
   const many = pairs.flat().reduce((sum, { length }) => sum + length, 0);
@@ -79,7 +79,7 @@ export function linesOf(changes) {
 
 const split = (text) => (text ? text.replace(/\n$/, "").split("\n") : []);
 
-/** The changed lines, those around them and the keys that they stand under; `…` for the others. */
+/** The changed lines, lines around them and the keys above them; `…` for the others. */
 export function near(lines) {
   const shown = new Set();
   lines.forEach(([sign], at) => {

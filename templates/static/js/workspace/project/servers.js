@@ -1,4 +1,4 @@
-// The MCP servers of a project: which there are, which are used, and a person's word about its own.
+// The MCP servers of a project, which of them are used, and the user's consent to its own file.
 
 import { call, get, P, post } from "../../kit/api.js";
 import { button, fill, h, icon, mark } from "../../kit/dom.js";
@@ -13,7 +13,7 @@ const ASKING = {
   changed: "This file has changed since you agreed to it, so none of its servers is used now.",
 };
 
-/** How a server stands: its shape and its word. */
+/** The state of a server as shape, tone and word. */
 function look({ state, reason, lastError }) {
   if (state === "asks") return { ...stateOf("held"), word: "Not used yet" };
   if (state === "off") return { ...stateOf("disabled"), word: "Off" };
@@ -57,7 +57,7 @@ function row(server) {
   );
 }
 
-/** What a person may say about the file, where there is one. */
+/** The consent to the project's .mcp.json, if there is one. */
 function consent(file, act) {
   if (!file) return null;
   if (file.error) return problem(`${file.error}; no server of it is used.`);
@@ -90,7 +90,7 @@ function consent(file, act) {
   );
 }
 
-/** The section of the settings page; it asks for what it shows. */
+/** The section of the settings page; it loads its own data. */
 export function servers(slug) {
   const inside = h("div", { class: "inside stack" });
   const act = (event, use) =>

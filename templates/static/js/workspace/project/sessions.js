@@ -1,4 +1,4 @@
-// What Claude Code keeps of the project's directory: listed beside its chats, read in a sheet,
+// The sessions of Claude Code in the project's directory: listed beside its chats, read in a sheet,
 // continued as a chat. Nothing here changes a file of Claude Code.
 
 import { get, P, post, query } from "../../kit/api.js";
@@ -13,9 +13,9 @@ const FIRST = 20;
 const MORE = 100;
 const KEPT = { shape: "skipped", tone: "quiet", word: "In Claude Code" };
 
-/** foreignSessions(slug) → {node, begin()}: a fold of rows, hidden where there are none. Nothing
- *  tells of a new one, so they are asked for once, when the fold opens and when a person comes back
- *  to the page. */
+/** foreignSessions(slug) → {node, begin()}: a fold of rows, hidden if there are none. No event
+ *  reports a new session, so they are read by begin(), when the fold opens, and when the user comes
+ *  back to the page. */
 export function foreignSessions(slug) {
   let limit = FIRST;
   let begun = null;
@@ -47,7 +47,7 @@ export function foreignSessions(slug) {
   const again = () => load().catch(() => {}); // the connection bar says it
   addEventListener("visibilitychange", () => !document.hidden && begun && again());
 
-  /** The first look; a later call is the same one, unless that failed. */
+  /** Read the sessions once; a later call returns the same promise, unless it failed. */
   function begin() {
     begun ??= load().catch((error) => {
       begun = null;
@@ -90,13 +90,13 @@ export function foreignSessions(slug) {
   return { node, begin };
 }
 
-/** Make a chat of it, and go there. */
+/** Continue a session as a chat, and go there. */
 async function proceed(slug, session) {
   const { chat } = await post(P(slug, "sessions", session.id, "continue"), {});
   location.href = `/projects/${slug}/chats/${chat.sessionId}`;
 }
 
-/** The words of a session, the newest page first; older ones when they are asked for. */
+/** Show the messages of a session: the newest page, and older ones on request. */
 async function read(slug, session) {
   const words = h("div", { class: "stack" });
   const older = button("Earlier", { kind: "s", hidden: true });

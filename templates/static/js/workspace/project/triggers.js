@@ -1,4 +1,4 @@
-// At the side of a project: its triggers with their next times, and what they did last.
+// At the side of a project: its triggers with their next times, and their last runs.
 
 import { button, h, keep, mark } from "../../kit/dom.js";
 import { empty } from "../../kit/parts.js";

@@ -1,4 +1,4 @@
-// One trigger: its form, its next three times, its switch, its runs. Errors stand at their field.
+// One trigger: its form, its next three times, its switch, its runs. Errors are shown at fields.
 
 import { call, P, post, put, remove } from "../../kit/api.js";
 import { button, fill, h, icon, settle } from "../../kit/dom.js";
@@ -24,19 +24,19 @@ const NEW = {
 const CHANGED =
   "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
 const TAKEN = "There is a trigger of this name by now: choose another name";
-const OTHER = "another"; // a tag that no entry has
+const OTHER = "another"; // an etag that no entry has
 const OLDER = "The entry has changed since this was typed. Save to replace it with what is here.";
 const GONE = "The trigger was deleted meanwhile. Save again to make it anew.";
 
-/** `options`: slug, route, name, record, catalogue, and what the page does: back, saved, reload. */
+/** `options`: slug, route, name, record, catalogue; callbacks of the page: back, saved, reload. */
 export class Editor {
   etag = null;
   tagged = null;
   saving = null;
   leaving = false;
   gone = false;
-  was = ""; // the form as it stood when what is typed was begun
-  now = null; // what is in the file instead of that
+  was = ""; // the form when typing began
+  now = null; // the entry in the file, if it differs from that
 
   constructor(main, { slug, route, name, record, catalogue, back, saved, reload, resume }) {
     this.main = main;
@@ -114,7 +114,7 @@ export class Editor {
     );
   }
 
-  /** What is stored, then what was typed before a reload. */
+  /** Fill in the stored entry, then the draft of before a reload. */
   fillIn() {
     writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
     this.inputs.name.readOnly = this.name !== "";
@@ -126,7 +126,7 @@ export class Editor {
     this.meanwhile();
   }
 
-  /** What is typed may have been begun on another entry than there is by now. */
+  /** Say so if the draft was begun on an entry that has changed or was deleted since. */
   meanwhile() {
     if (!this.dirty()) this.was = this.clean;
     this.gone = this.name !== "" && !this.stored;
@@ -135,7 +135,7 @@ export class Editor {
     else if (this.now) this.sayBad(OLDER);
   }
 
-  /** Of a window that was closed: shown instead of what is typed here, which is returned. */
+  /** Fill in the draft of a closed window; returns the typed text it replaces, or null. */
   swap(form, was) {
     const before = this.dirty() ? { text: this.said(), was: this.was } : null;
     writeForm(this.inputs, form);
@@ -146,7 +146,7 @@ export class Editor {
     return before;
   }
 
-  /** The parts that follow what happens, without touching what is typed. */
+  /** Redraw the live parts without touching the typed text. */
   live() {
     const focused = this.headline.contains(document.activeElement) && document.activeElement;
     fill(this.headline, head(this.name, this.stored, this.acts));
@@ -159,7 +159,7 @@ export class Editor {
     this.recent?.load();
   }
 
-  /** Over the form: what holds of the trigger, and its entry where another is in the file. */
+  /** Draw the notices above the form, with the entry of the file if it has changed. */
   tellOver() {
     const take = () => {
       writeForm(this.inputs, { name: this.name, ...this.now });
@@ -212,7 +212,7 @@ export class Editor {
       this.facts && this.stored,
       this.catalogue.timezone,
     );
-    if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // typed on since
+    if (JSON.stringify(readForm(this.inputs).trigger) !== asked) return; // the user has typed since
     fill(this.times, nodes);
     for (const id of ["cron", "interval", "timezone"]) showProblem(this.inputs, id, "");
     if (error) showErrorAt(this.inputs, placeOf(error, trigger), error);
@@ -245,7 +245,7 @@ export class Editor {
     }
   }
 
-  /** Nothing is replaced that was not seen here. */
+  /** The condition of a save: only an entry that was shown here is replaced. */
   condition() {
     if (this.stored?.invalid) return {};
     return this.etag ? { etag: this.etag } : { create: true };
@@ -256,7 +256,7 @@ export class Editor {
     this.typed();
   }
 
-  /** Nothing of what is typed is lost: each error goes to its field, the rest over the form. */
+  /** Show a refusal: errors at their fields, others above the form. The typed text stays. */
   refused(error) {
     const taken = error.code === "exists";
     if (error.code === "stale" || (taken && this.name)) {
@@ -280,7 +280,7 @@ export class Editor {
     this.form.querySelector("[aria-invalid]")?.focus();
   }
 
-  /** What stands in the file now, beside what is typed here: to save again replaces just that. */
+  /** Show the entry of the file beside the typed one; saving again replaces exactly that entry. */
   async compare() {
     const { data, etag } = await call("GET", this.path).catch(({ status }) => {
       this.gone = status === 404;
@@ -336,7 +336,7 @@ export class Editor {
     const { facts, stored } = this;
     return attempt(event, async () => {
       this.leaving = true;
-      await this.tagged; // what is asked of an entry is answered before it goes
+      await this.tagged; // let pending reads of the entry end before its deletion
       await remove(this.path).finally(() => {
         this.leaving = false;
       });
@@ -360,7 +360,7 @@ export class Editor {
     });
   }
 
-  /** The tag of the entry this form was filled from; of one that says something else none fits. */
+  /** Read the etag of the entry that filled this form; if that has changed, keep a stale one. */
   tag() {
     const same = (record) =>
       JSON.stringify([record.trigger, record.run]) ===
@@ -382,7 +382,7 @@ export class Editor {
     this.typed();
   }
 
-  /** A change arrived: the live parts follow it; what was typed stays. */
+  /** Take a changed record into the live parts; the typed text stays. */
   refresh(fresh) {
     if (!fresh || fresh.invalid || !this.facts || this.leaving) return;
     this.stored = fresh;

@@ -1,4 +1,4 @@
-// The events that start a trigger: which there are, what its turn is told of one, which of it count.
+// The events that start a trigger: their kinds, the facts its turn receives, and the match filter.
 
 import { fill, h } from "../../kit/dom.js";
 
@@ -10,14 +10,14 @@ const SAMPLES = {
   triggers: "nightly-*",
 };
 
-/** The choices of the field, in the words of the catalogue. */
+/** The choices of the field, with the descriptions of the catalogue. */
 export const eventChoices = ({ eventKinds }) =>
   eventKinds.map(({ name, description }) => [name, description]);
 
-/** Whether what happens is gathered for a while, and told with its facts. */
+/** Whether happenings of this kind are gathered for a while and passed on with their facts. */
 const gathers = (kind) => Object.keys(kind?.example ?? {}).length > 0;
 
-/** Inputs and nodes of what only such an event has; `follow` shows those of the chosen one. */
+/** The inputs and nodes that only events have; `follow` shows those of the chosen kind. */
 export function eventFields(catalogue, text) {
   const match = text("match", { class: "input mono", spellcheck: "false" });
   const debounce = text("debounce", { class: "input mono", placeholder: "30s" });
@@ -49,7 +49,7 @@ export const eventNodes = (field) => [
   }),
 ];
 
-/** What a record says of them, and the way back. */
+/** Fill the inputs from a record; readEvent is the inverse. */
 export function writeEvent(inputs, run) {
   inputs.match.value = (run.match ?? []).join(", ");
   inputs.debounce.value = run.debounce ?? "";

@@ -1,9 +1,9 @@
-// What an error sentence offers as the fix, as a button beside it.
+// The fix that an error sentence suggests, as a button beside it.
 
 const MEANT = /\(did you mean ([^)]+)\?\)/;
 const UNKNOWN = /unknown tool "([^"]+)"/;
 
-/** {label, apply(inputs)} of an error, or null. */
+/** The fix {label, apply(inputs)} of an error, or null. */
 export function fixOf({ field, reason, example }, inputs) {
   const [, meant] = MEANT.exec(reason) ?? [];
   const [, unknown] = UNKNOWN.exec(reason) ?? [];
@@ -19,7 +19,7 @@ export function fixOf({ field, reason, example }, inputs) {
 
 const NAMED = /^run\.tools: nobody attends .*, e\.g\. (\[[^\]]*\])/;
 
-/** The ways out of a warning, each {label, apply(inputs)}; they fill the form, Save stores it. */
+/** The fixes of a warning, each {label, apply(inputs)}; they fill the form, and Save stores it. */
 export function waysOut(warning) {
   const [, listed] = NAMED.exec(warning) ?? [];
   if (!listed || warning.includes("; convert it")) return [];
@@ -37,7 +37,7 @@ const BYPASS = "bypassPermissions";
 const WAIT = "run.onAsk: wait";
 const zoneOf = (meant) => meant.replaceAll('"', "");
 
-/** The name among `names` nearest to `wanted`, if one is near enough to be meant. */
+/** The name among `names` nearest to `wanted`; null if none is near enough for a misspelling. */
 export function nearest(wanted, names) {
   let best = null;
   let least = Math.max(2, Math.floor(wanted.length / 4)) + 1;

@@ -1,11 +1,11 @@
-// The fields of a trigger: one input per field of the record, and the way there and back.
+// The fields of a trigger: one input per field of the record, and the conversion both ways.
 
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { eventChoices, eventFields, eventNodes, readEvent, writeEvent } from "./events.js";
 import { fixOf, nearest } from "./fixes.js";
 import { zoneHelp } from "./zone.js";
 
-/** Which input shows the error of which field of the record. */
+/** Field of the record → the input that shows its error. */
 const PLACES = {
   name: "name",
   "trigger.type": "type",
@@ -149,10 +149,10 @@ export function fields(catalogue) {
   return inputs;
 }
 
-/** The further names; what stands in parentheses, which no name has, stays whole to be told of. */
+/** The further tool names; text in parentheses, which is invalid, stays whole for the error. */
 const further = ({ extra }) => extra.value.match(/[^\s,(]*\([^)]*\)?|[^\s,]+/g) ?? [];
 
-/** Grant `fresh` instead of a name that no tool has. */
+/** Grant the tool `fresh` in place of an unknown name. */
 function swapTool(inputs, old, fresh) {
   inputs.extra.value = further(inputs)
     .filter((name) => name !== old)
@@ -160,7 +160,7 @@ function swapTool(inputs, old, fresh) {
   grant(inputs, [fresh]);
 }
 
-/** Tick these tools; one without a tick is added to the further names. */
+/** Tick these tools; a tool without a box is added to the further names. */
 function grant(inputs, names) {
   const ticks = [...inputs.tools.querySelectorAll("input")];
   for (const name of names) {
@@ -297,7 +297,7 @@ const pickValue = (seg, value) => {
   for (const input of seg.querySelectorAll("input")) input.checked = input.value === value;
 };
 
-/** Show the fields that matter for what is chosen. */
+/** Show the fields that apply to the chosen options. */
 function arrange(inputs) {
   const on = new Set([picked(inputs.type), picked(inputs.how), picked(inputs.what)]);
   on.add(inputs.follow(inputs.on.value));
@@ -339,7 +339,7 @@ export function writeForm(inputs, { name, trigger, run }) {
   missingFile(inputs);
 }
 
-/** Say at once that a prompt file is not there, and which one may be meant. */
+/** Say at once that a prompt file does not exist, and suggest a similar one. */
 function missingFile(inputs) {
   const name = inputs.promptFile.value.trim();
   const missing = name !== "" && inputs.files.length > 0 && !inputs.files.includes(name);
@@ -395,7 +395,7 @@ export function readForm(inputs) {
   };
 }
 
-/** Put each error under its field; returns the sentences that have no field here. */
+/** Put each error under its field; returns the sentences of errors without a visible field. */
 export function showErrors(inputs, errors) {
   for (const id of inputs.errors.keys()) showProblem(inputs, id, "");
   const left = [];
@@ -408,7 +408,7 @@ export function showErrors(inputs, errors) {
   return left;
 }
 
-/** Where an error of a schedule that is being typed belongs. */
+/** The input at which an error of a schedule being typed is shown. */
 /** @type {(error: {field?: string}, trigger: any) => string} */
 export const placeOf = ({ field }, { interval }) =>
   PLACES[field] === "timezone" ? "timezone" : interval === undefined ? "cron" : "interval";
@@ -418,7 +418,7 @@ export const showErrorAt = (inputs, id, error) =>
 
 const sentence = ({ reason, example }) => (example ? `${reason}, e.g. ${example}` : reason);
 
-/** One sentence under one field, with the fix as a button when there is one; "" takes it away. */
+/** Show a sentence under a field, with a button for the fix if there is one; "" removes it. */
 export function showProblem(inputs, id, sentence, fix = null) {
   const why = inputs.errors.get(id);
   const bad = sentence !== "";
@@ -444,7 +444,7 @@ export function showProblem(inputs, id, sentence, fix = null) {
   }
 }
 
-/** An error of a save is old as soon as its field is typed in again. */
+/** Clear the error of a save when the user types in its field. */
 function clearError(inputs, typed) {
   const id = typed?.name ?? typed?.id?.replace(/^f-/, "");
   if (inputs.errors.has(id) && !["cron", "interval", "timezone", "promptFile"].includes(id))

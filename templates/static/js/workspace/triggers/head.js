@@ -1,4 +1,4 @@
-// The head of one trigger: its name, its state, its last run and what can be done with it at once.
+// The head of one trigger: its name, its state, its last run and its actions.
 
 import { button, h, icon, mark } from "../../kit/dom.js";
 import { where } from "../../kit/shell.js";
@@ -73,7 +73,7 @@ function lastRun(stored) {
   ];
 }
 
-/** What stands over the form: not valid, paused, the last error, an older form, warnings. */
+/** The notices above the form: invalid, paused, the last error, a legacy form, warnings. */
 export function notices(stored, acts) {
   const banner = (tone, shape, ...content) =>
     h("div", { class: `banner ${tone}` }, icon(shape), h("div", {}, ...content));
@@ -109,12 +109,12 @@ export function notices(stored, acts) {
         " Save it to make it yours.",
       ),
     ...warnings
-      .filter((text) => !text.startsWith("run.promptFile:")) // stands at its field
+      .filter((text) => !text.startsWith("run.promptFile:")) // shown at its field
       .map((text) => warned(text, acts.mend)),
   ].filter(Boolean);
 }
 
-/** A warning, and its ways out as buttons: one presses, looks at the form and saves. */
+/** A warning with its fixes as buttons, which fill the form for the user to check and save. */
 const warned = (text, mend) =>
   h(
     "div",
@@ -128,11 +128,11 @@ const warned = (text, mend) =>
     ),
   );
 
-/** That the status of a project holds its triggers. */
+/** The sentence that the status of a project holds its triggers. */
 export const overWords = (status) =>
   `This project is ${status}: its triggers do not fire by themselves.`;
 
-/** That no trigger fires by itself, since when, and the way back. */
+/** The banner that no trigger fires by itself, since when, and how to resume. */
 export function pausedBanner({ by, since, status }, resume) {
   if (by === "status")
     return h(
@@ -171,7 +171,7 @@ export function pausedBanner({ by, since, status }, resume) {
   );
 }
 
-/** What stands in the file now, and to take it into the form. */
+/** The entry in the file, with a button to take it into the form. */
 export const inFile = ({ trigger, run }, take) =>
   h(
     "div",

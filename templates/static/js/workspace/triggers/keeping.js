@@ -1,20 +1,20 @@
-// What was typed into a trigger and not saved: a draft like any other, of the whole form.
+// Unsaved text of a trigger: one draft of the whole form.
 
 import { draft, draftOf, offerLeft, saveDrafts } from "../../kit/drafts.js";
 
 const nameOf = (project, trigger) => `trigger.${project}.${trigger}`;
 
-/** Whether something is kept that was typed into the form of this trigger. */
+/** Whether there is a draft of this trigger's form. */
 export const isKept = (project, trigger) => parse(draftOf(nameOf(project, trigger))) !== null;
 
 /**
  * kept("demo", "nightly") → {form, was, keep(form, was), forget(), offer(place, take)}; `form` is
- * null when there is none, `was` the form as it stood when it was begun. What closed windows left is
- * offered behind `place`: `take(form, was)` shows it and returns what it replaced.
+ * the draft or null, `was` the form as it was when the draft was begun. offer() shows the drafts of
+ * closed windows after `place`: `take(form, was)` fills one in and returns what it replaced.
  */
 export function kept(project, trigger) {
   const name = nameOf(project, trigger);
-  saveDrafts(); // of the form that this one takes the place of
+  saveDrafts(); // of the form that this one replaces
   const store = document.createElement("textarea");
   const form = parse(draftOf(name));
   const saved = draft(store, name);

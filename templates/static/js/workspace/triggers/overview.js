@@ -1,4 +1,4 @@
-// All triggers of a project at a glance: when each fires next, how its last run ended and why.
+// All triggers of a project: when each fires next, how its last run ended and why.
 
 import { button, h, mark } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";

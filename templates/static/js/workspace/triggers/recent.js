@@ -7,7 +7,7 @@ import { stateOf } from "../words.js";
 
 const MOST = 8;
 
-/** recentRuns("demo", "nightly") → {node, load()}, which reads them again. */
+/** recentRuns("demo", "nightly") → {node, load()}; load() reads the runs again. */
 export function recentRuns(slug, name) {
   const list = h("ul");
   const all = `/projects/${slug}/runs?trigger=${encodeURIComponent(name)}`;

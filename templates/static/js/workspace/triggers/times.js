@@ -1,4 +1,4 @@
-// A schedule as it is typed: what it means in words, when it would fire next, what is wrong with it.
+// A schedule being typed: its meaning in words, its next times, and its error.
 
 import { get, query } from "../../kit/api.js";
 import { h } from "../../kit/dom.js";
@@ -6,9 +6,10 @@ import { dayAndTime, relative, shownZone } from "../../kit/words.js";
 import { whenWords } from "../schedule.js";
 
 /**
- * {nodes, error} of a schedule: `error` {field, reason, example} is what a save would say, or null.
- * `stored` is the trigger as it is armed, so that what is saved shows the times it will fire;
- * `project` the zone of what names none. One that bears no name is left for the service to find.
+ * {nodes, error} of a schedule: `error` {field, reason, example} is that of a save, or null.
+ * `stored` is the trigger as armed, so that a saved schedule shows the times at which it will fire;
+ * `project` is the zone of a schedule that names none. If that zone is unknown to this browser, it
+ * is left to the service.
  */
 export async function nextTimes(trigger, stored, project) {
   if (trigger.type !== "schedule") return { nodes: [], error: null };

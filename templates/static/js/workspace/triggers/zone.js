@@ -1,8 +1,8 @@
-// The zone a cron is read in: one of its own, else that of the project.
+// The time zone of a cron pattern: its own, else that of the project.
 
 import { h } from "../../kit/dom.js";
 
-/** What stands around the input: when it matters, what empty means, the names there are. */
+/** The parts around the input: when it is shown, what empty means, and the known names. */
 export const zoneHelp = (project) => ({
   show: "schedule cron",
   hint: `Left empty: that of the project, ${project}`,
