@@ -108,7 +108,7 @@ def _no_constant(name: str) -> Never:
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise JsonError(f"{digits[:40]} is no finite number")
+        raise JsonError(f"{digits[:40]} is not a finite number")
     return number
 
 

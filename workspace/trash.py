@@ -76,9 +76,7 @@ def restore(slug: str) -> Project:
     entry = _newest(slug)
     target = settings.PROJECTS_DIR / slug
     if os.path.lexists(target) or store.away(slug) is not None:
-        text = (
-            f"Another project has the name {slug} by now: rename its directory, then restore this"
-        )
+        text = f"Another project now has the name {slug}: rename its directory, then restore this"
         raise Conflict(text, code="exists")
     with files.writing(FOLDER), transaction.atomic():
         database.alone("arming", slug)

@@ -217,7 +217,7 @@ def _code(process: subprocess.Popen[bytes], timeout: float) -> int:
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
-        raise GitError("timeout", "git has said everything, and does not end") from None
+        raise GitError("timeout", "git has finished its output and does not exit") from None
 
 
 def widen(pipe: int) -> None:

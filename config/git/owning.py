@@ -72,7 +72,7 @@ def _locate(top: Path) -> Owned:
         return _linked(top, dot_git)
     git_dir = dot_git if dot_git.is_dir() else top
     if os.path.lexists(git_dir / "commondir"):
-        raise GitError("failed", f"{git_dir} takes itself for a part of another repository")
+        raise GitError("failed", f"{git_dir} claims to be a work tree of another repository")
     return Owned(git_dir, git_dir)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # A sandbox shows what a path leads to when it starts: that must be the folders that were checked.
 SAME = """[ "$(stat -c %d:%i {})" = "{}" ] || {{ echo "fatal: {}" >&2; exit 128; }}; exec "$@\""""
-EXCHANGED = "what the repository was is something else by now"
+EXCHANGED = "the repository has been replaced by something else"
 
 
 class Wall(NamedTuple):

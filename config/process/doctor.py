@@ -144,10 +144,10 @@ def callers() -> Iterator[Finding]:
     for text in local.warnings(options):
         yield Finding(FAULT, "callers", text)
     if options.auth_mode == "none" and import_string(settings.SVC_PROXIED)():
-        text = "on the main port whoever the proxy of this machine admits, and every user of it"
+        text = "on the main port everyone the proxy of this machine admits, and every local user"
         yield Finding(HINT, "callers", f"{text} (managementApi.trustedProxies names loopback)")
     if not local.login_free(options):
-        yield Finding(OK, "callers", f"whoever signs in, auth mode {options.auth_mode}")
+        yield Finding(OK, "callers", f"everyone who signs in, auth mode {options.auth_mode}")
     elif not peers.ASKED:
         text = "this system does not tell whose a connection is: every user of it is served"
         yield Finding(HINT, "callers", f"{text} without a login (SVC_AUTH_MODE)")

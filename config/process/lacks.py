@@ -29,7 +29,7 @@ FILES = (
     "service replaces that file is lost"
 )
 WATCHING = (
-    "changes are told by watchfiles, which looks 40 times a second: an idle service costs more"
+    "changes are reported by watchfiles, which looks 40 times a second: an idle service costs more"
 )
 
 

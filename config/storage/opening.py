@@ -64,7 +64,7 @@ def plainly(path: Path) -> int:
     """A descriptor of the file or folder at an absolute path that has no link on the way."""
     names = os.fspath(path).split("/")[1:]
     if not _ODD.isdisjoint(names):
-        raise Refused(errno.EINVAL, "is no whole path", os.fspath(path))
+        raise Refused(errno.EINVAL, "is not a whole path", os.fspath(path))
     return _plainly("/", names, os.O_RDONLY | _HERE)
 
 

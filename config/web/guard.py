@@ -36,8 +36,8 @@ class Words:
         "Name that user in SVC_LOCAL_USERS to admit them."
     )
     unknown: str = (
-        "Which user of this machine sent this cannot be told: the connection was closed too "
-        "early, or this kernel does not say (see `manage.py doctor`)."
+        "It cannot be determined which user of this machine sent this: the connection was closed "
+        "too early, or this kernel does not say (see `manage.py doctor`)."
     )
     host: str = 'Host "{value}" is not allowed here; add it to SVC_ALLOWED_HOSTS.'  # {port}: ours
     origin: str = 'A page of "{value}" may not write here.'

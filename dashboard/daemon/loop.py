@@ -180,7 +180,7 @@ class Meter(threading.Thread):
             ):
                 pass
             ms = round((time.monotonic() - began) * 1000)
-            log.warning("the dashboard's loop stood still", extra={"ms": ms, "task": what})
+            log.warning("the dashboard's event loop was blocked", extra={"ms": ms, "task": what})
         return time.monotonic() - began
 
     def stop(self) -> None:

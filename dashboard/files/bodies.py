@@ -74,7 +74,7 @@ def _unfit(value: Any, path: Path) -> Iterator[Issue]:
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for key, inner in pairs:
             if isinstance(key, str) and (len(key) > KEY or SURROGATE.search(key)):
-                yield Issue(path, f"has a key that is no text of at most {KEY} characters")
+                yield Issue(path, f"has a key that is not text of at most {KEY} characters")
             yield from _unfit(inner, (*path, key))
     elif isinstance(value, str) and SURROGATE.search(value):
         yield Issue(path, "must be valid Unicode")

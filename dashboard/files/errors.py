@@ -77,7 +77,7 @@ def not_editable(file: str, line: int, column: int, message: str) -> Conflict:
 def no_file(file: str) -> Conflict:
     """The name of the file is taken by a folder, a pipe or something else that is not a file."""
     return Conflict(
-        f"{file} is no regular file. Nothing was changed; move it away by hand.",
+        f"{file} is not a regular file. Nothing was changed; move it away by hand.",
         code="invalid_file",
         extra={"file": file, "line": None, "column": None},
     )

@@ -42,7 +42,7 @@ async def addresses(target: Target, *, within: float | None = None) -> list[str]
     found = await _addresses_of(target.host.lower().removesuffix("."), within)
     allowed = [address for address in dict.fromkeys(found) if not forbidden(address)]
     if not allowed:
-        raise Forbidden(f"{found[0]} is never probed: it is no address of an app")
+        raise Forbidden(f"{found[0]} is never probed: it is not an address of an app")
     others = [address for address in allowed if not _itself(address, target.port)]
     if not others:
         raise Itself(f"{target.host}:{target.port} is this service itself: it is not probed")

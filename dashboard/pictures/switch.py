@@ -39,7 +39,7 @@ class Switch:
         if self.settings.enabled is False:
             why = "screenshots.enabled is false in config.yaml."
         elif command:
-            why = f"screenshots.command {command} of config.yaml is no program that can be run."
+            why = f"screenshots.command {command} of config.yaml is not a program that can be run."
         else:
             why = "no Chromium was found. Install one or set screenshots.command in config.yaml."
         raise Conflict(f"Screenshots are off: {why}", code="screenshots_off")

@@ -16,7 +16,7 @@ from dashboard.listeners.printable import masked_argv, plain
 ARGV, IDENTITY = 32 << 10, 16 << 10  # bytes
 SECRET = "its command line holds a secret, which is never kept"  # noqa: S105
 LONG = "its command line is too long to be kept"
-BROKEN = "its command line or its directory is no text"
+BROKEN = "its command line or its directory is not text"
 UNKNOWN = "its command line or its directory is not known"
 CONTAINER = "it is a container; start it with its engine"
 TITLED = "it wrote a title over its command line, which is lost; start it by hand"

@@ -57,7 +57,7 @@ async def _pieces(source: _Source, head: Head) -> AsyncIterator[bytes]:
                 raise Malformed("a chunk is longer than it says")
     elif length is not None:
         if not _LENGTH.fullmatch(length):
-            raise Malformed("its content length is no number")
+            raise Malformed("its content length is not a number")
         async for piece in source.exactly(int(length)):
             yield piece
     else:

@@ -39,7 +39,7 @@ def read(data: bytes, *, side: int) -> Image.Image:
             raise NoImage(str(error)) from error
     picture = _opened(data)
     if picture.getchannel("A").getbbox() is None:
-        raise NoImage("it is wholly transparent")
+        raise NoImage("it is fully transparent")
     picture.thumbnail((side, side), Image.Resampling.LANCZOS)
     return picture
 
@@ -89,7 +89,7 @@ def _opened(data: bytes) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise NoImage(f"it has too many pixels: more than {PIXELS}") from error
     except Exception as error:  # given arbitrary bytes, a decoder may raise anything
-        raise NoImage(f"it is no image: {type(error).__name__}") from error
+        raise NoImage(f"it is not an image: {type(error).__name__}") from error
 
 
 def _covering(picture: Image.Image, size: tuple[int, int]) -> Image.Image:

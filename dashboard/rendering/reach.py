@@ -41,7 +41,7 @@ async def addresses(target: Target, *, private: bool) -> list[str]:
     if the name does not resolve.
     """
     if target.host in EVERYWHERE:
-        raise AddressRefused(f"{target.host} is no address of a server")
+        raise AddressRefused(f"{target.host} is not the address of a server")
     if target.port in SILENT_PORTS:
         raise AddressRefused(f"port {target.port} belongs to another protocol")
     try:

@@ -50,7 +50,7 @@ class Camera:
             except (Broken, OSError, fetch.AddressRefused) as error:
                 raise NoShot(str(error)) from error
             except (KeyError, TypeError, ValueError) as error:
-                raise NoShot(f"the browser answers oddly: {error!r}") from error
+                raise NoShot(f"the browser gave an unexpected answer: {error!r}") from error
 
     def _spend(self, cpu: float) -> None:
         self.spent += cpu

@@ -109,7 +109,7 @@ def _value(name: str, value: str, known: Mapping[str, str]) -> str:
     secret need not be in the file."""
     if not dotenv.NAME.fullmatch(name):
         raise Unusable(
-            f'service.env: "{name}" is no name for a variable; use letters, digits and _'
+            f'service.env: "{name}" is not a name for a variable; use letters, digits and _'
         )
     if "\0" in value:
         raise Unusable(f"service.env.{name}: must not hold a NUL character")
@@ -179,7 +179,7 @@ def _between(fd: int, mark: bytes, deadline: float) -> bytes:
             raise _Silent("did not answer in time; look at what its start files wait for")
         part = os.read(fd, 65536)
         if not part:
-            raise _Silent("told no environment; look at what its start files run")
+            raise _Silent("printed no environment; look at what its start files run")
         data += part
         if len(data) > MOST:
             raise _Silent("wrote more than 4 MiB; look at what its start files print")

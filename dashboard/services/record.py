@@ -136,7 +136,7 @@ def _record(value: dict[str, Any]) -> Record:
     ended = Exit(last["code"], last["signal"], _time(last["at"])) if last else None
     numbers = ("pid", "starttime", "leader", "leaderStarttime", "restarts", "logStart")
     if any(type(value[name]) is not int for name in numbers):
-        raise ValueError("a number is no number")
+        raise ValueError("a number is not an integer")
     if value["status"] not in STATUSES:
         raise ValueError("no such status")
     return Record(

@@ -122,5 +122,5 @@ def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int)
 def _cwd(service: Service, env: Mapping[str, str]) -> Path:
     cwd = (service.cwd or Path(env.get("HOME", "/"))).expanduser()
     if not cwd.is_dir():
-        raise CannotStart(f"service.cwd: {cwd} is no directory; create it or change service.cwd")
+        raise CannotStart(f"service.cwd: {cwd} is not a directory; create it or change service.cwd")
     return cwd

@@ -17,8 +17,8 @@ from review.threads.writing.limits import AUTHOR, BODY
 LOOK = "for WORKTREE: only while the file is as it was at this look"
 
 
-WAS = "the text as it was read: 409 `changed` when it is another by now"
-WERE = "of the fields above as they were read: 409 `changed` when one that is set is another by now"
+WAS = "the text as it was read: 409 `changed` if it has changed since"
+WERE = "of the fields above as they were read: 409 `changed` if one that is set has changed since"
 
 
 class Nothing(Shape):
@@ -98,7 +98,7 @@ class AskBody(Shape):
     repo = s.CharField(required=False, allow_null=True)
     sha = s.CharField(required=False, allow_null=True)
     stack = s.IntegerField(required=False, allow_null=True, min_value=1)
-    threads = s.ListField(child=s.CharField(), required=False, help_text="these alone")
+    threads = s.ListField(child=s.CharField(), required=False, help_text="only these")
     message = s.CharField(required=False, allow_null=True, help_text="else as offered")
     project = s.CharField(required=False, allow_null=True, help_text="of the workspace")
     chat = s.CharField(required=False, allow_null=True, help_text="to be continued")

@@ -79,7 +79,7 @@ class SinceFile(Path, Versions):
 
 
 class Search(Shape):
-    q = s.CharField(help_text="upper case counts once there is any")
+    q = s.CharField(help_text="case-sensitive once it has an upper-case letter")
 
 
 class SinceSearch(Search, Versions):

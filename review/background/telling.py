@@ -48,5 +48,5 @@ class Teller:
                 try:
                     tell()
                 except Exception:
-                    log.exception("a change was not told")
+                    log.exception("a change was not published")
         connections.close_all()

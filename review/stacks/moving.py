@@ -74,6 +74,6 @@ def _check_same(slug: str, name: str, repository: Repository) -> None:
         raise Conflict(
             f"{ranges.named(str(repository.path))} holds no commit that was reviewed in repo "
             f"{name} ({len(names)}); it may be another repository. "
-            'Send "confirm": true to use it all the same.',
+            'Send "confirm": true to use it anyway.',
             code="other_repository",
         )

@@ -256,7 +256,7 @@ def test_a_new_app_is_described_by_keyboard_and_its_errors_stand_at_their_fields
     expect(link(page, "Loom")).to_be_visible()
     page.keyboard.press("n")
     expect(dialog.get_by_label("Name of its file")).to_have_value("spindle")
-    dialog.get_by_role("button", name="Start anew").click()
+    dialog.get_by_role("button", name="Start over").click()
     expect(dialog.get_by_label("Name of its file")).to_have_value("")
     page.get_by_role("button", name="Undo").click()
     expect(dialog.get_by_label("Name of its file")).to_have_value("spindle")

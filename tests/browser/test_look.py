@@ -26,7 +26,7 @@ PAGES = {
     "/runs": "No runs yet.",
     "/audit": "No calls yet.",
     "/clients": "The endpoint is off",
-    "/settings": "Nobody is told while no page is open",
+    "/settings": "No one is notified while no page is open",
     "/nothing-here": "There is no page",
     "/api/docs": "/api/projects",
     "/api/projects": "HTTP 200 OK",

@@ -267,7 +267,7 @@ def test_settings_say_what_to_write_where_no_channel_is(page: Page):
     page.goto("/settings")
 
     expect(page.get_by_role("heading", name="Notifications")).to_be_visible()
-    expect(page.get_by_text("Nobody is told while no page is open")).to_be_visible()
+    expect(page.get_by_text("No one is notified while no page is open")).to_be_visible()
     expect(page.get_by_role("region", name="Example of notify")).to_contain_text("apprise: env:")
 
 

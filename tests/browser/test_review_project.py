@@ -395,7 +395,7 @@ def test_a_moved_repository_keeps_its_threads_and_is_given_its_new_path(
     expect(form.get_by_role("alert")).not_to_contain_text("confirm")
     page.evaluate(axe)
     assert page.evaluate("axe.run('dialog')")["violations"] == []
-    form.get_by_role("button", name="Use it all the same").click()
+    form.get_by_role("button", name="Use it anyway").click()
     expect(form).to_have_count(0)
     told = page.get_by_role("alert")
     expect(told.filter(has_text="app cannot be shown. Unknown revision: ")).to_be_visible()

@@ -202,7 +202,7 @@ def test_what_is_said_often_is_said_once_and_a_failure_ends_nothing(
 
     assert said == ["a", "c", "again"]
     assert waited >= QUIET_S * 0.9
-    assert "a change was not told" in caplog.text
+    assert "a change was not published" in caplog.text
 
 
 def test_a_folder_in_place_of_a_file_is_no_echo_and_no_failure(

@@ -218,7 +218,7 @@ def _origins(given: Any, records: list[Record]) -> list[str]:
         if origin := origin_of(entry.rstrip("/")):
             found.append(origin)
         else:
-            text = f'"{entry}" is no origin such as https://app.example.com; entry dropped'
+            text = f'"{entry}" is not an origin such as https://app.example.com; entry dropped'
             records.append(Record(ERROR, f"{BLOCK}.allowedOrigins: {text}"))
     return found
 

@@ -34,7 +34,7 @@ class Permit(s.Serializer[Any]):
         allow_blank=True,
         line=False,
         max_length=answers.REASON_MAX,
-        help_text="why it is denied, which the agent is told",
+        help_text="the reason for the denial; the agent receives it",
     )
 
 

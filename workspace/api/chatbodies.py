@@ -112,7 +112,7 @@ class OneChat(Warned):
     chat: Chat
 
 
-Repeated = Annotated[bool, "it had come before, with the same Idempotency-Key"]
+Repeated = Annotated[bool, "the same request came before, with the same Idempotency-Key"]
 
 
 class Started(OneChat):

@@ -102,7 +102,7 @@ class Chat(TypedDict):
     model: str | None
     usage: Usage | None
     cost: Annotated[float | None, "USD, of the turns that reported one"]
-    context: Annotated[Context | None, "behind the last turn, where its engine told it"]
+    context: Annotated[Context | None, "after the last turn, if its engine reported it"]
     messages: int
     permissionMode: Annotated[str | None, "its own; null = the project's"]
     allow: NotRequired[Annotated[list[str], "what is not asked for any more in this chat"]]

@@ -23,7 +23,7 @@ class FolderQuery(s.Serializer[Any]):
         required=False,
         allow_blank=True,
         max_length=4096,
-        help_text="what is typed of a path, from / or ~/ on; without it, the folders known of",
+        help_text="what is typed of a path, from / or ~/ on; without it, the known folders",
     )
 
 

@@ -158,7 +158,7 @@ def _line(project: Project, path: str, *, apart: bool) -> str:
         found = None
     if found is None:
         example = f'"{FOLDER}/shot-0a1b2c3d4e5f.png"'
-        reason = f'"{printable(path)}" is no attachment of this project; upload it first'
+        reason = f'"{printable(path)}" is not an attachment of this project; upload it first'
         raise Invalid([Problem("attachments", reason, example)])
     where = str(_folder(project) / found.name) if apart else found.path
     return f"- {where} ({found.type}, {found.size} bytes)"

@@ -26,7 +26,7 @@ class Context(TypedDict):
     """How full the model's context was after its last reply, in tokens."""
 
     used: int
-    limit: Annotated[int | None, "null where nobody said it"]
+    limit: Annotated[int | None, "null where it was not reported"]
 
 
 class Spent(TypedDict):

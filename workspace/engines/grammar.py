@@ -186,7 +186,9 @@ def _converted(
 
 def _name(value: str | None, line: int) -> str:
     if not value or not _NAME.fullmatch(value):
-        raise SyntaxFault(line, f'"{value}" is no step name (a letter, then letters, digits or _)')
+        raise SyntaxFault(
+            line, f'"{value}" is not a step name (a letter, then letters, digits or _)'
+        )
     if value in CONTEXT:
         raise SyntaxFault(line, f'the name "{value}" is taken by the context')
     return value

@@ -33,8 +33,8 @@ class Since(NamedTuple):
         turns = f"{len(self.engines)} turn{'s' if len(self.engines) > 1 else ''}"
         who = ", ".join(dict.fromkeys(self.engines))
         text = (
-            f"What happened in this chat since the last turn of {job.engine} was told to it in "
-            f"words: {turns} of {who}."
+            f"What happened in this chat since the last turn of {job.engine} was given to "
+            f"it as text: {turns} of {who}."
         )
         return [Notice("info", "engine_told", text)]
 

@@ -119,7 +119,7 @@ OPERATIONS = (
     Operation(
         name="send_message",
         group="write",
-        description="Send a message to a chat. It queues behind what runs or waits there.",
+        description="Send a message to a chat. It is queued after what runs or waits there.",
         run=chats.send_message,
         open_world=True,
         code_execution=True,

@@ -135,7 +135,7 @@ def one(name: str, entry: Any) -> Channel:
     kind = kinds[0]
     known = ("name", "events", kind, *ALLOWED[kind])
     if unknown := [str(key)[:40] for key in entry if key not in known]:
-        raise BadChannel(f"{unknown[0]}: is no key of a {kind} channel ({', '.join(known)})")
+        raise BadChannel(f"{unknown[0]}: is not a key of a {kind} channel ({', '.join(known)})")
     wanted = events(entry.get("events"))
     if kind == "command":
         argv = words(entry["command"])
@@ -147,7 +147,7 @@ def one(name: str, entry: Any) -> Channel:
 def events(value: Any) -> tuple[str, ...]:
     """The events that a channel wants, without duplicates. Raises BadChannel."""
     if not isinstance(value, list) or not value:
-        raise BadChannel("events: must be a list of what it is told of, e.g. [asked, failed]")
+        raise BadChannel("events: must be a list of what it is notified of, e.g. [asked, failed]")
     for event in value:
         if event not in EVENTS:
             raise BadChannel(f'events: "{str(event)[:40]}" is none of {", ".join(EVENTS)}')

@@ -68,7 +68,7 @@ def _transport(url: str, *, local: bool) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:  # an unbalanced bracket, or a character that normalises to a slash
-        raise _bad("is no address") from None
+        raise _bad("is not an address") from None
     if parts.scheme not in REMOTE or not parts.hostname or parts.hostname.startswith("-"):
         raise _bad("this transport is not allowed")
     if parts.scheme == "ssh" and not SSH_HOST.fullmatch(parts.hostname):

@@ -21,7 +21,7 @@ from workspace.servers import consent, mcpfile
 
 USED, ASKS, OFF = "used", "asks", "off"
 SOURCES = ("project", "instance", "file")  # the nearest first
-AGREE = "nobody has said yet that it may be used (settings of the project)"
+AGREE = "no one has said yet that it may be used (settings of the project)"
 
 
 @dataclass(frozen=True, slots=True)

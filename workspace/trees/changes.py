@@ -19,7 +19,7 @@ from config.git.snapshot import split
 from workspace.trees import records, touched
 from workspace.trees.records import Record
 
-OTHER_TURN = "another turn worked in this directory meanwhile"
+OTHER_TURN = "another turn worked in this directory at the same time"
 NOT_BY_TOOLS = "no tool of this turn wrote it"
 BROKEN = "something else changed it while the turn worked on it"
 LEFT_OUT = "it was not kept before the turn: ignored, too large, or of a repository inside"

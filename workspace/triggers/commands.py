@@ -187,7 +187,7 @@ def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
         return
     current = entries.find(name)
     if current is None or if_match not in ("*", current.etag):
-        raise Stale(f"trigger {name} was changed meanwhile; read it again")
+        raise Stale(f"trigger {name} has changed since; read it again")
 
 
 def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:

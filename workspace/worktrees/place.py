@@ -25,7 +25,7 @@ from workspace.worktrees import ties
 
 PREFIX = "svc/"
 GONE = "The worktree of this chat is not there: make it again from its branch"
-ASTRAY = "The worktree of this chat is not one of its repository any more: make it again"
+ASTRAY = "The worktree of this chat no longer belongs to its repository: make it again"
 LINK = "In the worktree of this chat is a link where its directory belongs: take {} away"
 
 

@@ -15,7 +15,7 @@ from config.git.command import GitError
 from workspace.engines.base import Linked
 
 UNTIED = "{} is in no git repository that names it"
-LINKED = "{} is reached by a link by now: put it back there, or start a new chat where it is"
+LINKED = "{} is now reached by a link: put it back there, or start a new chat where it is"
 At = Path | Linked  # the top of a work tree, or the result of `tied` for it
 
 

@@ -44,7 +44,7 @@ def forgotten(one: str) -> str:
     if one not in _rows_by_home():
         raise NotFound(f"no rows of another machine: {printable(one)}; `forget` alone lists them")
     if not nodes.heard():
-        raise Unavailable("the Redis does not answer, so nobody knows who is alive; try again then")
+        raise Unavailable("Redis does not answer, so it is not known who is alive; try again later")
     if alive := [node.name for node in _serving(one) if node.alive]:
         raise Conflict(f"{alive[0]} is alive and serves it; stop it there first")
     count = sum(import_string(part)().forget(one) for part in settings.SVC_ELSEWHERE)

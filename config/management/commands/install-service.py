@@ -104,7 +104,7 @@ def hints(job: Job) -> list[str]:
             f"hint: {names} set here, unknown to the job: write them into {job.environment}"
         )
     if os.geteuid() == 0:
-        told.append("hint: this is root, and so will its agents be; use a user of its own")
+        told.append("hint: this is root, and so will its agents be; create a user for the service")
     if native() == "systemd" and LINGER.parent.exists():
         user = os.environ.get("USER", "")
         if not (LINGER / user).is_file():

@@ -50,7 +50,7 @@ def restore(plan: Plan, archive: Path) -> Report:
                 _unpack(tar, member, stage, report)
         stage.settle(plan, report)
     except BROKEN as error:
-        raise Invalid(f"{archive} is no usable backup: {error}") from None
+        raise Invalid(f"{archive} is not a usable backup: {error}") from None
     finally:
         stage.remove()
     return report

@@ -222,7 +222,7 @@ class _Builder:
         if node.kind is not SCALAR:
             raise self._error("a key must be plain or quoted text", event)
         if self.text_keys and not self._is_text(event):
-            raise self._error(f"the key {node.value[:80] or 'null'} is no text; quote it", event)
+            raise self._error(f"the key {node.value[:80] or 'null'} is not text; quote it", event)
         if node.value in within.node.value:
             earlier = within.node.get(node.value)
             line = self.text.count("\n", 0, earlier[0].start if earlier else 0) + 1

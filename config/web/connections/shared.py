@@ -127,7 +127,7 @@ def asked_for(query: bytes) -> list[tuple[str, str]]:
         address, _, last = one.partition("#")
         if not ADDRESS.fullmatch(address) or not one.isascii() or not one.isprintable():
             raise Invalid(
-                f"follow: {one[:100]} is no event stream of this port; write its address, "
+                f"follow: {one[:100]} is not an event stream of this port; write its address, "
                 "such as /api/events, and behind a # the last id you have of it."
             )
         found.append((address, last))

@@ -74,7 +74,7 @@ class Family:
         wanted = name.lower()
         hits = [sha for sha in self.shas if sha.startswith(wanted)] if len(wanted) >= 4 else []
         if len(hits) != 1:
-            why = "names several versions" if hits else "is no version"
+            why = "names several versions" if hits else "is not a version"
             raise NotFound(
                 f"{clean(name[:64])} {why} of this commit; GET {{c}}/versions lists them",
                 code="no_version",

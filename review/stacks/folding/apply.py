@@ -84,7 +84,7 @@ def apply(project: str, repo: str, sha: str, wanted: Sequence[NamedSuggestion]) 
         item = repos.find(ground.found, sha)
         if item.fixed:
             raise Conflict(
-                f"Commit {item.commit.sha[:7]} has landed: no fixup becomes part of it any more. "
+                f"Commit {item.commit.sha[:7]} has landed and takes no more fixups. "
                 "Make the change in a commit of its own.",
                 code="not_on_branch",
             )
@@ -183,7 +183,7 @@ def _text(tip: Target, path: str) -> Text:
     entry = objects.entry(tip.repository, tip.commit.sha, path)
     data = objects.blob(tip.repository, entry.oid) if entry and entry.mode in FILES else None
     if data is None:
-        raise Conflict(f"{printable(path)} is no file on the branch that could be changed.")
+        raise Conflict(f"{printable(path)} is not a file on the branch that could be changed.")
     return Text(data)
 
 
@@ -193,8 +193,8 @@ def _applied(thread: Thread) -> Conflict:
 
 def _others(thread: Thread, path: str) -> Conflict:
     return Conflict(
-        f"The lines of {printable(path)} that thread {thread.id} is about are others by now than "
-        "the suggestion was made for; change them by hand, or suggest again.",
+        f"The lines of {printable(path)} that thread {thread.id} is about have changed since "
+        "the suggestion was made; change them by hand, or suggest again.",
         code="outdated",
     )
 

@@ -52,7 +52,7 @@ class Checkout:
         keeping.refuse_detours(self.repository)
         mine = shadow.opened(self.root)
         if mine is None:
-            raise GitError("failed", f"{self.tree.path} is no work tree any more")
+            raise GitError("failed", f"{self.tree.path} is not a work tree any more")
         with files.lock(shadow.lock_of(self.root)):
             repositories.handed_over(mine, lambda: self._prepared(mine, move, why))
 

@@ -61,7 +61,7 @@ def _ground(found: Repo, stack: Stack | None) -> Ground:
     if there is None:
         raise Conflict(
             f"The range of repo {found.entry.name} ends at {ranges.named(found.range.head)}, which "
-            "is no local branch; give it a range that ends at a branch, or check one out.",
+            "is not a local branch; give it a range that ends at a branch, or check one out.",
             code="no_branch",
         )
     ref, tip = there

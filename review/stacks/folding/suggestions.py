@@ -78,5 +78,5 @@ def _lines(edit: Edit, lines: Sequence[bytes], encoding: str, name: str) -> list
 def _encoding(data: bytes, name: str) -> str:
     found = objects.text(data)[1]
     if found == "unknown" or objects.is_binary(data):
-        raise Conflict(f"{name} is no text that could be changed here.")
+        raise Conflict(f"{name} is not text that could be changed here.")
     return found

@@ -172,7 +172,7 @@ def take(target: Target, pr: PrFile, source_sha: str) -> None:
 
     def edit(data: bytes | None) -> bytes | None:
         if data is not None:
-            raise Conflict("This commit has a PR record of its own by now: set its fields instead")
+            raise Conflict("This commit has its own PR record now: set its fields instead")
         tree = {"version": VERSION, "commit": document.fingerprint(target)}
         source = CarriedFrom(sha=source_sha, by=PERSON, at=times.now_exact())
         tree["carried_from"] = document.carried_from(source)

@@ -175,9 +175,7 @@ def by_name(files: Iterable[Changed]) -> dict[str, Changed]:
 def refuse_left(found: Look, path: str) -> None:
     """Conflict if the path is one that is not compared."""
     if path in found.left or path in map(shown_path, found.left):
-        text = (
-            f"{shown_path(path)} is not compared: it is no file, too large, or git cannot read it"
-        )
+        text = f"{shown_path(path)} is not compared: it is no regular file, too large or unreadable"
         raise Conflict(text, code="not_compared")
 
 

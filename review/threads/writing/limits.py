@@ -53,4 +53,4 @@ def room_for_a_thread(count: int) -> None:
 def unchanged(now: str, was: Any) -> None:
     """Raise Conflict if a text is no longer the one that was read; with None nothing is checked."""
     if was is not None and now != was:
-        raise Conflict("It was changed meanwhile, perhaps in another window.", code="changed")
+        raise Conflict("It has been changed since, perhaps in another window.", code="changed")

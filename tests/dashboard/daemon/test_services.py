@@ -115,7 +115,7 @@ def test_a_service_that_could_not_start_says_why_over_a_restart_too(served: Serv
     served.declare("nowhere", "service: {command: x, cwd: /nope/x}\n")
     until(lambda: served.app("nowhere"))
     served.act("nowhere", "start")
-    why = "service.cwd: /nope/x is no directory; create it or change service.cwd"
+    why = "service.cwd: /nope/x is not a directory; create it or change service.cwd"
 
     assert why in served.app("nowhere")["message"]
     served.kill_server()

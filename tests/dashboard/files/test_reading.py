@@ -47,7 +47,7 @@ def test_a_scalar_means_what_yaml_1_2_says(home: Home, text: str, value: Any):
         ("x-a: &a [1]\nx-b: *a\n", 1, "anchors are not supported in this file"),
         ("name: a\nx-a: !mine 1\n", 2, "the tag !mine is not supported"),
         ("name: a\norder: .inf\n", 2, ".inf has no place in these files"),
-        ("name: a\n1: b\n", 2, "the key 1 is no text; quote it"),
+        ("name: a\n1: b\n", 2, "the key 1 is not text; quote it"),
         ("- a\n", 1, "the file must hold a mapping"),
         ("a: 1\n---\nb: 2\n", 2, "a second document begins here"),
         ("x-a: " + "[" * 33 + "]" * 33, 1, "nested deeper than 32 levels"),

@@ -241,7 +241,7 @@ async def test_a_defect_leaves_the_turn_to_the_next_app(gallery, monkeypatch):
                             "screenshots.command in config.yaml."),
         ({"enabled": False}, "Screenshots are off: screenshots.enabled is false in config.yaml."),
         ({"command": "/nowhere/browser"}, "Screenshots are off: screenshots.command "
-                            "/nowhere/browser of config.yaml is no program that can be run."),
+                            "/nowhere/browser of config.yaml is not a program that can be run."),
         ({"command": None, "enabled": True}, "Screenshots are off: no Chromium was found. Install "
                             "one or set screenshots.command in config.yaml."),
     ],

@@ -206,8 +206,8 @@ async def test_no_secret_of_a_command_line_is_in_the_journal(machine: Machine):
     ("broken", "why"),
     [
         (listening(argv=("serve", "x" * ARGV)), "its command line is too long to be kept"),
-        (listening(argv=("\udcff",)), "its command line or its directory is no text"),
-        (listening(cwd="/\udcff"), "its command line or its directory is no text"),
+        (listening(argv=("\udcff",)), "its command line or its directory is not text"),
+        (listening(cwd="/\udcff"), "its command line or its directory is not text"),
         (listening(argv=()), "its command line or its directory is not known"),
         (listening(argv=("",)), "its command line or its directory is not known"),
         (listening(cwd=""), "its command line or its directory is not known"),

@@ -68,7 +68,7 @@ def test_noise_and_processes_of_a_start_file_do_no_harm(shell: Path):
     ("profile", "limit", "why"),
     [
         ("sleep 60", 0.5, "did not answer in time"),
-        ("exec true", 20, "told no environment"),
+        ("exec true", 20, "printed no environment"),
         ("exec cat /dev/zero", 20, "wrote more than 4 MiB"),
     ],
 )

@@ -208,7 +208,7 @@ def test_another_repository_is_taken_only_when_that_is_meant(topic: Payments, tm
     assert refused.value.code == "other_repository"
     assert refused.value.text == (
         f"{other.path} holds no commit that was reviewed in repo api (2); it may be another "
-        'repository. Send "confirm": true to use it all the same.'
+        'repository. Send "confirm": true to use it anyway.'
     )
     assert projects.get("pay").repos[0].path == topic.repo.path
     assert moved(str(other.path), confirm=True)["path"] == str(other.path)

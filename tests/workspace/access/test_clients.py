@@ -366,7 +366,7 @@ def test_an_origin_that_is_none_is_dropped_and_named():
 
     assert found.origins == {"https://app.example", URL}
     assert said(found) == [
-        f'managementApi.allowedOrigins: "{entry}" is no origin such as https://app.example.com;'
+        f'managementApi.allowedOrigins: "{entry}" is not an origin such as https://app.example.com;'
         " entry dropped"
         for entry in given[1:]
     ]

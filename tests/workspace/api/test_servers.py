@@ -197,7 +197,7 @@ def test_a_trigger_that_names_a_server_nobody_knows_is_warned_of(api, alpha):
     about = [one for one in warnings if one.startswith("run.tools")]
     assert len(about) == 2
     assert "mcp__nope__x grants nothing: there is no MCP server of that name" in about[0]
-    assert "the MCP server mine is not used, nobody has said yet that it may be used" in about[1]
+    assert "the MCP server mine is not used, no one has said yet that it may be used" in about[1]
     listed = api.get("/api/projects/alpha/triggers").json()["grantableTools"]
     assert [one["name"] for one in listed if one["group"] == "servers"] == ["mcp__good__*"]
 

@@ -195,5 +195,5 @@ def test_a_prompt_names_its_files_at_its_end_once_each(alpha):
 def test_only_an_attachment_can_be_named(alpha, path):
     kept = add(alpha)
 
-    with pytest.raises(Invalid, match=r"attachments: .* is no attachment of this project"):
+    with pytest.raises(Invalid, match=r"attachments: .* is not an attachment of this project"):
         attachments.named(project=alpha.project, prompt="x", attached=[kept.path, path])

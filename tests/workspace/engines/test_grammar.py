@@ -125,7 +125,7 @@ def test_line_ends_of_windows_are_read():
         ("```Bash name=event\nls\n```", 'line 1: the name "event" is taken by the context'),
         (
             "```Bash name=1a\nls\n```",
-            'line 1: "1a" is no step name (a letter, then letters, digits or _)',
+            'line 1: "1a" is not a step name (a letter, then letters, digits or _)',
         ),
         (
             "```Bash timeout=0\nls\n```",

@@ -264,7 +264,7 @@ def runbook(*tools: str) -> str:
     return "\n".join(["#!runbook", *(steps[tool] for tool in tools)])
 
 
-ASKED = "run.tools: nobody attends its turns, so permission mode {} denies {}; {}{}"
+ASKED = "run.tools: no one attends its turns, so permission mode {} denies {}; {}{}"
 NAME = 'name the tools it may use, e.g. ["Read", "Glob", "Grep", "Edit", "Write", "Bash"]'
 ANSWER = ", or ask a person (run.onAsk: wait)"
 BYPASS = f"{ANSWER}, or choose bypassPermissions"

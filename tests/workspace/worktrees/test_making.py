@@ -180,7 +180,7 @@ def test_a_repository_that_was_moved_behind_a_link_is_told_as_that(shop: Shop, t
 
     told = shop.stands(tree)["problem"] or ""
 
-    assert told.startswith(f"{shop.root} is reached by a link by now: put it back there")
+    assert told.startswith(f"{shop.root} is now reached by a link: put it back there")
 
 
 def test_a_prune_where_the_worktree_is_not_seen_leaves_it(shop: Shop):

@@ -126,10 +126,10 @@ def _lacks(place: _InstructionFile, text: str) -> str:
     """Why part of a source is left out, "" if nothing is; its size is in bytes on disk."""
     if place.size <= MOST_BYTES and text == place.text:
         return ""
-    limit = f"{MOST_BYTES // 1024} KiB are told in all"
+    limit = f"{MOST_BYTES // 1024} KiB in all are given"
     return f"cut: {limit}" if text else f"left out: {limit}"
 
 
 def _block(name: str, text: str, why: str) -> str:
-    cut = f"\n[{name} is cut here: {len(text.encode())} bytes of it are told]" if why else ""
+    cut = f"\n[{name} is cut here: {len(text.encode())} bytes of it are given]" if why else ""
     return f'<instructions from="{name}">\n{text.strip()}{cut}\n</instructions>'

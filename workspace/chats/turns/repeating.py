@@ -66,7 +66,7 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
     known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
     old = known.first() or _imported(path, turn)
     if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
-        raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it anew")
+        raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it again")
     if old.state in (*BUSY, *WAITING):
         raise Conflict(f"turn {old.id} is not over; stop it, or wait for its end", code="busy")
     return old

@@ -12,7 +12,7 @@ from workspace.engines.acp.calls import Call
 from workspace.engines.base import TurnIO
 
 WRITES = ("edit", "delete", "move")
-ONLY_FOR_EVER = "the agent asks to be allowed for ever, which this service never does"
+ONLY_FOR_EVER = "the agent asks to be allowed permanently, which this service never does"
 
 
 class Question:

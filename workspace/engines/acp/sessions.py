@@ -127,7 +127,7 @@ async def _resume(agent: Agent, connection: Any, job: Job, can: Any, servers: li
     except RequestError as error:
         if error.code == AUTH_REQUIRED:
             raise
-        text = f"The agent {agent.name} no longer knows this conversation; it is told of it again."
+        text = f"The agent {agent.name} no longer knows this conversation; it was given as text."
         none.events.append(Notice("warn", "engine_state_lost", text))
         return none
     return Session(ref["session"], False, dict(ref), offers.read(answer))

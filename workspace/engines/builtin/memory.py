@@ -26,7 +26,7 @@ from config.process.light_typing import Any
 from workspace.engines import history
 from workspace.engines.base import Messages
 
-STATE_LOST = "The model's own record of this conversation cannot be read; it was told in words."
+STATE_LOST = "The model's own record of this conversation cannot be read; it was given as text."
 ANEW = {"anew": True}  # marks a message before which nothing that was kept is remembered
 RECORD = 900_000  # characters of one record; a longer one would be cut and lost
 

@@ -93,7 +93,7 @@ def _read(given: str) -> object:
 def _finite(number: str) -> float:
     found = float(number)
     if not math.isfinite(found):
-        raise ValueError(f"{number} is no number of JSON")
+        raise ValueError(f"{number} is not a number of JSON")
     return found
 
 

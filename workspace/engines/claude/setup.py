@@ -68,7 +68,9 @@ def _cannot_log_in(cfg: Mapping[str, Any]) -> str | None:
         return "not usable: engines.claude.baseUrl has to start with http:// or https://"
     if own.get("useHostLogin") is True:
         found = login(cfg).exists()
-        return None if found else "without a login: nobody ran claude and logged in on this host"
+        return (
+            None if found else "without a login: no one has run claude and logged in on this host"
+        )
     if own.get("passKey") is False:
         text = "without a login: passKey is off, set engines.claude.baseUrl or useHostLogin"
         return None if url else text
@@ -93,7 +95,7 @@ def bad_model(model: str | None) -> str | None:
     """Why the model cannot be an argument of a command; None if it can."""
     if model is None or _MODEL.fullmatch(model):
         return None
-    return f'"{model[:100]}" is no name of a model'
+    return f'"{model[:100]}" is not the name of a model'
 
 
 def tools(job: Job) -> list[str]:

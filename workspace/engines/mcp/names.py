@@ -48,7 +48,7 @@ def _unfit(own: str, schema: Any) -> str:
     if not own.strip():
         return "it has no name"
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
-        return "its arguments are no object"
+        return "its arguments are not an object"
     if len(json.dumps(schema)) > SCHEMA_BYTES:
         return f"the schema of its arguments is over {SCHEMA_BYTES} bytes"
     return ""

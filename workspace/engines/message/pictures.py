@@ -62,11 +62,11 @@ def shown(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
 def too_much(names: Sequence[str]) -> str:
     """A sentence for the chat: which pictures were not shown."""
     most = f"up to {BYTES // 1024**2} MiB, {MOST} and {ALL_BYTES // 1024**2} MiB of them together"
-    return f"Not shown to the model, which is told where they lie: {', '.join(names)} ({most})."
+    return f"Not shown to the model, which receives their paths: {', '.join(names)} ({most})."
 
 
 def unseen(who: str) -> str:
-    return f"{who} takes no pictures; it is told where they lie."
+    return f"{who} takes no pictures; it receives their paths."
 
 
 def refused(text: str) -> bool:

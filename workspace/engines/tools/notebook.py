@@ -43,7 +43,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
     if not isinstance(cells, list) or book.get("nbformat") != 4:
         raise ToolError("not a notebook of nbformat 4")
     if not all(isinstance(cell, dict) for cell in cells):
-        raise ToolError("not a notebook: a cell is no object")
+        raise ToolError("not a notebook: a cell is not an object")
     return dict(book)
 
 

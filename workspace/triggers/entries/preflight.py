@@ -97,7 +97,7 @@ def _denied(project: Project, trigger: Trigger) -> str | None:
     if capped("bypassPermissions", clients.bounds(trigger.clients).mode) == "bypassPermissions":
         fix += ", or choose bypassPermissions"
     return (
-        f"run.tools: nobody attends its turns, so permission mode {job.mode} denies "
+        f"run.tools: no one attends its turns, so permission mode {job.mode} denies "
         f"{', '.join(denied)}; {'convert it and ' if trigger.legacy else ''}{fix}"
     )
 

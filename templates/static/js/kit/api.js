@@ -11,7 +11,7 @@ const NOT_JSON = {
 };
 
 const LONG = 300_000; // ms: longer than anything but a clone takes
-const SILENT = "No answer came. It may be done all the same: look before you try again.";
+const SILENT = "No answer came. It may have been done anyway: look before you try again.";
 
 let due = 0; // answers awaited
 // Dispatched in a later task, so that requests made on receipt of an answer count; early.js waits.

@@ -64,7 +64,7 @@ function begin() {
   keep(CHOICE, "on", YEAR);
   listen();
   try {
-    const body = "You are told here of what happens while you look elsewhere.";
+    const body = "You are notified here of what happens while you look elsewhere.";
     new Notification("Notifications are on", { body, tag: "svc-on" });
     toast("Notifications are on in this browser.");
   } catch {

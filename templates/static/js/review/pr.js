@@ -184,7 +184,7 @@ class Panel {
     const said = name === "status" ? STATUSES[now] : now;
     const words = said ? `Changed elsewhere to “${said}”.` : "Taken out elsewhere.";
     return [
-      h("span", { class: "wrap-anywhere" }, `${words} To save replaces that with yours.`),
+      h("span", { class: "wrap-anywhere" }, `${words} Saving replaces it with yours.`),
       button("Take that over", { kind: "s", onclick: take }),
     ];
   }

@@ -13,7 +13,7 @@ export const judged = (verdicts = []) =>
   verdicts.map(({ author_name: who, verdict, changed, sha }) => {
     const [words, sign, kind] = WORDS[verdict] ?? WORDS.comment;
     const since = changed ? ", changed since" : "";
-    const title = `${who} ${words}${changed ? `; the change is another one since ${(sha ?? "").slice(0, 7)}` : ""}`;
+    const title = `${who} ${words}${changed ? `; the change differs since ${(sha ?? "").slice(0, 7)}` : ""}`;
     return h(
       "span",
       { class: `badge line ${changed ? "" : kind}`, title },

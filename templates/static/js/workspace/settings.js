@@ -52,7 +52,7 @@ const FROM = {
 };
 
 function source(project, name) {
-  if (!project.inherited.includes(name)) return "Stands in project.yaml. Empty it to inherit.";
+  if (!project.inherited.includes(name)) return "Set in project.yaml. Empty it to inherit.";
   const value = project[name];
   const said =
     value === "" ? "automatic" : typeof value === "boolean" ? (value ? "on" : "off") : value;
@@ -220,7 +220,7 @@ function draw(project) {
     field(
       "Instructions",
       area("instructions", own(project, "instructions")),
-      "What agents are told in this project, as text.",
+      "What agents in this project are told, as text.",
     ),
     h(
       "div",
@@ -391,7 +391,7 @@ function tellMeanwhile(form, project, name) {
   fill(
     why,
     icon("alert"),
-    h("span", {}, `It was ${words}. To save replaces that with yours.`),
+    h("span", {}, `It was ${words}. Saving replaces it with yours.`),
     button("Take that over", { kind: "s", onclick: take }),
   );
   why.hidden = false;

@@ -104,14 +104,14 @@ def test_more_than_64_kib_is_cut_and_said(world: World, folder: Path):
     found = instructions.read(world.project, ())
 
     assert found.text.count("é") == MOST // 2
-    assert f"[AGENTS.md is cut here: {MOST} bytes of it are told]" in found.text
+    assert f"[AGENTS.md is cut here: {MOST} bytes of it are given]" in found.text
     assert "never told" not in found.text
     assert found.places == [
         InstructionSource(
-            name="AGENTS.md", bytes=2 * MOST, told=MOST, why="cut: 64 KiB are told in all"
+            name="AGENTS.md", bytes=2 * MOST, told=MOST, why="cut: 64 KiB in all are given"
         ),
         InstructionSource(
-            name="CLAUDE.md", bytes=10, told=0, why="left out: 64 KiB are told in all"
+            name="CLAUDE.md", bytes=10, told=0, why="left out: 64 KiB in all are given"
         ),
     ]
 

@@ -89,7 +89,9 @@ def test_the_tools_it_is_started_with_are_the_turns_own(tmp_path, fields, tools)
 
 @pytest.mark.parametrize("model", ["-p", "--model=x", "a b", "", "x" * 300, "a\nb", "a;b"])
 def test_what_is_no_name_of_a_model_is_refused(tmp_path, model):
-    assert "is no name of a model" in (ENGINE.preflight(job(World(tmp_path), model=model)) or "")
+    assert "is not the name of a model" in (
+        ENGINE.preflight(job(World(tmp_path), model=model)) or ""
+    )
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ export function editBookmark(group, at, link) {
         const now = all[place];
         if (seen && now === undefined) {
           seen = null;
-          throw new Error("This bookmark is gone from the file. Save again to add it anew.");
+          throw new Error("This bookmark is gone from the file. Save again to add it again.");
         }
         if (now && !asSeen(now, seen)) {
           seen = now;

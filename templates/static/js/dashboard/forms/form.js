@@ -19,7 +19,7 @@ let count = 0;
  */
 export function ask(title, { intro, fields, verb, shape = "check", send, keep, was }) {
   const built = fields.map((field) => new Field(field));
-  const anew = button("Start anew", { kind: "ghost", onclick: startAnew });
+  const anew = button("Start over", { kind: "ghost", onclick: startAnew });
   const why = h("p", { class: "problem", role: "alert", tabindex: "-1" });
   const form = h(
     "form",

@@ -20,7 +20,7 @@ function ask({ project, name, path }) {
   const field = new Field("elsewhere", "path", "Folder of the repository", "~/code/api", HINT);
   field.input.value = tilde(path);
   const use = button("Use it", { kind: "primary", type: "submit" });
-  const sure = button("Use it all the same", { hidden: true, onclick: () => send(true) });
+  const sure = button("Use it anyway", { hidden: true, onclick: () => send(true) });
   const form = h(
     "form",
     { class: "stack", novalidate: true, "aria-label": `Where ${name} is now` },

@@ -134,7 +134,7 @@ export class Composer {
     if (this.text === this.first) this.box.value = this.kept.was = text;
     else {
       this.note.hidden = false;
-      this.note.textContent = `Changed meanwhile to: “${text}”. To save replaces that with yours.`;
+      this.note.textContent = `Changed meanwhile to: “${text}”. Saving replaces it with yours.`;
     }
     this.first = text;
   }

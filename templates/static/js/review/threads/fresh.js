@@ -100,7 +100,7 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
 async function followed(one, why) {
   await lookAgain();
   const { path } = one.at;
-  if (why === "changed" && !onPage(path)) one.gone = `${path} is as HEAD has it by now.`;
+  if (why === "changed" && !onPage(path)) one.gone = `${path} is now as HEAD has it.`;
   if (one.gone) throw new Error(one.gone);
   one.look = state.commit.look;
 }

@@ -18,8 +18,8 @@ export function question({ call, tool, input, until, rule }, answer) {
     class: "input grow why",
     type: "text",
     maxlength: "2000",
-    placeholder: "Why not? The agent is told",
-    "aria-label": "Why not, which the agent is told",
+    placeholder: "Why not? The agent reads this",
+    "aria-label": "Why not, which the agent reads",
     onkeydown: (event) => event.key === "Enter" && deny(event),
   });
   const kept = draft(why, `why.${call}`);

@@ -85,7 +85,7 @@ function card(channel) {
   const said = h("span", { class: "quiet small push", role: "status" });
   const facts = [
     ["Leads to", h("code", {}, channel.shown)],
-    ["Is told when", channel.events.map((one) => MEANS[one] ?? one).join("; ")],
+    ["Notified when", channel.events.map((one) => MEANS[one] ?? one).join("; ")],
     ["Last taken", channel.delivered ? time(channel.delivered) : "nothing yet"],
     ["Waits", channel.waiting > 0 && plural(channel.waiting, "message")],
     ["Given up", channel.givenUp > 0 && plural(channel.givenUp, "message")],
@@ -127,7 +127,7 @@ function none(file) {
   return h(
     "section",
     { class: "card" },
-    h("header", {}, h("h2", {}, "Nobody is told while no page is open")),
+    h("header", {}, h("h2", {}, "No one is notified while no page is open")),
     h(
       "div",
       { class: "inside stack" },
@@ -162,7 +162,7 @@ async function load(force = false) {
         "div",
         {},
         h("h1", {}, "Notifications"),
-        h("p", {}, "Who is told when an agent asks, a run fails, an app falls."),
+        h("p", {}, "Who is notified when an agent asks, a run fails or an app falls."),
       ),
     ),
     h(

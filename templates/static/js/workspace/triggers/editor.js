@@ -23,10 +23,10 @@ const NEW = {
 };
 const CHANGED =
   "The entry has changed since, perhaps by hand. Save again to replace it with what is here.";
-const TAKEN = "There is a trigger of this name by now: choose another name";
+const TAKEN = "There is now a trigger of this name: choose another name";
 const OTHER = "another"; // an etag that no entry has
 const OLDER = "The entry has changed since this was typed. Save to replace it with what is here.";
-const GONE = "The trigger was deleted meanwhile. Save again to make it anew.";
+const GONE = "The trigger was deleted meanwhile. Save again to create it again.";
 
 /** `options`: slug, route, name, record, catalogue; callbacks of the page: back, saved, reload. */
 export class Editor {

@@ -31,7 +31,7 @@ export function eventFields(catalogue, text) {
       const kind = catalogue.eventKinds.find((one) => one.name === name);
       if (!gathers(kind)) return "";
       match.placeholder = SAMPLES[kind.match] ?? "";
-      fill(about, "Its turn is told what happened, in front of the prompt:");
+      fill(about, "Its turn receives what happened, in front of the prompt:");
       fill(told, JSON.stringify(kind.example, null, 2));
       return "gathers";
     },

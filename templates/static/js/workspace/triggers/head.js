@@ -166,7 +166,7 @@ export function pausedBanner({ by, since, status }, resume) {
     "div",
     { class: "banner warn" },
     icon("pause"),
-    h("div", {}, whose, since ? [", since ", time(since)] : "", ". Run now works all the same."),
+    h("div", {}, whose, since ? [", since ", time(since)] : "", ". Run now still works."),
     button(by === "instance" ? "Resume all" : "Resume", { onclick: resume }),
   );
 }
