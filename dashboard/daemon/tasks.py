@@ -82,4 +82,4 @@ async def close_all(
         log.warning("the %s did not end in time", task.get_name())
     for task in done:
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("the %s did not end well", task.get_name(), exc_info=error)
+            log.error("the %s did not close cleanly", task.get_name(), exc_info=error)

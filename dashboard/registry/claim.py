@@ -16,7 +16,7 @@ from dashboard.registry.targets import LOCALHOST
 
 _UNFIT = re.compile(r"[\ud800-\udfff\x00]")
 _ARGV_SHOWN = 4096  # characters; people read no more of a suggestion
-HINT = "To start and stop it from here, take the marks off these lines:"
+HINT = "To start and stop it from here, uncomment these lines:"
 LOST = "(a secret is not written down: put it in place of ***)"
 
 

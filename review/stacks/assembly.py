@@ -56,7 +56,7 @@ def assemble(
         _claim(draft, find, taken)
     rests = [draft for draft in drafts if draft.entry and draft.entry.commits is None]
     for draft in rests[1:]:
-        draft.warnings.append(f"stack {rests[0].n} already takes every commit listed nowhere")
+        draft.warnings.append(f"stack {rests[0].n} already takes every commit that no stack lists")
     beside = {sha: branches[sha] for sha in order if sha in branches and sha not in taken}
     left = [sha for sha in order if sha not in taken and sha not in beside]
     if left and not rests:

@@ -93,7 +93,9 @@ def _compared(target: Target, path: str | None) -> str:
     found = commit_review.of(target)
     if path is None:
         if found.matched_from is None:
-            raise NotFound("This commit was carried over from no other; say from which to compare")
+            raise NotFound(
+                "This commit was not carried over from another; name one to compare with"
+            )
         return found.matched_from
     known = viewed.seen_on(target, found, shown_path(path))
     if known is None:

@@ -88,7 +88,7 @@ def entries(directory: Path, project: str | None = None) -> list[tuple[Project, 
     if not named:
         slugs = ", ".join(dict.fromkeys(one.slug for one, _ in found))
         raise NotFound(
-            f"The project {printable(project or '')} reviews no repository of this chat; "
+            f"The project {printable(project or '')} does not review a repository of this chat; "
             f"a turn reaches {slugs} alone."
         )
     return named

@@ -108,7 +108,7 @@ def _span(found: Repo, stack: Stack) -> Span:
         inside -= ancestry.contained(found.repository, stack.commits, [span.base_sha])
     mine = [sha for sha in order if sha in inside and sha in stack.commits]
     if not mine:
-        raise NotFound("No commit of this stack is in the range: there is no one diff of it")
+        raise NotFound("No commit of this stack is in the range: it has no single diff")
     first, tip = found.by_sha[mine[0]].commit, found.by_sha[mine[-1]].commit
     between = order[order.index(mine[0]) : order.index(mine[-1]) + 1]
     others = tuple(sha for sha in between if sha not in stack.commits and sha in found.by_sha)

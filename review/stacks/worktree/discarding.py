@@ -208,7 +208,7 @@ class _Discarding:
                 text = f"A folder stands in the place of {name}; discard what is in it"
                 raise Conflict(text, code="in_the_way")
             if path in ignored and os.path.lexists(place):
-                text = f"{name} lies there and is ignored, so it stays; git add -f it first"
+                text = f"{name} is there and ignored, so it stays; git add -f it first"
                 raise Conflict(text, code="in_the_way")
 
     def _now(self, path: str) -> Entry | None:

@@ -46,7 +46,7 @@ def test_a_claim_writes_what_the_listener_is():
         "  cwd: /src/shop\n"
         "health:\n"
         "  type: http\n"
-        "# To start and stop it from here, take the marks off these lines:\n"
+        "# To start and stop it from here, uncomment these lines:\n"
         "# service:\n"
         "#   command: [node, server.js, a b]\n"
         "#   cwd: /src/shop\n"

@@ -44,7 +44,7 @@ def stacks(order: str, *listed: str | None, moved: dict[str, str] | None = None)
         ("a b c", ("c a",), ["a c", "b"]),  # the range decides what is below what
         ("a b", ("a b", None), ["a b", ""]),
         ("a b", ("a", "a b"), ["a", "b ! a is already in stack 1"]),
-        ("a b", (None, None), ["a b", " ! stack 1 already takes every commit listed nowhere"]),
+        ("a b", (None, None), ["a b", " ! stack 1 already takes every commit that no stack lists"]),
     ],
 )
 def test_every_commit_stands_in_one_stack(order, listed, expected):

@@ -120,7 +120,7 @@ def test_what_lies_in_another_repository_is_refused_with_a_sentence(desk: Desk, 
         "it works in and of no other. list_threads names them."
     )
     assert said[3] == (
-        "The project other reviews no repository of this chat; a turn reaches pay alone."
+        "The project other does not review a repository of this chat; a turn reaches pay alone."
     )
     assert "Secret" not in "".join(said)
     assert turns.list_threads(stranger, **NOWHERE)["threads"] == [before]
