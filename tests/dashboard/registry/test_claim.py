@@ -56,10 +56,10 @@ def test_a_claim_writes_what_the_listener_is():
 def test_the_suggestion_is_the_command_that_was_typed_and_works_when_uncommented():
     text = claim.text(listener(parents=(Parent(6, "npm", ("npm", "run", "dev")),)), "shop")
 
-    marks_off = "".join(
-        line.removeprefix("# ") for line in text.splitlines(keepends=True) if "marks" not in line
+    uncommented = "".join(
+        line.removeprefix("# ") for line in text.splitlines(keepends=True) if "uncomment" not in line
     )
-    entry = read(marks_off)
+    entry = read(uncommented)
     assert entry.file_errors == ()
     assert entry.parsed.service.command == ("npm", "run", "dev")
     assert entry.parsed.service.cwd == SHOP
