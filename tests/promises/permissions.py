@@ -91,13 +91,13 @@ def render(registry: Registry) -> str:
     lines = [
         "# Who may do what",
         "",
-        "Made from the code by `python -m tests.promises.permissions`; a test fails when it is"
-        " not as the code decides.",
+        "Made from the code by `python -m tests.promises.permissions`; a test fails when this"
+        " page differs from what the code decides.",
         "",
         "## Management clients",
         "",
         "What a client of each scope may do, and in which of the projects `alpha`, `beta` and"
-        " `nope` (which does not exist). `no`: the tool does not exist for it.",
+        " `nope` (which does not exist). `no`: the tool does not exist for that client.",
         "",
         *_table(registry, SCOPES, lambda name, op: client_cell(registry, name, op)),
         "",
@@ -107,17 +107,17 @@ def render(registry: Registry) -> str:
         "",
         "## Agents in a running turn",
         "",
-        "Which `mcp__svc_manage__*` tools a turn in project `alpha` sees. A turn that a client"
-        " caused, directly or over any number of triggers, hooks, forks and further turns, sees and"
-        " may do what its switches and the scope of the client both allow, in the client's projects"
-        " alone, and starts and stops no app; [mcp.md](mcp.md#rights-travel-with-the-cause) tells"
-        " more.",
+        "Which `mcp__svc_manage__*` tools a turn in project `alpha` sees. A client may have caused"
+        " a turn, directly or through any number of triggers, hooks, forks and further turns. Such"
+        " a turn sees and may do only what both its switches and the scope of the client allow,"
+        " only in the client's projects, and it cannot start or stop an app; see"
+        " [mcp.md](mcp.md#rights-travel-with-the-cause).",
         "",
         *_table(registry, SWITCHES, lambda name, op: turn_cell(registry, name, op)),
         "",
-        "Tools of [MCP servers](engines.md#mcp-servers) are in [the tool list](tool-list.md). That"
-        " the servers of a project's own `.mcp.json` are used is for a person to say: no turn and"
-        " no client can.",
+        "Tools of [MCP servers](engines.md#mcp-servers) are in [the tool list](tool-list.md). Only"
+        " a person can allow the servers of a project's own `.mcp.json`: no turn and no client"
+        " can.",
         "",
     ]
     return "\n".join(lines)

@@ -84,30 +84,31 @@ def render() -> str:
     lines = [
         "# The tool list is a wall",
         "",
-        "Made from the code by `python -m tests.promises.tool_list`; a test fails when it is not"
-        " as the code decides.",
+        "Made from the code by `python -m tests.promises.tool_list`; a test fails when this page"
+        " differs from what the code decides.",
         "",
-        "What becomes of a call of a tool, by permission mode and by the turn's list of tools:"
-        " there is none (the project's own agent), it names the tool, it names others, or it is"
-        " empty. `ask`: a person who attends the turn is asked; in a turn of a trigger or of"
-        " another agent it is `no`. Paths are judged besides: outside the project, and what is"
-        " protected in it, every `yes` is a `no` except in bypassPermissions; transcripts are"
-        " protected there too.",
+        "The table says how a call of a tool is decided, by permission mode and by the turn's list"
+        " of tools: there is no list (the project's own agent), it names the tool, it names others,"
+        " or it is empty. `ask`: a person who attends the turn is asked; in a turn of a trigger or"
+        " of another agent, `ask` is `no`. The path is checked in addition: outside the project,"
+        " and for protected files in it, every `yes` is a `no` except in bypassPermissions;"
+        " transcripts are protected in that mode too.",
         "",
         *_gate_table(),
         "",
-        "A subagent is held to the same table, and a gate that fails denies."
-        " Without a spawn limit, `Task` and the operations that start chats are `no` everywhere.",
+        "The table applies to subagents too. If the gate itself fails, the call is denied."
+        " In a turn whose spawn limit is 0, `Task` and the operations that start chats are `no`"
+        " everywhere.",
         "",
-        "The tools that the other parts give to a turn stand for their classes: `list_threads` for"
-        " reading, `reply` for saying something in the service's own files, `restart_app` for"
-        " acting, which asks as a command does. All that there are, each walled to what lies where"
-        " the turn works:",
+        "The tools that the other parts give to a turn have three classes, and the table shows one"
+        " or two of each: `list_threads` for reading, `reply` for saying something in the service's"
+        " own files, `restart_app` for acting, which asks as a command does. These are all of them;"
+        " each reaches only what belongs to the directory where the turn works:",
         "",
         *_given(),
         "",
-        "`mcp__mine__note` stands for every tool of a server that people gave to agents. Its server"
-        " is started only where one of its tools could be allowed; a runbook has none of them.",
+        "`mcp__mine__note` stands for every tool of a server that people gave to agents. The server"
+        " is started only if one of its tools could be allowed; a runbook has none of these tools.",
         "",
         "## By engine",
         "",
@@ -115,14 +116,14 @@ def render() -> str:
         "| --- | --- | --- | --- |",
         *_engine_rows(),
         "",
-        "An ACP agent brings its own tools and may use them without asking, so a turn that needs a"
-        " list to hold, or that nobody attends below bypassPermissions, is refused before the agent"
-        " is started:",
+        "An ACP agent brings its own tools and may use them without asking. A turn is therefore"
+        " refused before the agent is started if it has a list, if no person attends it in a mode"
+        " below bypassPermissions, or if it is in plan mode without a sandbox:",
         "",
         *_acp_table(),
         "",
-        "Where it is started, what it asks permission for goes through the table above under the"
-        " tool of its kind, and the sandbox holds what it does unasked.",
+        "If the agent is started, each call for which it asks permission is decided by the first"
+        " table, as the tool of its kind, and the sandbox confines what it does without asking.",
         "",
     ]
     return "\n".join(lines)
