@@ -32,7 +32,7 @@ class Words:
 
     peer: str = "This server answers only requests from this machine."
     user: str = (
-        "This server answers the user who runs it; this connection is of uid {value}. "
+        "This server answers the user who runs it; this connection belongs to uid {value}. "
         "Name that user in SVC_LOCAL_USERS to admit them."
     )
     unknown: str = (

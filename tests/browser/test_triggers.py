@@ -337,7 +337,7 @@ def test_a_new_trigger_takes_the_place_of_none_that_another_window_made(
     before = stored(shared_service)["good"]
     triggers.get_by_role("button", name=re.compile("^Save")).click()
 
-    expect(triggers.get_by_text("There is a trigger of this name by now")).to_be_visible()
+    expect(triggers.get_by_text("There is now a trigger of this name")).to_be_visible()
     assert stored(shared_service)["good"] == before
     name.fill("better")
     triggers.get_by_role("button", name=re.compile("^Save")).click()

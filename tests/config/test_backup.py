@@ -194,7 +194,7 @@ def test_what_is_no_backup_is_refused(tmp_path: Path, full: backup.Plan):
     (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
 
     for name in ("text", "foreign.tar", "short.tar", "cut.tar.gz"):
-        with pytest.raises(Invalid, match="no usable backup"):
+        with pytest.raises(Invalid, match="not a usable backup"):
             restoring.restore(plan(tmp_path / name.replace(".", "-")), tmp_path / name)
 
 

@@ -227,7 +227,7 @@ async def test_the_port_s_own_page_and_a_program_may_leave_the_type_of_nothing_a
         (0, "", ""),
         (1000, "", ""),
         (1001, "user_not_allowed", "uid 1001"),
-        (None, "user_not_allowed", "cannot be told"),
+        (None, "user_not_allowed", "cannot be determined"),
     ],
 )
 async def test_only_these_users_of_this_machine_are_served(uid, code, told):

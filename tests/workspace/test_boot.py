@@ -87,7 +87,8 @@ def test_what_the_settings_name_and_is_not_used_is_warned_about(
     assert agent.startswith("engines.acp.agents.bad.comand is not known; use command, env,")
     assert agent.endswith("ownInstructions: not used")
     assert channel == (
-        "notify desk: comand: is no key of a command channel (name, events, command, env); not used"
+        "notify desk: comand: is not a key of a command channel "
+        "(name, events, command, env); not used"
     )
     hints = [one.text for one in doctor.engines() if one.subject == "ACP agents"]
     assert hints == [agent]

@@ -196,7 +196,7 @@ def test_another_project_of_the_name_keeps_it(world: World, folder: Path):
     trash.delete("alpha")
     world.write("name: Other\n")
 
-    with pytest.raises(Conflict, match="has the name alpha by now"):
+    with pytest.raises(Conflict, match="now has the name alpha"):
         trash.restore("alpha")
 
     assert store.get("alpha").name == "Other"

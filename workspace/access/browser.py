@@ -65,9 +65,9 @@ def _stranger(scope: Mapping[str, Any]) -> Refusal | None:
     users, uid = local.users(settings.SVC), scope.get("peer_uid")
     if users is None or uid in users or (uid is None and not loopback(proxies.peer(scope))):
         return None
-    whose = "a user that cannot be told" if uid is None else f"uid {uid}"
+    whose = "a user that cannot be determined" if uid is None else f"uid {uid}"
     text = (
-        f"This connection is of {whose}, whose headers name no user here. "
+        f"This connection belongs to {whose}, whose headers name no user here. "
         "If it is the proxy's, name that user in SVC_LOCAL_USERS."
     )
     return Refusal(403, {"error": text, "code": "user_not_allowed"})

@@ -138,7 +138,7 @@ def test_a_restart_that_cannot_start_says_why_and_each_start_after_it(served: Se
         "down",
         "exited",
     )
-    assert "goes is no directory" in answer["app"]["message"]
+    assert "goes is not a directory" in answer["app"]["message"]
     served.declare("goes", text.replace("cwd:", "envFile:") + "expected: always\n")
     until(lambda: "cwd" not in served.app("goes")["config"]["service"])
     assert "service.envFile" in served.act("goes", "start")["app"]["message"]

@@ -120,7 +120,7 @@ def test_what_is_no_file_stays_and_is_named(
     odd = home.path / "apps" / "shop.yaml"
     make(odd)
 
-    with pytest.raises(Conflict, match=r"apps/shop.yaml is no regular file.*by hand") as refused:
+    with pytest.raises(Conflict, match=r"apps/shop.yaml is not a regular file.*by hand") as refused:
         change()
 
     assert refused.value.code == "invalid_file"

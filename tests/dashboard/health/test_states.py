@@ -684,9 +684,9 @@ def test_what_says_itself_that_it_is_ready_is_up_at_once():
 
 def test_what_could_not_start_says_why_and_not_how_it_ended():
     app = App()
-    app.tell(Exited(None, why="service.cwd: /nope is no directory"))
+    app.tell(Exited(None, why="service.cwd: /nope is not a directory"))
 
-    assert app.record.message == "service.cwd: /nope is no directory"
+    assert app.record.message == "service.cwd: /nope is not a directory"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,9 @@ def test_the_suggestion_is_the_command_that_was_typed_and_works_when_uncommented
     text = claim.text(listener(parents=(Parent(6, "npm", ("npm", "run", "dev")),)), "shop")
 
     uncommented = "".join(
-        line.removeprefix("# ") for line in text.splitlines(keepends=True) if "uncomment" not in line
+        line.removeprefix("# ")
+        for line in text.splitlines(keepends=True)
+        if "uncomment" not in line
     )
     entry = read(uncommented)
     assert entry.file_errors == ()

@@ -219,9 +219,9 @@ async def test_the_log_of_an_answer_is_that_of_its_own_run(scene: Scene):
 @pytest.mark.parametrize(
     ("service", "sentence"),
     [
-        (Service("true", cwd=Path("/no/such/folder")), "service.cwd: /no/such/folder is no dir"),
+        (Service("true", cwd=Path("/no/such/folder")), "service.cwd: /no/such/folder is not a dir"),
         (Service(()), "service.command: must name a program"),
-        (Service("true", env={"a-b": "1"}), 'service.env: "a-b" is no name'),
+        (Service("true", env={"a-b": "1"}), 'service.env: "a-b" is not a name'),
         (Service("true", env={"A": "$NOT_THERE"}), r"service.env.A: $NOT_THERE is set neither"),
     ],
 )

@@ -181,7 +181,7 @@ def test_a_message_that_changed_is_told(desk: Desk):
 def test_what_is_no_version_is_refused(desk: Desk, name: str):
     _, _, third = three(desk)
 
-    with pytest.raises(NotFound, match="is no version of this commit"):
+    with pytest.raises(NotFound, match="is not a version of this commit"):
         since(third, name)
 
 

@@ -131,7 +131,7 @@ def test_a_configured_proxy_may_name_the_user(settings: Any):
     assert found == User(username="ann", anonymous=False)
 
 
-@pytest.mark.parametrize(("uid", "named"), [(12345, "uid 12345"), (None, "cannot be told")])
+@pytest.mark.parametrize(("uid", "named"), [(12345, "uid 12345"), (None, "cannot be determined")])
 def test_a_local_program_of_another_user_names_nobody(settings: Any, uid: int | None, named: str):
     headers = (("x-forwarded-user", "ann"),)
 

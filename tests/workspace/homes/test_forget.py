@@ -90,7 +90,7 @@ def test_while_the_redis_is_away_nobody_is_forgotten(
 ):  # fmt: skip
     monkeypatch.setattr(nodes, "heard", lambda: False)
     with beta.here():
-        assert "the Redis does not answer" in refused(alpha.home)
+        assert "Redis does not answer" in refused(alpha.home)
     assert models.Project.objects.filter(home=alpha.home).exists()
 
 

@@ -53,7 +53,7 @@ def test_what_is_shown_of_a_channel_holds_no_path_that_may_be_a_secret():
         ({**GOOD, "url": "https://me:word@example.com"}, "without a login in it"),
         ({**GOOD, "url": "env:SVC_SECRET"}, "url: SVC_SECRET is never passed on"),
         ({**GOOD, "headers": {"X-Key": "abc"}}, "headers.X-Key: a value in the file is refused"),
-        ({**GOOD, "env": ["A"]}, "env: is no key of a url channel"),
+        ({**GOOD, "env": ["A"]}, "env: is not a key of a url channel"),
         ({**GOOD, "name": "my phone"}, "name: must be 1 to 32 letters"),
         ({**GOOD, "name": "good"}, "name: another channel has it"),
         ({"apprise": "topic", "events": ["asked"]}, "apprise: must be one URL of Apprise"),

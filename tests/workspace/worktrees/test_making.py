@@ -206,7 +206,7 @@ def test_one_that_its_repository_does_not_know_is_put_aside_and_made_again(
     tree = shop.chat()
     (tree.top / "mine.txt").write_text("mine\n")
     shutil.rmtree(place.linked(tree).own)
-    assert "not one of its repository any more" in (shop.stands(tree)["problem"] or "")
+    assert "no longer belongs to its repository" in (shop.stands(tree)["problem"] or "")
 
     shop.again(tree)
 
@@ -248,7 +248,7 @@ def test_a_worktree_that_names_another_repository_is_not_worked_in(shop: Shop, t
     other.commit({"x": "x"}, "Other")
     (tree.top / ".git").write_text(f"gitdir: {other.path}/.git\n")
 
-    with pytest.raises(Conflict, match="not one of its repository any more"):
+    with pytest.raises(Conflict, match="no longer belongs to its repository"):
         place.workable(shop.world.project, files.read(shop.world.project, tree.chat))
 
 
@@ -287,7 +287,7 @@ def test_a_repository_that_does_not_name_the_directory_is_none(
 
     assert refused.value.code == "no_repository"
     assert other.git("for-each-ref", "refs/heads/svc") == ""
-    with pytest.raises(Conflict, match="not one of its repository any more"):
+    with pytest.raises(Conflict, match="no longer belongs to its repository"):
         place.workable(world.project, files.read(world.project, tree.chat))
 
 

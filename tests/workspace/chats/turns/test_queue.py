@@ -364,7 +364,7 @@ def test_a_turn_that_was_imported_is_run_again_from_its_words(world: World):
 
     assert again(world, chat, "msg_old").message == "Go on"
     for unknown in ("msg_lost", "msg_long"):  # of a long one the transcript has the beginning
-        with pytest.raises(NotFound, match="send it anew"):
+        with pytest.raises(NotFound, match="send it again"):
             again(world, chat, unknown)
 
 
