@@ -272,7 +272,7 @@ def _with_files(slug: str, values: dict[str, Any], *, apart: bool | None) -> dic
     if attached := values.get("attachments"):
         project = store.get(slug)
         prompt = kept.get("prompt") or ""
-        kept["prompt"] = attachments.named(
+        kept["prompt"] = attachments.with_files(
             project=project, prompt=prompt, attached=attached, apart=apart
         )
     return kept

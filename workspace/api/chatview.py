@@ -179,7 +179,7 @@ def _view(row: models.Chat, turns: list[models.Turn], firing: models.Turn | None
         "worktree": _worktree(row),
         "engine": record.get("engine"),
         "model": record.get("model"),
-        "usage": spent.shown(row.usage),
+        "usage": spent.render_usage(row.usage),
         "cost": row.cost,
         "context": _context(row),
         "messages": row.messages,

@@ -14,7 +14,7 @@ from workspace.chats import files
 from workspace.projects import store
 from workspace.trees import edits
 from workspace.trees.edits import EditedFile, NotUndone, TurnEdits
-from workspace.trees.undo import Way, turned
+from workspace.trees.undo import Way, restore_files
 
 
 class ChatEdits(TypedDict):
@@ -63,6 +63,6 @@ class EditViewSet(rest.ViewSet):
     def _turned(self, slug: str, session_id: str, turn: str, way: Way) -> Response:
         project = store.get(slug)
         files.read(project, session_id)
-        done = turned(project, session_id, turn, way)
-        restored = [edits.printed(path) for path in done.restored]
-        return Response(Undone(ok=True, restored=restored, kept=edits.kept(done)))
+        done = restore_files(project, session_id, turn, way)
+        restored = [edits.printable_path(path) for path in done.restored]
+        return Response(Undone(ok=True, restored=restored, kept=edits.render_kept(done)))

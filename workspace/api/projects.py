@@ -361,8 +361,8 @@ def _spent(slug: str) -> Spent:
     usage: dict[str, Any] | None = None
     cost: float | None = None
     for one, price in rows:
-        usage, cost = spent.added(usage, one), spent.summed(cost, price)
-    return {"usage": spent.shown(usage), "cost": cost}
+        usage, cost = spent.add_usage(usage, one), spent.add_cost(cost, price)
+    return {"usage": spent.render_usage(usage), "cost": cost}
 
 
 def _nothing() -> Tallies:

@@ -125,7 +125,7 @@ def create(
             session_id=record.id,
             prompt=text,
             model=model,
-            message=_preloaded(project, text) if preload_context else None,
+            message=_with_documents(project, text) if preload_context else None,
             on_ask=on_ask,
             key=key,
         )
@@ -196,7 +196,7 @@ def in_worktree(
     """Create a worktree and write the new record that names it: both or neither."""
     tree = making.make(project, record.id, words, start=start)
     try:
-        made = files.create(project, record.replaced(worktree=tree.wire()))
+        made = files.create(project, record.with_changes(worktree=tree.wire()))
     except BaseException:
         making.unmake(tree)
         raise
@@ -370,7 +370,7 @@ def check_mode(project: Project, mode: str | None) -> str:
     return mode or ""
 
 
-def _preloaded(project: Project, prompt: str) -> str:
+def _with_documents(project: Project, prompt: str) -> str:
     """The prompt after the curated documents that exist, each cut to its budget."""
     budget = project.effective("curation")
     blocks = []

@@ -128,7 +128,7 @@ def get(*, project: Project, name: str) -> tuple[Attachment, bytes]:
     return Attachment(project.slug, name, kind, len(data)), data
 
 
-def named(
+def with_files(
     *, project: Project, prompt: str, attached: Sequence[str], apart: bool | None = None
 ) -> str:
     """The prompt with its files listed at the end, as the agent finds them: by absolute path if it
@@ -144,7 +144,7 @@ def named(
 
 
 def pictures(*, project: Project, prompt: str) -> list[str]:
-    """Absolute paths of the images that `named` listed at the end of a prompt."""
+    """Absolute paths of the images that `with_files` listed at the end of a prompt."""
     listed = prompt.rpartition(HEAD)[2] if HEAD in prompt else ""
     names = [found[1] for line in listed.splitlines() if (found := PICTURE.fullmatch(line))]
     return [str(_folder(project) / name) for name in names if NAME.fullmatch(name)][:MOST]

@@ -34,8 +34,8 @@ def read(row: Chat, path: str, *, anew: bool) -> tuple[bool, bool]:
         for offset, record in chain(first, records):
             _count(row, record)
             if record["type"] == "turn_end" and offset > inherited:
-                row.usage = spent.added(row.usage, record.get("usage"))
-                row.cost = spent.summed(row.cost, spent.cost(record))
+                row.usage = spent.add_usage(row.usage, record.get("usage"))
+                row.cost = spent.add_cost(row.cost, spent.cost(record))
             ended |= record["type"] == "turn_end"
             if _concerns_reader(record):
                 row.arrived = offset
@@ -70,7 +70,7 @@ def _count(row: Chat, record: dict[str, Any]) -> None:
         }
         row.context = record["context"] if spent.context(record) else row.context
     if kind in ("turn_end", "turn_wait"):
-        row.hosts = hosts.joined(row.hosts or [], hosts.of(record)) or None
+        row.hosts = hosts.merge(row.hosts or [], hosts.of(record)) or None
 
 
 def _concerns_reader(record: dict[str, Any]) -> bool:

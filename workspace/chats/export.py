@@ -41,7 +41,7 @@ def export(*, project: Project, session_id: str, form: Format = "md") -> Export:
     row = index.get(project, session_id)
     path = str(files.transcript_path(project, session_id))
     parts = _lines(path, row.offset) if form == "jsonl" else _markdown(row, path)
-    return Export(f"{_file_name(row)}.{form}", TYPES[form], _gathered(parts))
+    return Export(f"{_file_name(row)}.{form}", TYPES[form], _pieces(parts))
 
 
 def _file_name(row: Chat) -> str:
@@ -51,7 +51,7 @@ def _file_name(row: Chat) -> str:
     return f"{name}-{row.id[:8]}" if name and name != row.id[:8] else f"chat-{row.id[:8]}"
 
 
-def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes, joined into pieces large enough to send."""
     waiting, size = [], 0
     for part in parts:
@@ -66,7 +66,7 @@ def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 def _lines(path: str, end: int) -> Iterator[bytes]:
     """The lines unchanged, byte for byte."""
-    file = transcript.opened(path)
+    file = transcript.open_file(path)
     if file is None:
         return
     with file:  # stays open while the response is sent
@@ -141,27 +141,27 @@ def _sender(sender: dict[str, Any]) -> str:
 def _cut(shown: TranscriptLine) -> str:
     cut = shown.get("cut")
     told = "Only the beginning of {bytes} bytes; the whole text is in .chats/{file}."
-    return "\n\n" + _quoted(told.format(**cut)) if cut else ""
+    return "\n\n" + _quote(told.format(**cut)) if cut else ""
 
 
 def _block(shown: TranscriptLine) -> str:
     if shown.get("role") == "tool":
         return _call(shown)
     if shown.get("role") == "notice":
-        return _quoted(f"**{shown.get('level') or 'info'}**: {shown['content']}")
+        return _quote(f"**{shown.get('level') or 'info'}**: {shown['content']}")
     if "role" in shown:
         return str(shown["content"]).strip("\n") + _cut(shown)
     if shown["type"] == "thinking":
-        thought = _quoted(shown["content"].strip("\n"))
+        thought = _quote(shown["content"].strip("\n"))
         return f"<details><summary>Thinking</summary>\n\n{thought}\n\n</details>"
     if shown["type"] == "permission":
-        return _quoted(f"**permission** for {shown['tool']}: {shown['state']} by {shown['by']}")
+        return _quote(f"**permission** for {shown['tool']}: {shown['state']} by {shown['by']}")
     if shown["state"] in ("started", "completed"):
         return ""
-    return _quoted(f"**turn {shown['state']}**: {shown['reason'] or 'no reason was given'}")
+    return _quote(f"**turn {shown['state']}**: {shown['reason'] or 'no reason was given'}")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
@@ -175,11 +175,11 @@ def _call(shown: TranscriptLine) -> str:
     given = jsonio.dumps(call["input"], indent=True).decode()
     return (
         f"<details><summary>{html.escape(_line(shown['content']))}{took}</summary>\n\n"
-        f"{_fenced(given, 'json')}\n\n{_fenced(output)}\n\n</details>"
+        f"{_code_block(given, 'json')}\n\n{_code_block(output)}\n\n</details>"
     )
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _code_block(text: str, language: str = "") -> str:
     """A code block whose fence no line of the text can close."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)

@@ -59,7 +59,7 @@ class ChatRecord:
     error: str = ""
     unread: bool = False  # the error is the disk's: it may vanish though the file does not change
 
-    def replaced(self, **changes: Any) -> ChatRecord:
+    def with_changes(self, **changes: Any) -> ChatRecord:
         return replace(self, **changes)
 
     def wire(self) -> dict[str, Any]:
@@ -114,13 +114,13 @@ def transcript_path(project: Project, session_id: str) -> Path:
 def read(project: Project, session_id: str) -> ChatRecord:
     """The record as it is now. Raises NotFound if there is none."""
     path = record_path(project, session_id)
-    record = found(project, session_id, path)
+    record = find(project, session_id, path)
     if record is None:
         raise missing(project.slug, session_id)
     return record
 
 
-def found(project: Project, session_id: str, path: Path) -> ChatRecord | None:
+def find(project: Project, session_id: str, path: Path) -> ChatRecord | None:
     """The record at this path, None if there is none. If it cannot be read, `error` says why."""
     try:
         snapshot = files.read(path, limit=LIMIT, within=project.dir)
@@ -322,7 +322,7 @@ def _edit(
         nonlocal changed
         if data is None:
             raise missing(project.slug, session_id)
-        edited = _spliced(session_id, data, wanted)
+        edited = _splice(session_id, data, wanted)
         changed = edited != data
         return edited
 
@@ -331,7 +331,7 @@ def _edit(
     return parse(project.slug, session_id, snapshot.data), changed
 
 
-def _spliced(
+def _splice(
     session_id: str, data: bytes, wanted: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> bytes:
     try:

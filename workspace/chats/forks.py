@@ -119,7 +119,7 @@ def _copy(
         target = files.transcript_path(project, record.id)
         with writing(target.name):
             copy_bytes(Path(path), target, offset)
-    record = record.replaced(forked_from=origin)
+    record = record.with_changes(forked_from=origin)
     with index.inheriting(project, shown, record.id):
         if tree := place.of(source):
             record = actions.in_worktree(project, record, record.name, start=tree.branch)

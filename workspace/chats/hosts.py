@@ -20,10 +20,10 @@ def of(record: Record) -> list[Host]:
     """The hosts of one turn, in order of first use; invalid entries are left out."""
     told = record.get("hosts")
     told = told[:MOST] if isinstance(told, list) else []
-    return joined([], [_read(one) for one in told if _fits(one)])
+    return merge([], [_read(one) for one in told if _fits(one)])
 
 
-def joined(before: list[Host], more: list[Host]) -> list[Host]:
+def merge(before: list[Host], more: list[Host]) -> list[Host]:
     """Both lists without duplicates, cut to the first MOST."""
     found = [*before]
     found += [one for place, one in enumerate(more) if one not in before + more[:place]]

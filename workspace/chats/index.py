@@ -94,7 +94,7 @@ def get(project: Project, session_id: str) -> Chat:
 
 def record(row: Chat) -> files.ChatRecord:
     """The record of a chat, from its row; call `get` first, which updates the row from the file."""
-    return files.from_wire(row.project, row.id, row.record).replaced(error=row.error)
+    return files.from_wire(row.project, row.id, row.record).with_changes(error=row.error)
 
 
 def rescan(project: Project) -> set[str]:
@@ -210,7 +210,9 @@ def _load(project: Project, folder: _Folder) -> None:
         rows = []
         _lags(f"all of {project.slug}", error)
     for row in rows:
-        folder.entries[row.id] = _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
+        folder.entries[row.id] = _Entry(
+            row, _parse_stamp(row.record_stat), _parse_stamp(row.transcript_stat)
+        )
 
 
 def _stamp(path: str, fd: int | None = None) -> Stamp:
@@ -231,7 +233,7 @@ def _text(stamp: Stamp) -> str:
     return ":".join(map(str, stamp))
 
 
-def _parsed(text: str) -> Stamp:
+def _parse_stamp(text: str) -> Stamp:
     mtime, size, inode = (int(part) for part in text.split(":"))
     return (mtime, size, inode)
 
@@ -251,7 +253,7 @@ def _refresh(
 ) -> Chat:
     """Update the row of one chat to match the two stamps. A file that cannot be read gets no stamp,
     so every look tries it again: the cause may vanish without a change of the file."""
-    entry = folder.entries.get(session_id) or _met(project, folder, session_id)
+    entry = folder.entries.get(session_id) or _make_entry(project, folder, session_id)
     row, before, ended = entry.row, (entry.row.record_stat, entry.row.error), False
     if entry.record != record or row._state.adding:
         record = record if _read_record(project, row) else ABSENT
@@ -299,16 +301,16 @@ def _search_anew(row: Chat) -> None:
         _lags(row.id, error)
 
 
-def _met(project: Project, folder: _Folder, session_id: str) -> _Entry:
+def _make_entry(project: Project, folder: _Folder, session_id: str) -> _Entry:
     """The entry of a chat that this process has not seen before."""
     inherited = folder.copies.pop(session_id, None)
-    row = _remembered(project, session_id) if inherited is None else _new(project, session_id)
+    row = _get_or_new(project, session_id) if inherited is None else _new(project, session_id)
     for column, value in (inherited or {}).items():
         setattr(row, column, value)
-    return _Entry(row, _parsed(row.record_stat), _parsed(row.transcript_stat))
+    return _Entry(row, _parse_stamp(row.record_stat), _parse_stamp(row.transcript_stat))
 
 
-def _remembered(project: Project, session_id: str) -> Chat:
+def _get_or_new(project: Project, session_id: str) -> Chat:
     try:
         row = Chat.objects.filter(id=session_id, project=project.slug).first()
     except OperationalError as error:
@@ -352,7 +354,7 @@ def _read_record(project: Project, row: Chat) -> bool:
     """Fill the columns of the record; one that does not parse keeps the last good values. Return
     whether its bytes could be read."""
     path = project.chats_dir / f"{row.id}.yaml"
-    found = files.found(project, row.id, path)
+    found = files.find(project, row.id, path)
     record, had = found or files.parse(project.slug, row.id, b""), bool(found and not found.unread)
     row.error = record.error
     if record.error and not row._state.adding:

@@ -54,10 +54,10 @@ def _replacement(error: UnicodeError) -> tuple[bytes, int]:
 codecs.register_error(REPLACE, _replacement)
 
 
-def shortened(value: Any, *, inner: bool = False) -> Any:
+def shorten(value: Any, *, inner: bool = False) -> Any:
     """Short values stay as they are; a long one is replaced by the beginning of its text."""
     if isinstance(value, dict) and len(value) <= 16 and not inner:
-        return {key[:200]: shortened(entry, inner=True) for key, entry in value.items()}
+        return {key[:200]: shorten(entry, inner=True) for key, entry in value.items()}
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= HEAD_BYTES // 2:
         return value
@@ -67,13 +67,13 @@ def shortened(value: Any, *, inner: bool = False) -> Any:
 def decode(line: bytes) -> Record | None:
     """The record of a line, or None if it is damaged."""
     try:
-        record = _parsed(line)
+        record = _parse(line)
     except (ValueError, RecursionError):
         return None
     return record if _is_record(record) else None
 
 
-def decoded(lines: list[bytes]) -> list[Record | None]:
+def decode_many(lines: list[bytes]) -> list[Record | None]:
     """The records of many lines, None for each damaged one. Most of the cost is function calls, so
     all lines are checked together unless one of them is unusual."""
     quick = sys.modules.get("orjson")
@@ -104,7 +104,7 @@ def _are_records(found: list[Any]) -> bool:
     return all(map(contains, found, repeat("turn")))
 
 
-def _parsed(line: bytes) -> Any:
+def _parse(line: bytes) -> Any:
     """Use orjson if this process has loaded it: in a turn process, loading it would take longer
     than parsing all its lines. The standard library takes what orjson would refuse or round."""
     quick = sys.modules.get("orjson")

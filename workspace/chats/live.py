@@ -98,7 +98,7 @@ def read(path: str, offset: int, turn: str) -> tuple[int, list[Delta]]:
     return offset + len(whole), [delta for delta in found if delta]
 
 
-def unfinished(path: str, turn: str) -> list[Delta]:
+def read_blocks(path: str, turn: str) -> list[Delta]:
     """What was streamed of each block of this turn: one delta per block, in order."""
     found: dict[str, Delta] = {}
     for delta in read(path, 0, turn)[1]:

@@ -58,7 +58,7 @@ def context(end: Record) -> Context | None:
     return {"used": int(told["used"]), "limit": int(limit) if _number(limit) and limit else None}
 
 
-def added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
+def add_usage(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
     """The usage plus that of one more turn; None while nothing is known."""
     if not isinstance(usage, dict):
         return total
@@ -67,13 +67,13 @@ def added(total: dict[str, Any] | None, usage: Any) -> dict[str, Any] | None:
     return before | {key: before.get(key, 0) + value for key, value in known.items()}
 
 
-def summed(total: float | None, more: float | None) -> float | None:
+def add_cost(total: float | None, more: float | None) -> float | None:
     """The sum of the known costs; None if neither is known."""
     known = [one for one in (total, more) if one is not None]
     return round(sum(known), DIGITS) if known else None
 
 
-def shown(counted: dict[str, Any] | None) -> Usage | None:
+def render_usage(counted: dict[str, Any] | None) -> Usage | None:
     """Usage as clients get it, without other keys that an engine reported."""
     if not counted:
         return None

@@ -22,13 +22,13 @@ def fired_name(project: Project, trigger: str, created: datetime) -> str:
 
 def title(prompt: str) -> str:
     """The automatic name of a chat that begins with this prompt: its words, without the list of
-    attached files (attachments.named)."""
+    attached files (attachments.with_files)."""
     words = prompt.partition("\n\nAttached files:\n- ")[0]
-    line = " ".join(_MARKS.sub("", _introduced(words)).split())
+    line = " ".join(_MARKS.sub("", _introduction(words)).split())
     return line if len(line) <= TITLE_MAX else f"{line[:TITLE_MAX]}…"
 
 
-def _introduced(prompt: str) -> str:
+def _introduction(prompt: str) -> str:
     """The text before a runbook's first step, else that step; other prompts unchanged."""
     try:
         first = grammar.parse(prompt)[0] if grammar.is_runbook(prompt) else None

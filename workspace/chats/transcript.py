@@ -19,9 +19,9 @@ from workspace.chats.lines import (
     REPLACE,
     Record,
     decode,
-    decoded,
+    decode_many,
     encode,
-    shortened,
+    shorten,
 )
 
 VERSION = 1
@@ -95,7 +95,7 @@ class Writer:
             "turn": turn,
             "type": kind,
         } | fields
-        line = self._encoded(record)
+        line = self._encode(record)
         self._write(line)
         if kind in ("user", "turn_end"):
             self.sync()
@@ -154,7 +154,7 @@ class Writer:
         except OSError as error:
             raise StorageError(str(error)) from error
 
-    def _encoded(self, record: Record) -> bytes:
+    def _encode(self, record: Record) -> bytes:
         """The line. Long tool output is moved to a blob first, as is any text that is too long."""
         text = record.get("text")
         if (
@@ -168,7 +168,7 @@ class Writer:
             return line
         self._to_blob(record, HEAD_BYTES)
         for key in record.keys() - {"text"}:
-            record[key] = shortened(record[key])
+            record[key] = shorten(record[key])
         return encode(record)
 
     def _to_blob(self, record: Record, limit: int) -> None:
@@ -207,7 +207,7 @@ def root(path: str) -> str:
     return os.path.dirname(os.path.dirname(path))
 
 
-def opened(path: str, *, buffering: int = -1) -> IO[bytes] | None:
+def open_file(path: str, *, buffering: int = -1) -> IO[bytes] | None:
     """Open a transcript or a file beside it; None unless it is a regular file in the project."""
     fd = _descriptor(path)
     return None if fd is None else os.fdopen(fd, "rb", buffering)
@@ -249,7 +249,7 @@ class Scan:
         self.wary, self.anew = wary and start > 0, False
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
-        file = opened(self.path, buffering=_BLOCK)
+        file = open_file(self.path, buffering=_BLOCK)
         if file is None:
             if self.wary:
                 self.anew, self.end = True, 0
@@ -343,7 +343,7 @@ def backwards(path: str, end: int | None = None) -> Iterator[tuple[int, Record]]
             some = lines[: -most - 1 : -1]
             del lines[-most:]
             most *= 2
-            for line, record in zip(some, decoded(some), strict=True):
+            for line, record in zip(some, decode_many(some), strict=True):
                 if record is not None:
                     yield offset, record
                 offset -= len(line) + 1
@@ -368,7 +368,7 @@ def has_turn(path: str, turn: str) -> bool:
 
 
 def _holds(path: str, wanted: bytes) -> bool:
-    file = opened(path, buffering=0)
+    file = open_file(path, buffering=0)
     if file is None:
         return False
     with file:

@@ -172,7 +172,7 @@ def _reindex(project: Project, session_id: str) -> None:
 def _read(project: Project, entry: Path) -> Deleted:
     """The list entry of a deleted chat, read from its files."""
     session_id = _id_of(entry)
-    record = files.found(project, session_id, entry / f"{session_id}.yaml")
+    record = files.find(project, session_id, entry / f"{session_id}.yaml")
     record = record or files.parse(project.slug, session_id, b"")
     deleted = datetime.strptime(entry.name[: -len(session_id) - 1], STAMP).replace(tzinfo=UTC)
     name = record.name or _automatic(project, record, entry / f"{session_id}.jsonl")

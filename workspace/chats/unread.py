@@ -35,10 +35,10 @@ def mark(*, project: Project, session_id: str, offset: int | None = None) -> tup
 def mark_all(among: Iterable[Project]) -> int:
     """Mark every unread chat of these projects as read. Return how many that were."""
     unread = [(one, row.id) for one in among for row in index.entries(one) if row.unread]
-    return sum(_marked(project, chat) for project, chat in unread)
+    return sum(_mark_one(project, chat) for project, chat in unread)
 
 
-def _marked(project: Project, session_id: str) -> bool:
+def _mark_one(project: Project, session_id: str) -> bool:
     """Mark one of many chats; one that is gone or read-only does not stop the others."""
     try:
         return mark(project=project, session_id=session_id)[1]

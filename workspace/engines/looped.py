@@ -48,9 +48,9 @@ class Turn(TurnIO, Protocol):
 
     def judge(self, use: ToolUse) -> str | policy.Ask | None: ...
 
-    def asked(self, use: ToolUse, seconds: int) -> None: ...
+    def record_question(self, use: ToolUse, seconds: int) -> None: ...
 
-    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None: ...
+    def record_answer(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None: ...
 
     def call_svc(self, op: str, args: Args, seconds: float) -> tuple[bool, str]: ...
 
@@ -156,7 +156,7 @@ class _Performance:
             return f"{tool} was denied: the permission check failed"
 
     async def _ask(self, use: ToolUse, ask: policy.Ask) -> str | None:
-        self.turn.asked(use, ask.seconds)
+        self.turn.record_question(use, ask.seconds)
         self.asks[use.call] = asyncio.get_running_loop().create_future()
         self._look()
         try:
@@ -167,7 +167,7 @@ class _Performance:
         finally:
             del self.asks[use.call]
             self.limits.pop(use.call, None)
-        return self.turn.answered(use, allowed, ask.seconds)
+        return self.turn.record_answer(use, allowed, ask.seconds)
 
     async def svc(self, op: str, args: Args, seconds: float = 60) -> tuple[bool, str]:
         return await asyncio.to_thread(self.turn.call_svc, op, args, seconds)

@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 from config.signals import AppChanged, ThreadWritten
 from config.web.surfaces import DASHBOARD, MAIN, REVIEW
 from workspace.access import variables
-from workspace.chats.turns.recorder import scrubbed
+from workspace.chats.turns.recorder import scrub
 from workspace.engines import keys
 from workspace.models import Chat, Turn
 from workspace.notify import setting
@@ -54,7 +54,7 @@ class Cause:
 def plain(text: str, most: int) -> str:
     """One line of at most so many characters, without control characters, characters that change
     the direction of writing, and values of secrets."""
-    text = scrubbed(text[: most * 4], secrets())
+    text = scrub(text[: most * 4], secrets())
     shown = "".join(" " if char.isspace() else char for char in text)
     shown = "".join(char for char in shown if unicodedata.category(char)[0] != "C")
     shown = " ".join(shown.split())

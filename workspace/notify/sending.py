@@ -26,7 +26,7 @@ from django.conf import settings
 from config import __version__
 from config.errors import printable
 from workspace.access import reach, variables
-from workspace.chats.turns.recorder import scrubbed
+from workspace.chats.turns.recorder import scrub
 from workspace.notify import setting
 from workspace.notify.setting import BadChannel, Channel
 
@@ -54,9 +54,9 @@ def send(channel: Channel, message: Mapping[str, Any]) -> str:
         else:
             _apprise(channel, message)
     except NotTaken as error:
-        return printable(scrubbed(str(error), _secrets(channel)), ERROR)
+        return printable(scrub(str(error), _secrets(channel)), ERROR)
     except Exception as error:  # a channel is someone else's program and may fail in any way
-        return printable(scrubbed(f"{type(error).__name__}: {error}", _secrets(channel)), ERROR)
+        return printable(scrub(f"{type(error).__name__}: {error}", _secrets(channel)), ERROR)
     return ""
 
 

@@ -137,7 +137,7 @@ def end(turn: Turn, job: Job) -> None:
                 _end_tree(record)
     except Exception as error:
         log.warning("no tree after a turn: %r", error, extra={"turn": turn.id})
-        lost(turn)
+        end_lost(turn)
         _tell(turn, _refusal(error))
 
 
@@ -163,7 +163,7 @@ def _end_tree(record: Record) -> None:
         record,
         after=found.tree,
         rules=(record.rules[0], found.rules),
-        hidden=_folded([*filter(_lies_there(record), found.left), *found.ignored]),
+        hidden=_shorten([*filter(_lies_there(record), found.left), *found.ignored]),
         ended=records.now(),
     )
     _count_or_drop(record, repository)
@@ -175,7 +175,7 @@ def _lies_there(record: Record) -> Callable[[str], bool]:
     return lambda name: name.endswith("/") or Path(record.root, name).is_file()
 
 
-def _folded(names: Sequence[str]) -> tuple[str, ...]:
+def _shorten(names: Sequence[str]) -> tuple[str, ...]:
     """The names; if there are very many, their top-level folders instead."""
     if len(names) <= MOST_NAMES:
         return tuple(names)
@@ -199,7 +199,7 @@ def others(record: Record) -> list[Record]:
     return [one for one in records.every() if one.turn != record.turn and one.git]
 
 
-def lost(turn: Turn) -> None:
+def end_lost(turn: Turn) -> None:
     """Record the end of a turn without a second tree: only what its file tools noted is known."""
     try:
         record = records.find(turn.chat, turn.id)
@@ -233,14 +233,14 @@ def prune() -> None:
 
 def _forget(root: Path, found: list[Record]) -> None:
     with files.lock(shadow.lock_of(root)):
-        repository = shadow.opened(root) or _shared(found[0])
+        repository = shadow.opened(root) or _find_repository(found[0])
         if repository is not None:
             snapshot.drop(repository, [ref for record in found for ref in record.refs])
         for record in found:
             records.remove(record)
 
 
-def _shared(record: Record) -> Shadow | None:
+def _find_repository(record: Record) -> Shadow | None:
     """The repository of a chat whose worktree was removed: it holds the refs."""
     try:
         tree = place.of(chats.read(store.get(record.project), record.chat))

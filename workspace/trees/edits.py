@@ -72,7 +72,7 @@ def of_turn(project: Project, chat: str, turn: str) -> tuple[list[EditedFile], b
         kind = cast("Literal['added', 'modified', 'deleted']", change.kind)
         shown.append(
             {
-                "path": printed(change.path),
+                "path": printable_path(change.path),
                 "change": kind,
                 "added": added,
                 "removed": removed,
@@ -82,10 +82,10 @@ def of_turn(project: Project, chat: str, turn: str) -> tuple[list[EditedFile], b
     return shown, record.undone is not None
 
 
-def kept(done: Done) -> list[NotUndone]:
-    return [{"path": printed(path), "reason": why} for path, why in done.kept]
+def render_kept(done: Done) -> list[NotUndone]:
+    return [{"path": printable_path(path), "reason": why} for path, why in done.kept]
 
 
-def printed(path: str) -> str:
+def printable_path(path: str) -> str:
     """The name with a replacement character for each byte that is not UTF-8."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

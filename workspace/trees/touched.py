@@ -120,10 +120,10 @@ def read(folder: str) -> Notes:
         lines = opening.contents(os.path.join(folder, FILE), limit=LONGEST).splitlines()
     except OSError:
         return Notes({}, set(), ran=False)
-    return joined(_decoded(lines))
+    return merge(_parse_lines(lines))
 
 
-def _decoded(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
+def _parse_lines(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
     for line in lines:
         try:
             said = json.loads(line)
@@ -133,7 +133,7 @@ def _decoded(lines: Iterable[bytes]) -> Iterable[dict[str, Any]]:
             yield said
 
 
-def joined(notes: Iterable[dict[str, Any]]) -> Notes:
+def merge(notes: Iterable[dict[str, Any]]) -> Notes:
     first: dict[str, Entry | None] = {}
     last: dict[str, Entry | None] = {}
     waiting: set[str] = set()
@@ -159,6 +159,6 @@ def joined(notes: Iterable[dict[str, Any]]) -> Notes:
     return Notes(own, broken, ran)
 
 
-def kept(folder: str, oid: str) -> bytes:
+def read_kept(folder: str, oid: str) -> bytes:
     """The bytes that were stored under this id."""
     return opening.contents(os.path.join(folder, KEPT, oid), limit=LONGEST)

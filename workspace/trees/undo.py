@@ -45,7 +45,7 @@ def record_of(project: Project, chat: str, turn: str) -> Record:
     return record
 
 
-def turned(project: Project, chat: str, turn: str, way: Way) -> Done:
+def restore_files(project: Project, chat: str, turn: str, way: Way) -> Done:
     """Undo or redo the edits of a turn. NotFound; Unavailable; Conflict while the turn runs, and
     for a redo of edits that were not undone."""
     root = record_of(project, chat, turn).root
@@ -77,7 +77,7 @@ class _Turning:
             raise Conflict("The edits of this turn were not undone")
         own = self._own()
         placing.sweep(record.root, [change.path for change in own])
-        planned = self._planned(own)
+        planned = self._plan(own)
         paths = tuple(sorted({*(record.undone or ()), *(change.path for change in planned)}))
         turned = Turned(records.now(), paths)
         record = records.update(record, undone=paths, turned=turned)  # before any file is changed
@@ -111,7 +111,7 @@ class _Turning:
         self.rules_kept = any(change.why and _is_rules(change.path) for change in found)
         return [change for change in found if not change.why]
 
-    def _planned(self, own: list[Change]) -> list[Change]:
+    def _plan(self, own: list[Change]) -> list[Change]:
         """The changes whose file is as the turn left it (for a redo: as the turn found it)."""
         planned = []
         for change in own:
@@ -163,7 +163,7 @@ class _Turning:
 
     def _blob(self, entry: Entry) -> bytes:
         if self.repository is None:
-            return touched.kept(str(self.record.folder), entry.oid)
+            return touched.read_kept(str(self.record.folder), entry.oid)
         return self.repository.blob(entry.oid)
 
     def _keep(self, change: Change, why: str) -> None:

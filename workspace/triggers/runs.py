@@ -105,7 +105,7 @@ def follow(turn: Turn, *, problem: str = "") -> None:
     `problem`: why the run failed although its turn completed."""
     if turn.run_id is not None and turn.state == "waiting":
         going = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
-        going.update(status="running", started_at=turn.started, reason=retries.said(turn))
+        going.update(status="running", started_at=turn.started, reason=retries.describe_wait(turn))
     elif turn.run_id is not None and turn.state in STATUS:
         _mirror(turn, problem)
     if turn.state in ENDED:
@@ -115,7 +115,7 @@ def follow(turn: Turn, *, problem: str = "") -> None:
 def _mirror(turn: Turn, problem: str) -> None:
     if turn.state == "running":
         begun = Run.objects.filter(id=turn.run_id, status__in=ACTIVE)
-        reason = questions.said(turn)
+        reason = questions.describe_wait(turn)
         begun.update(status="running", started_at=turn.started, reason=reason)
         return
     status = "failed" if problem else STATUS[turn.state]

@@ -53,7 +53,7 @@ def bring(
     project's directory has checked out. `commit`: a message; uncommitted changes are first
     committed with it. Conflict with the names if files are in the way; then nothing has changed."""
     tree = making.of_chat(project, session_id)
-    place.linked(tree)
+    place.get_linked(tree)
     try:
         common = repository.find(tree.repository).common
         wanted = _target(tree, onto)
@@ -131,17 +131,17 @@ class _Bringing:
 
     def _refuse_unfit(self, commit: str | None) -> None:
         tree = self.tree
-        if found := standing.problem(tree, place.linked(tree)):
+        if found := standing.problem(tree, place.get_linked(tree)):
             raise Conflict(found, code="not_brought")
-        changed = standing.changed(tree.top)
+        changed = standing.changed_files(tree.top)
         if changed and not commit:
-            text = f"Not committed in the worktree: {_listed(changed)}; commit it first"
+            text = f"Not committed in the worktree: {_names_text(changed)}; commit it first"
             raise _in_the_way(text, changed)
         if self.onto in _underway(self.common):
             raise Conflict(f"A rebase of {self.onto} is in progress; finish it first", code="busy")
 
     def _commit(self, message: str) -> None:
-        if standing.changed(self.tree.top):
+        if standing.changed_files(self.tree.top):
             self._act("add", "--all")
             self._act("commit", "-q", "--no-verify", "--cleanup=strip", "-m", message)
             self.committed = self._tip(self.tree.branch)
@@ -155,7 +155,7 @@ class _Bringing:
         if names:
             text = (
                 f"The worktree has ignored files where {self.onto} has files of its own: "
-                f"{_listed(names)}; move them away first"
+                f"{_names_text(names)}; move them away first"
             )
             raise _in_the_way(text, names)
 
@@ -182,7 +182,9 @@ class _Bringing:
             names = [path.encode(errors="replace").decode() for path in paths]
             if not names:
                 raise error from None
-            text = f"{self.tree.branch} and {self.onto} changed the same lines: {_listed(names)}"
+            text = (
+                f"{self.tree.branch} and {self.onto} changed the same lines: {_names_text(names)}"
+            )
             raise _in_the_way(text, names) from None
 
     def _move(self, new: str) -> None:
@@ -206,11 +208,13 @@ class _Bringing:
     def _refuse_overwriting(self, at: Path, new: str) -> None:
         """Conflict where git would refuse too, with all names; also for files that git ignores."""
         coming = self._coming(new)
-        names = {*standing.changed(at, untracked=False)} & {*coming}
+        names = {*standing.changed_files(at, untracked=False)} & {*coming}
         tracked = {*repository.names(confined.read(at, "ls-files", "-z"))}
         names |= {name for name in coming if name not in tracked and _is_file(at / name)}
         if names:
-            text = f"{at} has changes of its own in: {_listed(sorted(names))}; commit or undo them"
+            text = (
+                f"{at} has changes of its own in: {_names_text(sorted(names))}; commit or undo them"
+            )
             raise _in_the_way(text, sorted(names))
 
     def _coming(self, new: str) -> list[str]:
@@ -234,7 +238,7 @@ class _Bringing:
         if names:
             text = (
                 "A filter of the repository's own configuration is not run here: "
-                f"{_listed(names)}; run git merge {self.tree.branch} in {at} yourself"
+                f"{_names_text(names)}; run git merge {self.tree.branch} in {at} yourself"
             )
             raise _in_the_way(text, names)
 
@@ -280,7 +284,7 @@ def _underway(common: Path) -> set[str]:
     return found
 
 
-def _listed(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return f"{', '.join(names[:LISTED])}{more}"
 

@@ -71,7 +71,7 @@ def behind(cwd: Path, needed: Sequence[Path], writable: Sequence[Path]) -> tuple
     """The command prefix for a git that reads for a turn in `cwd` (config/git/walled.py). It runs
     nothing of the repository, so sockets need no cover. Raises GitError."""
     walls = _walls()
-    shown = [*map(str, needed), *owned.needed()]
+    shown = [*map(str, needed), *owned.needed_paths()]
     made = sandbox.wrap(
         [], walls, cwd=str(cwd), writable=[*map(str, writable)], needed=shown, covered=False
     )
@@ -109,7 +109,7 @@ class _Git(NamedTuple):
             cwd=tree.top,
             writable=self._writable() if writes else [],
             read_only=self._read_only() if writes else [],
-            needed=[tree.common, tree.top, *owned.needed()],
+            needed=[tree.common, tree.top, *owned.needed_paths()],
             plan=not writes,
         )
 
@@ -128,7 +128,7 @@ class _Git(NamedTuple):
 
 
 def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
-    process = _started(git, environ)
+    process = _start(git, environ)
     try:
         output, errors = process.communicate(timeout=TIMEOUT_S)
     except BaseException as error:
@@ -154,7 +154,7 @@ def _walls() -> sandbox.Sandbox:
     return found
 
 
-def _started(git: _Git, environ: Mapping[str, str]) -> command.Process:
+def _start(git: _Git, environ: Mapping[str, str]) -> command.Process:
     walls, top = _walls(), Path(git.tree.top)
     inside = walls.mode == "bwrap"
     given = {**command.environment(top), **environ}

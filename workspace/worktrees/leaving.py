@@ -60,11 +60,11 @@ def leave(record: ChatRecord) -> WorktreeLeft | None:
 def _why_kept(tree: Tree) -> str:
     if Turn.objects.filter(chat=tree.chat, state__in=states.BUSY).exists():
         return RUNS
-    if found := standing.problem(tree, place.linked(tree)):
+    if found := standing.problem(tree, place.get_linked(tree)):
         return found
     if inside := standing.submodules(tree.top):
         return f"a submodule is checked out in it: {inside[0]}"
-    names = standing.changed(tree.top)
+    names = standing.changed_files(tree.top)
     if not names:
         return ""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""

@@ -43,7 +43,7 @@ def make(project: Project, chat: str, words: str, *, start: str = "HEAD") -> Tre
     with storage.lock(lock_of(found.common)):
         for branch in _names(words, chat):
             tree = Tree(chat, branch, found.top, found.below, base)
-            if _added(found, tree, start):
+            if _try_add(found, tree, start):
                 return tree
     raise Conflict(f"Branches {place.PREFIX}… of this name are used up: give the chat another name")
 
@@ -54,7 +54,7 @@ def _names(words: str, chat: str) -> Iterator[str]:
     yield from (f"{place.PREFIX}{name}-{n}" for n in range(2, MOST))
 
 
-def _added(found: Repository, tree: Tree, start: str) -> bool:
+def _try_add(found: Repository, tree: Tree, start: str) -> bool:
     """Make it unless the branch exists already: then False, and nothing was done."""
     if repository.tip(found.top, HEADS + tree.branch):
         return False
@@ -133,7 +133,7 @@ def again(project: Project, record: ChatRecord) -> Tree:
 
 def _again(tree: Tree) -> None:
     with suppress(Conflict):
-        place.linked(tree)
+        place.get_linked(tree)
         return
     at = repository.worktrees(tree.repository).get(tree.branch)
     if at is not None and at != tree.top and at.exists():
@@ -152,7 +152,7 @@ def _again(tree: Tree) -> None:
     _add(tree, *OVER_LOCK, "--no-track", "-b", tree.branch, "--", str(tree.top), kept)
 
 
-def kept(tree: Tree) -> dict[int, str]:
+def kept_tips(tree: Tree) -> dict[int, str]:
     """The kept old tips of the branch, by number."""
     asked = ("for-each-ref", "--format=%(refname) %(objectname)", f"{BEFORE}/{tree.chat}/")
     told = confined.read(tree.repository, *asked).decode().splitlines()
@@ -161,13 +161,13 @@ def kept(tree: Tree) -> dict[int, str]:
 
 
 def last(tree: Tree) -> str | None:
-    found = kept(tree)
+    found = kept_tips(tree)
     return found[max(found)] if found else None
 
 
 def keep(tree: Tree, sha: str) -> str:
     """Keep an old tip under a ref of its own. Return the ref."""
-    found = kept(tree)
+    found = kept_tips(tree)
     if found and found[max(found)] == sha:
         return f"{BEFORE}/{tree.chat}/{max(found)}"
     ref = f"{BEFORE}/{tree.chat}/{max(found, default=0) + 1}"

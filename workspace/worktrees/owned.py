@@ -30,7 +30,7 @@ class _Named(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def needed() -> list[str]:
+def needed_paths() -> list[str]:
     """Paths that the sandbox shows although their surroundings are hidden."""
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "git"
     files = dict.fromkeys([str(Path.home() / ".gitconfig"), str(own / "config")])

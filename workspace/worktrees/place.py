@@ -89,7 +89,7 @@ def apart(project: Project, record: ChatRecord) -> bool:
     return of(record) is not None or project.place.apart
 
 
-def shown(project: Project, record: ChatRecord) -> Path:
+def working_dir(project: Project, record: ChatRecord) -> Path:
     """The directory of a chat's turns, whether it exists or not."""
     tree = of(record)
     return tree.dir if tree else project.working_dir
@@ -101,7 +101,7 @@ def workable(project: Project, record: ChatRecord) -> Path:
     tree = of(record)
     if tree is None:
         return store.workable(project)
-    linked(tree)
+    get_linked(tree)
     _refuse_links(tree)
     if not tree.dir.is_dir():
         raise Conflict(f"This worktree has no {tree.below}: another branch was checked out there")
@@ -117,13 +117,13 @@ def _refuse_links(tree: Tree) -> None:
             raise Conflict(LINK.format(level.relative_to(tree.top)), code="no_worktree")
 
 
-def linked(tree: Tree) -> Linked:
+def get_linked(tree: Tree) -> Linked:
     """Where git keeps the worktree's own files and those shared by all. Conflict if the worktree
     does not exist, or if it and its repository do not name each other."""
     if not os.path.lexists(tree.top / ".git"):
         raise Conflict(GONE, code="no_worktree")
     try:
-        found, users = ties.tied(tree.top), ties.tied(tree.repository)
+        found, users = ties.get_linked(tree.top), ties.get_linked(tree.repository)
     except GitError as error:
         raise Conflict(f"{ASTRAY} ({error.text})", code="no_worktree") from None
     if found.own == found.common or found.common != users.common:

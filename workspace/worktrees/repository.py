@@ -120,12 +120,12 @@ def run(
 ) -> bytes:
     """Run a git that writes, or reads files of a work tree (confined.run). Raises GitError."""
     tree = ties.at(at)
-    given = _configured({**QUIET, **_overrides(tree)})
+    given = _config_environ({**QUIET, **_overrides(tree)})
     given |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true", **(environ or {})}
     return confined.run(tree, *args, writes=writes, folder=folder, kept=kept, environ=given)
 
 
-def _configured(values: Mapping[str, str]) -> dict[str, str]:
+def _config_environ(values: Mapping[str, str]) -> dict[str, str]:
     found = {"GIT_CONFIG_COUNT": str(len(values))}
     for n, (key, value) in enumerate(values.items()):
         found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}

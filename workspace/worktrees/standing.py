@@ -46,8 +46,8 @@ def of(tree: Tree) -> Standing:
         users = _users(tree)
         found["target"] = repository.head_branch(users)
         found["ahead"], found["behind"] = _apart(tree, users, found["target"])
-        linked = place.linked(tree)
-        found["changed"] = changed(linked)[:MOST]
+        linked = place.get_linked(tree)
+        found["changed"] = changed_files(linked)[:MOST]
         found["problem"] = problem(tree, linked) or None
     except Conflict as error:
         found["problem"], found["gone"] = error.text, True
@@ -64,7 +64,7 @@ def target(tree: Tree) -> str | None:
 def _users(tree: Tree) -> Linked:
     if not os.path.lexists(tree.repository / ".git"):
         raise GitError("missing", f"The repository is not at {tree.repository} any more")
-    return ties.tied(tree.repository)
+    return ties.get_linked(tree.repository)
 
 
 def _apart(tree: Tree, users: Linked, wanted: str | None) -> tuple[int | None, int | None]:
@@ -77,7 +77,7 @@ def _apart(tree: Tree, users: Linked, wanted: str | None) -> tuple[int | None, i
     return (int(told[0]), int(told[1])) if told else (None, None)
 
 
-def changed(at: At, *, untracked: bool = True) -> list[str]:
+def changed_files(at: At, *, untracked: bool = True) -> list[str]:
     """Files of a work tree that differ from its last commit, without ignored ones."""
     others = "all" if untracked else "no"
     how = (f"--untracked-files={others}", "--ignore-submodules=dirty")  # no git runs in one

@@ -16,18 +16,18 @@ from workspace.engines.base import Linked
 
 UNTIED = "{} is in no git repository that names it"
 LINKED = "{} is now reached by a link: put it back there, or start a new chat where it is"
-At = Path | Linked  # the top of a work tree, or the result of `tied` for it
+At = Path | Linked  # the top of a work tree, or the result of `get_linked` for it
 
 
 def of(top: Path) -> Linked | None:
     """Where git keeps the files of this work tree; None if the repository does not name it back."""
     try:
-        return tied(top)
+        return get_linked(top)
     except GitError:
         return None
 
 
-def tied(top: Path) -> Linked:
+def get_linked(top: Path) -> Linked:
     """The same as `of`, but GitError with the reason instead of None."""
     git = top / ".git"
     if os.path.realpath(top) != str(top):
@@ -39,8 +39,8 @@ def tied(top: Path) -> Linked:
 
 
 def at(place: At) -> Linked:
-    """The result of `tied`; an earlier one is reused, because `tied` can be as slow as git."""
-    return place if isinstance(place, Linked) else tied(place)
+    """The result of `get_linked`; an earlier one is reused, as it can take as long as git."""
+    return place if isinstance(place, Linked) else get_linked(place)
 
 
 def same(one: Path, other: Path) -> bool:

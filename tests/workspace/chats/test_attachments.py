@@ -165,7 +165,9 @@ def test_a_broken_project_takes_no_files(alpha):
 def test_the_images_that_a_prompt_names_are_found_and_nothing_else(alpha):
     project = alpha.project
     shot, notes = add(alpha), add(alpha, b"text", "notes.md")
-    prompt = attachments.named(project=project, prompt="Look", attached=[shot.path, notes.path])
+    prompt = attachments.with_files(
+        project=project, prompt="Look", attached=[shot.path, notes.path]
+    )
 
     found = attachments.pictures(project=project, prompt=prompt)
 
@@ -178,7 +180,7 @@ def test_the_images_that_a_prompt_names_are_found_and_nothing_else(alpha):
 def test_a_prompt_names_its_files_at_its_end_once_each(alpha):
     shot, notes = add(alpha), add(alpha, b"text", "notes.md")
 
-    prompt = attachments.named(
+    prompt = attachments.with_files(
         project=alpha.project, prompt="Look at this.\n", attached=[shot.path, notes.path, shot.path]
     )
 
@@ -186,7 +188,7 @@ def test_a_prompt_names_its_files_at_its_end_once_each(alpha):
         f"Look at this.\n\nAttached files:\n- {shot.path} (image/png, 48 bytes)\n"
         f"- {notes.path} (text/plain, 4 bytes)"
     )
-    assert attachments.named(project=alpha.project, prompt="x ", attached=[]) == "x "
+    assert attachments.with_files(project=alpha.project, prompt="x ", attached=[]) == "x "
 
 
 @pytest.mark.parametrize(
@@ -196,4 +198,4 @@ def test_only_an_attachment_can_be_named(alpha, path):
     kept = add(alpha)
 
     with pytest.raises(Invalid, match=r"attachments: .* is not an attachment of this project"):
-        attachments.named(project=alpha.project, prompt="x", attached=[kept.path, path])
+        attachments.with_files(project=alpha.project, prompt="x", attached=[kept.path, path])

@@ -114,7 +114,7 @@ def test_a_turn_reads_and_writes_the_directory_and_sees_nothing_beside_it(
 @inside
 def test_an_attachment_lies_with_the_project_and_the_turn_reads_it(world: World, notes: Path):
     kept = attachments.add(project=world.project, name="shot.txt", data=b"what was seen\n")
-    prompt = attachments.named(project=world.project, prompt="Look.", attached=[kept.path])
+    prompt = attachments.with_files(project=world.project, prompt="Look.", attached=[kept.path])
     whole = f"{world.folder}/alpha/.svc/attachments/{kept.name}"
     assert prompt == f"Look.\n\nAttached files:\n- {whole} (text/plain, 14 bytes)"
 

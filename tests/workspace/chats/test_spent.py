@@ -77,7 +77,7 @@ def test_the_sum_of_a_project_reads_no_transcript(world: World, monkeypatch):
     chat = world.chat().chat.id
     world.finish(chat, "Go", cost=0.5)
     view(world, chat)
-    monkeypatch.setattr(transcript, "opened", lambda *_, **__: pytest.fail("was read"))
+    monkeypatch.setattr(transcript, "open_file", lambda *_, **__: pytest.fail("was read"))
 
     assert _spent("alpha")["cost"] == 0.5
 

@@ -384,7 +384,7 @@ def test_lines_mean_the_same_one_by_one_and_all_at_once(tmp_path_factory, mixed)
 
     one_by_one = [lines.decode(line) for line in mixed]
 
-    assert repr(lines.decoded(mixed)) == repr(one_by_one)
+    assert repr(lines.decode_many(mixed)) == repr(one_by_one)
     forwards = list(transcript.read(str(path)))
     assert repr([record for _, record in forwards]) == repr([one for one in one_by_one if one])
     assert repr(list(transcript.backwards(str(path)))) == repr(forwards[::-1])

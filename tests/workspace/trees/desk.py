@@ -73,10 +73,14 @@ class At:
         return {one.path: f"{one.kind}: {one.why}" if one.why else one.kind for one in found}
 
     def undo(self) -> Done:
-        return self._settled(undo.turned(self.desk.project, self.row.chat, self.row.id, "undo"))
+        return self._settled(
+            undo.restore_files(self.desk.project, self.row.chat, self.row.id, "undo")
+        )
 
     def redo(self) -> Done:
-        return self._settled(undo.turned(self.desk.project, self.row.chat, self.row.id, "redo"))
+        return self._settled(
+            undo.restore_files(self.desk.project, self.row.chat, self.row.id, "redo")
+        )
 
     def _settled(self, done: Done) -> Done:
         displaced.settle()

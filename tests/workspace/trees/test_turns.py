@@ -34,7 +34,7 @@ def test_a_turns_edits_are_kept_and_undone(world: World, work: Desk):
     record = records.find(turn.chat, turn.id)
     assert record
     assert (record.count, record.ended is not None) == (2, True)
-    done = undo.turned(world.project, turn.chat, turn.id, "undo")
+    done = undo.restore_files(world.project, turn.chat, turn.id, "undo")
     assert done.restored == ["a.txt", "new.txt"]
     assert work.read("a.txt") == "one\n"
 

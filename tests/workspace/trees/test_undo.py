@@ -188,7 +188,7 @@ def test_a_turn_that_a_crash_ended_gives_back_what_its_file_tools_did(desk: Desk
 
     turn = desk.at_work().writes("a.txt", "turn\n")
     turn.runs(lambda root: desk.put("src/b.txt", "unknown\n"))
-    checkpoints.lost(turn.row)
+    checkpoints.end_lost(turn.row)
 
     assert turn.undo().restored == ["a.txt"]
     assert (desk.read("a.txt"), desk.read("src/b.txt")) == ("one\n", "unknown\n")
@@ -326,7 +326,7 @@ def test_what_is_not_kept_or_of_another_project_is_not_found(desk: Desk):
     turn = desk.at_work().ends()
     for chat, name in ((turn.row.chat, turn.row.id), (turn.row.chat, "../x"), ("x", turn.row.id)):
         with pytest.raises(NotFound):
-            undo.turned(desk.project, chat, name, "undo")
+            undo.restore_files(desk.project, chat, name, "undo")
 
 
 def test_edits_that_were_not_undone_cannot_be_given_again(desk: Desk):

@@ -154,7 +154,7 @@ def test_a_repository_that_becomes_a_link_while_git_starts_is_not_followed(
 ):
     private = Repo(tmp_path / "private")
     private.commit({"secret.txt": "secret\n"}, "Theirs")
-    needed = owned.needed
+    needed = owned.needed_paths
 
     def late() -> list[str]:
         git = walled.root / ".git"
@@ -163,7 +163,7 @@ def test_a_repository_that_becomes_a_link_while_git_starts_is_not_followed(
             git.symlink_to(private.path / ".git")
         return needed()
 
-    monkeypatch.setattr(owned, "needed", late)
+    monkeypatch.setattr(owned, "needed_paths", late)
 
     with pytest.raises(Conflict, match="No worktree could be made"):
         walled.chat()

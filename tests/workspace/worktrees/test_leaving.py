@@ -87,8 +87,10 @@ def test_checkpoints_of_a_worktree_that_went_are_there_when_it_is_back_and_go_wh
     shop.work(tree, {}, "What the turn wrote")
     shop.archive(tree)
     shop.archive(tree, archived=False)
-    assert undo.turned(shop.world.project, tree.chat, turn.id, "undo").restored == ["hello.txt"]
-    undo.turned(shop.world.project, tree.chat, turn.id, "redo")
+    assert undo.restore_files(shop.world.project, tree.chat, turn.id, "undo").restored == [
+        "hello.txt"
+    ]
+    undo.restore_files(shop.world.project, tree.chat, turn.id, "redo")
     displaced.settle()
     assert shop.archive(tree).left == {
         "branch": tree.branch, "branchDeleted": False, "kept": None,

@@ -205,7 +205,7 @@ def test_one_that_its_repository_does_not_know_is_put_aside_and_made_again(
 ):
     tree = shop.chat()
     (tree.top / "mine.txt").write_text("mine\n")
-    shutil.rmtree(place.linked(tree).own)
+    shutil.rmtree(place.get_linked(tree).own)
     assert "no longer belongs to its repository" in (shop.stands(tree)["problem"] or "")
 
     shop.again(tree)

@@ -97,7 +97,7 @@ def test_hooks_configuration_and_ties_of_the_repository_stay_as_they_are(
     hooks = walled.root / ".git/hooks"
     hooks.mkdir(exist_ok=True)
     tree, before = walled.chat(), walled.users()
-    linked = place.linked(tree)
+    linked = place.get_linked(tree)
 
     done, said = run(world, tree, fence("Bash", PROTECTED))
 
@@ -105,14 +105,14 @@ def test_hooks_configuration_and_ties_of_the_repository_stay_as_they_are(
     assert "WROTE" not in said
     assert "TOOK" not in said
     assert walled.users() == before
-    assert place.linked(tree) == linked
+    assert place.get_linked(tree) == linked
     assert (Path(linked.own) / "config.worktree").read_bytes() == b""
 
 
 @inside
 def test_a_worktree_of_an_earlier_version_gets_what_it_lacks(walled: Shop, world: World):
     tree = walled.chat()
-    own = Path(place.linked(tree).own)
+    own = Path(place.get_linked(tree).own)
     (own / "config.worktree").unlink(missing_ok=True)
 
     run(world, tree, fence("Bash", f"echo evil > {own}/config.worktree", "allow_failure"))
@@ -127,12 +127,12 @@ def test_in_bypass_the_file_tools_keep_the_tie_as_well(walled: Shop, world: Worl
     _, said = run(world, tree, fence("Write", "gitdir: /x", "file_path=.git allow_failure"))
 
     assert "protected path" in said
-    assert place.linked(tree)
+    assert place.get_linked(tree)
 
 
 def test_a_link_where_commits_are_written_starts_no_turn(shop: Shop, tmp_path: Path):
     tree = shop.chat()
-    linked = place.linked(tree)
+    linked = place.get_linked(tree)
     real = shop.root / ".git/refs/heads/svc"
     real.rename(tmp_path / "elsewhere")
     real.symlink_to(tmp_path / "elsewhere")

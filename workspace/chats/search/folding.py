@@ -14,7 +14,7 @@ class _Table(dict[int, str]):
     """For str.translate: the folded form of each character, computed when it is first needed."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = folded = _folded(chr(code))
+        self[code] = folded = _fold_char(chr(code))
         return folded
 
 
@@ -22,7 +22,7 @@ TABLE = _Table()
 
 
 @cache
-def _folded(char: str) -> str:
+def _fold_char(char: str) -> str:
     if char.isspace() or unicodedata.category(char) in ("Cc", "Cs"):
         return " "
     plain = unicodedata.normalize("NFKD", char).casefold()

@@ -98,7 +98,7 @@ def lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
     at = 0
     while at < WHOLE and (line := file.readline(min(LINE, WHOLE - at))):
         if not line.isspace():
-            yield at, _parsed(line) or {}
+            yield at, _parse(line) or {}
         at += len(line)
 
 
@@ -106,11 +106,11 @@ def lines_at(file: IO[bytes], offsets: Iterable[int]) -> Iterator[tuple[int, Lin
     """The lines at these offsets; those that are not a JSON object are left out."""
     for at in offsets:
         file.seek(at)
-        if (found := _parsed(file.readline(LINE))) is not None:
+        if (found := _parse(file.readline(LINE))) is not None:
             yield at, found
 
 
-def _parsed(line: bytes) -> Line | None:
+def _parse(line: bytes) -> Line | None:
     """The object in a line, or None. Claude Code sometimes cuts a text within an emoji and so
     writes half of a surrogate pair, which orjson refuses."""
     try:
@@ -123,7 +123,7 @@ def _parsed(line: bytes) -> Line | None:
     return found if isinstance(found, dict) else None
 
 
-def said(content: Any) -> str:
+def words_of(content: Any) -> str:
     """The words of a person's message as that person wrote them; "" for a program's messages."""
     if isinstance(content, list):
         texts = [_block(one) for one in content if isinstance(one, dict)]
@@ -214,8 +214,8 @@ def _first(head: bytes) -> tuple[Line, str] | None:
     at = -1
     while (at := head.find(b'"user"', at + 1)) >= 0:
         begin, end = head.rfind(b"\n", 0, at) + 1, head.find(b"\n", at)
-        found = _parsed(head[begin : end if end >= 0 else None])
-        if found and is_said(found) and (words := said(found["message"].get("content"))):
+        found = _parse(head[begin : end if end >= 0 else None])
+        if found and is_said(found) and (words := words_of(found["message"].get("content"))):
             return found, words
     return None
 
@@ -240,11 +240,11 @@ def _title(data: bytes) -> str:
         at = data.find(b"\n", at) + 1
         if not at:
             break
-    found = (_titled(data, last[kind], key) for kind, key in _TITLES.items() if kind in last)
+    found = (_title_at(data, last[kind], key) for kind, key in _TITLES.items() if kind in last)
     return next((title for title in found if title), "")
 
 
-def _titled(data: bytes, at: int, key: str) -> str:
+def _title_at(data: bytes, at: int, key: str) -> str:
     end = data.find(b"\n", at)
-    title = (_parsed(data[at : end if end >= 0 else None]) or {}).get(key)
+    title = (_parse(data[at : end if end >= 0 else None]) or {}).get(key)
     return " ".join(title.split()) if isinstance(title, str) else ""

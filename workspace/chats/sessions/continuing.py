@@ -75,7 +75,7 @@ def _make(project: Project, record: ChatRecord, session: Session) -> None:
             files.make_folder(project)
             append(path, session)
             read_to = path.stat().st_size  # the person who imports it knows it
-        files.create(project, record.replaced(read_to=read_to))
+        files.create(project, record.with_changes(read_to=read_to))
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -85,7 +85,7 @@ def append(path: Path, session: Session) -> None:
     """Append the words of a session to a transcript."""
     try:
         with transcript.Writer(str(path)) as writer:
-            for number, turn in enumerate(records.held(session.path)):
+            for number, turn in enumerate(records.read_turns(session.path)):
                 _append_turn(writer, turn, "" if number else ORIGIN.format(session.version))
     except transcript.StorageError as error:
         raise OSError(*getattr(error.__cause__, "args", ())) from error

@@ -61,7 +61,7 @@ def _places(session: Session) -> _Places:
     known = _known.get(str(session.path))
     if known is None or known[0] != state:
         lines, counts, lost = [], [], 0
-        for turn in records.held(session.path):
+        for turn in records.read_turns(session.path):
             lost += turn.lost
             lines.append(tuple(turn.lines))
             counts.append(len(_turn_messages(turn, Viewer(""), "", 0)))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from config.storage import opening
 from workspace.chats.sessions import claude_code
-from workspace.chats.sessions.claude_code import Line, is_said, said
+from workspace.chats.sessions.claude_code import Line, is_said, words_of
 from workspace.engines import catalogue
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -65,7 +65,7 @@ class _Link(NamedTuple):
     results: tuple[str, ...]
 
 
-def held(path: Path) -> Iterator[Turn]:
+def read_turns(path: Path) -> Iterator[Turn]:
     """The turns of the conversation in a file, in order."""
     with opening.reading(path) as file:
         road, lost = _road(claude_code.lines(file))
@@ -78,21 +78,21 @@ def turns(lines: Iterable[tuple[int, Line]]) -> Iterator[Turn]:
     """The turns that these lines of the conversation form, each with its offsets."""
     turn: Turn | None = None
     for at, line in lines:
-        if is_said(line) and (text := said(_content(line))):
+        if is_said(line) and (text := words_of(_content(line))):
             if text.startswith(_STOPPED):
                 if turn:
                     turn.stopped = True
                     turn.lines.append(at)
                 continue
             if turn:
-                yield _closed(turn)
+                yield _close_calls(turn)
             turn = Turn(lines=[at])
             turn.records.append(("user", {"text": text, "sender": {"kind": "user"}, **_at(line)}))
         elif turn:
             turn.lines.append(at)
             _take(turn, line)
     if turn:
-        yield _closed(turn)
+        yield _close_calls(turn)
 
 
 def _road(lines: Iterable[tuple[int, Line]]) -> tuple[list[int], int]:
@@ -194,7 +194,7 @@ def _take_block(turn: Turn, line: Line, number: int, block: Mapping[str, Any]) -
             turn.records.append(_result(call, _plain(block.get("content")), at, error=error))
 
 
-def _closed(turn: Turn) -> Turn:
+def _close_calls(turn: Turn) -> Turn:
     """Add an answer to every call that has none, because the program did not wait for it."""
     for call, when in turn.open.items():
         at = {"ts": when} if when else {}
@@ -208,7 +208,7 @@ def _result(call: str, text: str, at: Record, *, error: bool) -> tuple[str, Reco
 
 def _plain(content: Any) -> str:
     """The output of a tool without what Claude Code adds to it for the model."""
-    return said(content) or (content.strip() if isinstance(content, str) else "")
+    return words_of(content) or (content.strip() if isinstance(content, str) else "")
 
 
 def _at(line: Line) -> Record:

@@ -122,7 +122,7 @@ def _whole(path: str, offset: int) -> int:
     """The end of the last complete line at or before the offset."""
     if not offset:
         return 0
-    file = transcript.opened(path)
+    file = transcript.open_file(path)
     if file is None:
         return 0
     with file:

@@ -82,7 +82,7 @@ class Watch:
         """Tick until no client is left."""
         looked, busy_until, rung = 0.0, 0.0, True
         with wakeup.Wakeup(CHANGES) as sleeper:
-            while channels := self._watched():
+            while channels := self._list_channels():
                 now = time.monotonic()
                 ticked = [self._tick_one(channel) for channel in channels]
                 if rung or any(ticked):
@@ -106,7 +106,7 @@ class Watch:
         except Exception:  # whatever fails, the streams go on
             log.exception("the queues of watched chats could not be read")
 
-    def _watched(self) -> list[Channel]:
+    def _list_channels(self) -> list[Channel]:
         """The channels with clients; the thread ends when there are none."""
         with self._lock:
             if not self._channels:

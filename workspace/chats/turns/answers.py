@@ -87,13 +87,13 @@ def revoke(*, project: Project, chat: str, rule: str) -> bool:
 
 
 def _keep(project: Project, chat: str, rule: str) -> None:
-    def added(known: list[str]) -> list[str]:
+    def add_rule(known: list[str]) -> list[str]:
         if rule not in known and len(known) >= allowing.MOST:
             text = f"this chat allows {len(known)} things already; take some back first"
             raise Conflict(text, code="too_many")
         return known if rule in known else [*known, rule]
 
-    files.set_allowed(project, chat, added)
+    files.set_allowed(project, chat, add_rule)
 
 
 def _rule(question: Mapping[str, Any]) -> str:

@@ -203,7 +203,7 @@ def _keep_unfinished(writer: transcript.Writer, turn: Turn) -> None:
     """Record text that was streamed but not recorded, and close questions that are still open."""
     records = _of_last_try(records_of(writer.path, turn.id))
     told = {record.get("block") for record in records}
-    for block, kind, text in live.unfinished(f"{writer.path.removesuffix('jsonl')}live", turn.id):
+    for block, kind, text in live.read_blocks(f"{writer.path.removesuffix('jsonl')}live", turn.id):
         if block not in told and kind in STREAMED:
             writer.append(STREAMED[kind], turn.id, text=text, block=block, partial=True)
     asked = {record["call"]: record for record in records if record["type"] == "permission"}

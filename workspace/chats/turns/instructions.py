@@ -53,7 +53,7 @@ def read(project: Project, itself: Collection[str], folder: Path | None = None) 
     """Read the instructions in `folder`, by default the directory where the project works.
     `itself`: files that the engine reads without our help."""
     places = list(_places(project, folder or project.working_dir))
-    itself = {*itself, *_included(places, itself)}
+    itself = {*itself, *_included_files(places, itself)}
     left, texts, shown = MOST_BYTES, [], []
     known = {place.text.strip(): place.name for place in places if place.name in itself}
     for place in places:
@@ -101,7 +101,7 @@ def _read(folder: Path, name: str) -> _InstructionFile | None:
     return _InstructionFile(name, data.decode(errors="replace").replace("\0", "\ufffd"), size)
 
 
-def _included(places: Iterable[_InstructionFile], itself: Collection[str]) -> list[str]:
+def _included_files(places: Iterable[_InstructionFile], itself: Collection[str]) -> list[str]:
     """Files that the engine includes itself: @path in a file that it reads."""
     texts = [place.text for place in places if place.name in itself]
     return [

@@ -116,7 +116,7 @@ def job_for(
         servers_seen=str(offered.seen_path(turn.project)),
         retry=_retry(turn),
         images=tuple(attachments.pictures(project=project, prompt=turn.prompt)),
-        linked=place.linked(tree) if tree else None,
+        linked=place.get_linked(tree) if tree else None,
     )
 
 
@@ -206,7 +206,7 @@ def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
     """The text that tells every engine where it works."""
     lines = [
         f'You work in the project "{project.name}" ({project.slug}), chat {record.id}.',
-        f"The working directory is {place.shown(project, record)}.",
+        f"The working directory is {place.working_dir(project, record)}.",
     ]
     confined = select.confinement().mode == "bwrap"
     if tree := place.of(record):

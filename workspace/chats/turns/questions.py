@@ -66,13 +66,13 @@ def asking() -> QuerySet[Turn]:
     return Turn.objects.filter(state="running", asks__0__isnull=False)
 
 
-def said(turn: Turn) -> str:
+def describe_wait(turn: Turn) -> str:
     """For the ledger: what a run waits for, "" if it does not wait for a person."""
     one = first([turn])
     return f"{WAITS} {one['tool']} {one['summary']}".strip()[:500] if one else ""
 
 
-def crowded(turn: Turn) -> bool:
+def is_crowded_out(turn: Turn) -> bool:
     """Whether the unattended turns that wait already are as many as may: half of the turns that may
     run at once, at least one. More would leave too little room for people's turns."""
     others = asking().filter(homes.mine(), waits=True).exclude(id=turn.id)

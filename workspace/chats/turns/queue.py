@@ -114,7 +114,7 @@ def send(
     )
     with transaction.atomic():
         _hold(project, chat)
-        return _repeated(turn) or _insert(turn)
+        return _find_earlier(turn) or _insert(turn)
 
 
 def mode_of(project: Project, record: files.ChatRecord) -> str:
@@ -153,7 +153,7 @@ def _insert(turn: Turn) -> Queued:
     return _position(turn)
 
 
-def _repeated(turn: Turn) -> Queued | None:
+def _find_earlier(turn: Turn) -> Queued | None:
     """The result of the message that this sender sent before under the same key; None if there is
     none or it was taken out of the queue. Conflict if it was a different message."""
     if not turn.key:

@@ -43,7 +43,7 @@ UNANSWERED = {
 _LEVELS = {"ok": None, "stopped": None, "interrupted": "warn"}
 
 
-def scrubbed(text: str, secrets: Iterable[str]) -> str:
+def scrub(text: str, secrets: Iterable[str]) -> str:
     """The text with every secret as ***, except short ones, which would match ordinary words."""
     for secret in secrets:
         if len(secret) >= 8:
@@ -122,7 +122,7 @@ class Recorder:
                 self.finish(event)
 
     def notice(self, level: str, code: str, text: str) -> None:
-        self._append("notice", level=level, code=code, text=scrubbed(text, self.job.secrets))
+        self._append("notice", level=level, code=code, text=scrub(text, self.job.secrets))
 
     def question(self, use: ToolUse, seconds: float) -> None:
         """Record that a call waits for a person, for this many seconds."""
@@ -155,9 +155,11 @@ class Recorder:
             self._append("permission", **question, **UNANSWERED)
         for call, began in list(self.open.items()):
             self.take(ToolResult(call, True, "stopped", round((time.monotonic() - began) * 1000)))
-        wait = waiting.decided(self.job, end, time.time())
-        end = waiting.summed(end if wait else waiting.given_up(self.job, end), self.job.retry)
-        text = None if end.text is None else scrubbed(end.text, self.job.secrets)
+        wait = waiting.next_try(self.job, end, time.time())
+        end = waiting.with_earlier_usage(
+            end if wait else waiting.given_up(self.job, end), self.job.retry
+        )
+        text = None if end.text is None else scrub(end.text, self.job.secrets)
         level = _LEVELS.get(end.status, "error")
         if level and text and wait is None:
             self.notice(level, end.reason or end.status, text)
@@ -171,7 +173,7 @@ class Recorder:
             usage=end.usage,
             cost=end.cost,
             **_without_none(self.answered._asdict()),
-            ms=round((time.monotonic() - self._began) * 1000) + _spent(self.job),
+            ms=round((time.monotonic() - self._began) * 1000) + _earlier_ms(self.job),
             **(self._next(wait) if wait else {}),
             **({"hosts": list(hosts)} if hosts else {}),
         )
@@ -203,7 +205,7 @@ class Recorder:
         self.writer.append(kind, self.job.turn, **fields)
 
 
-def _spent(job: Job) -> int:
+def _earlier_ms(job: Job) -> int:
     """Milliseconds that earlier tries took."""
     return int((job.retry or {}).get("ms") or 0)
 

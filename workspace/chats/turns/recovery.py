@@ -118,21 +118,21 @@ def revisit(turn_id: str, on_change: OnChange) -> bool:
     if not as_found.update(claim=f"sweep-{secrets.token_hex(6)}", lease_until=lease):
         return False  # another sweep was faster
     procs.kill_tree(turn=turn_id)
-    checkpoints.lost(turn)
+    checkpoints.end_lost(turn)
     return endings.recover(turn_id, status="interrupted", reason="worker_lost", on_change=on_change)
 
 
 def _still_writing(turn: Turn) -> bool:
     """Whether a process keeps the chat's writer lock for FOLLOW_S although its worker is lost."""
     deadline = time.monotonic() + FOLLOW_S
-    while _locked(turn):
+    while _is_locked(turn):
         if time.monotonic() > deadline:
             return True
         time.sleep(LOOK_S)
     return False
 
 
-def _locked(turn: Turn) -> bool:
+def _is_locked(turn: Turn) -> bool:
     try:
         transcript.Writer(endings.transcript_of(turn)).close()
     except transcript.Busy:

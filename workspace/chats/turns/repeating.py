@@ -64,7 +64,7 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
     the turn is not over."""
     path = str(files.transcript_path(project, chat))
     known = Turn.objects.filter(id=turn[:32], project=project.slug).exclude(state="deleted")
-    old = known.first() or _imported(path, turn)
+    old = known.first() or _find_imported(path, turn)
     if old is None or (old.chat != chat and not transcript.has_turn(path, old.id)):
         raise NotFound(f"It is not known how turn {printable(turn)} was asked for; send it again")
     if old.state in (*BUSY, *WAITING):
@@ -72,7 +72,7 @@ def _over(project: Project, chat: str, turn: str) -> Turn:
     return old
 
 
-def _imported(path: str, turn: str) -> Turn | None:
+def _find_imported(path: str, turn: str) -> Turn | None:
     """A turn that another program ran: only the words of its message are known."""
     records = endings.records_of(path, turn)
     said = next((one for one in records if one["type"] == "user" and one.get("imported")), None)

@@ -113,7 +113,7 @@ def view(turn: Turn) -> Waiting:
     }
 
 
-def said(turn: Turn) -> str:
+def describe_wait(turn: Turn) -> str:
     """For the ledger: what the run of a waiting turn waits for."""
     shown = view(turn)
     until = f"{shown['until'][:19]}Z"

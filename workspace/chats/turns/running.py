@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 
 from config.process.light_typing import TYPE_CHECKING
 from workspace.chats import live, transcript
-from workspace.chats.turns.recorder import STOPS, Recorder, scrubbed
+from workspace.chats.turns.recorder import STOPS, Recorder, scrub
 from workspace.engines import base, policy, procs
 from workspace.engines.base import (
     Args,
@@ -43,7 +43,7 @@ class Log:
         self.secrets = secrets
 
     def write(self, text: str) -> int:
-        rest = scrubbed(text, self.secrets).encode(errors="replace")
+        rest = scrub(text, self.secrets).encode(errors="replace")
         while rest:
             rest = rest[os.write(2, rest) :]
         return len(text)
@@ -63,7 +63,7 @@ class Turn:
         control.allowed.extend(job.allow)
         self.policy.allowed = control.allowed  # which a person may change while the turn runs
         self.confinement = confinement
-        self.touched = _touched(job)
+        self.touched = _make_touched(job)
         self.live = live.Appender(recorder.writer.path.removesuffix("jsonl") + "live", job.turn)
         self.before = recorder.writer.end  # records from before this try
 
@@ -74,7 +74,7 @@ class Turn:
             self.recorder.take(Notice(*notice))
         try:
             engine = base.engine(self.job.engine) if self.job.engine else None
-            end = self._refused(engine)
+            end = self._refusal(engine)
             if end is None and engine is not None:
                 end = self._perform(engine)
         except TurnStopped as stop:
@@ -94,7 +94,7 @@ class Turn:
         self.recorder.finish(end or SILENT, self.confinement.hosts)
         self.live.close()
 
-    def _refused(self, engine: Engine | None) -> End | None:
+    def _refusal(self, engine: Engine | None) -> End | None:
         """The end of a turn that must not start; None if it may start."""
         job = self.job
         if engine is None:
@@ -133,9 +133,9 @@ class Turn:
         use = ToolUse(tool, call, args)
         decision = self.judge(use)
         if isinstance(decision, policy.Ask):
-            self.asked(use, decision.seconds)
+            self.record_question(use, decision.seconds)
             answer = self.control.answer(call, decision.seconds)
-            return self.answered(use, answer, decision.seconds)
+            return self.record_answer(use, answer, decision.seconds)
         return decision
 
     def judge(self, use: ToolUse) -> str | policy.Ask | None:
@@ -151,13 +151,13 @@ class Turn:
             self._note(use)
         return decision or None
 
-    def asked(self, use: ToolUse, seconds: int) -> None:
+    def record_question(self, use: ToolUse, seconds: int) -> None:
         self.control.asking.add(use.call)
         if self.job.waits:
             self.control.rest(use.call)
         self.recorder.question(use, seconds)
 
-    def answered(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
+    def record_answer(self, use: ToolUse, allowed: bool | None, seconds: int) -> str | None:
         """None if allowed, else the text of the denial: by an answer or by the lack of one."""
         self.control.over(use.call)
         if allowed:
@@ -239,7 +239,7 @@ class Turn:
         return self.control
 
 
-def _touched(job: Job) -> Touched | None:
+def _make_touched(job: Job) -> Touched | None:
     """Imported only if needed, as every module of a turn process."""
     if job.keep is None:
         return None

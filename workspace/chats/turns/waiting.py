@@ -26,7 +26,7 @@ class Wait(NamedTuple):
     at: float
 
 
-def decided(job: Job, end: End, now: float) -> Wait | None:
+def next_try(job: Job, end: End, now: float) -> Wait | None:
     """The next try of a turn that ended like this; None if there is none."""
     retry = job.retry
     if not retry or end.reason != LIMITED or job.attempt > retry["times"]:
@@ -77,7 +77,7 @@ def stamp(moment: float) -> str:
     return f"{whole}.{int(moment * 1000) % 1000:03}Z"
 
 
-def summed(end: End, retry: Args | None) -> End:
+def with_earlier_usage(end: End, retry: Args | None) -> End:
     """The end with the usage of earlier tries added, as far as it is known."""
     before = retry or {}
     sums: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
 from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
-from workspace.chats.turns.questions import CROWDED, Follower, Question, crowded
+from workspace.chats.turns.questions import CROWDED, Follower, Question, is_crowded_out
 from workspace.engines import procs
 from workspace.engines import select as engines
 from workspace.engines.base import Job
@@ -279,7 +279,7 @@ class Watch:
         try:
             self._questions.look()
             for call in {*self._questions.open} - known:
-                if self._waits and crowded(self.turn):
+                if self._waits and is_crowded_out(self.turn):
                     said = {"type": "refuse", "call": call, "reason": CROWDED}
                     self._tell(jobs.line(said))
         except DatabaseError:

@@ -40,7 +40,7 @@ def told(path: Path) -> list[list[tuple[str, str]]]:
     """(kind, text) of every record of every turn."""
     return [
         [(kind, str(fields.get("text") or fields.get("tool"))) for kind, fields in turn.records]
-        for turn in records.held(path)
+        for turn in records.read_turns(path)
     ]
 
 
@@ -201,7 +201,7 @@ def test_commands_are_told_as_they_were_typed_and_their_output_is_not(store: Pat
     )
 
     assert told(path) == [[("user", "/review api"), ("assistant", "done")]]
-    assert next(records.held(path)).stopped
+    assert next(records.read_turns(path)).stopped
 
 
 def test_damage_is_passed_over(store: Path, directory: Path):

@@ -36,7 +36,7 @@ def test_pauses_grow_and_fill_the_time_that_is_allowed():
     at = 1000.0
     pauses = []
     for attempt in range(1, 6):
-        wait = waiting.decided(job(attempt), LIMITED, at)
+        wait = waiting.next_try(job(attempt), LIMITED, at)
         assert wait is not None
         assert (wait.number, wait.of) == (attempt + 1, 6)
         pauses.append(wait.at - at)
@@ -45,16 +45,16 @@ def test_pauses_grow_and_fill_the_time_that_is_allowed():
     assert 46 <= pauses[0] <= 59
     assert sorted(pauses) == pauses
     assert 1400 <= sum(pauses) <= 1800
-    assert waiting.decided(job(6), LIMITED, at) is None
+    assert waiting.next_try(job(6), LIMITED, at) is None
 
 
 def test_the_time_that_the_provider_asks_for_is_kept_up_to_what_is_allowed():
-    wait = waiting.decided(job(), LIMITED._replace(after=40.0), 1000.0)
+    wait = waiting.next_try(job(), LIMITED._replace(after=40.0), 1000.0)
     assert wait is not None
     assert 1040 <= wait.at <= 1041
 
     late = LIMITED._replace(after=7200.0)
-    assert waiting.decided(job(), late, 1000.0) is None
+    assert waiting.next_try(job(), late, 1000.0) is None
     assert waiting.given_up(job(), late).text == (
         "No more requests now. It asks to wait 2 h; engines.retry waits 30 min at most."
     )
@@ -70,7 +70,7 @@ def test_the_time_that_the_provider_asks_for_is_kept_up_to_what_is_allowed():
     ],
 )
 def test_what_is_not_waited_for_ends(retry, end):
-    assert waiting.decided(job(**retry), end, 1000.0) is None
+    assert waiting.next_try(job(**retry), end, 1000.0) is None
     if end.after or end.reason == "api_error":
         assert waiting.given_up(job(**retry), end) == end
 
@@ -81,9 +81,9 @@ def test_the_last_try_says_how_often_it_was_tried():
 
 def test_what_all_tries_used_is_summed_as_far_as_it_is_known():
     end = LIMITED._replace(turns=2, usage={"inputTokens": 5}, cost=None)
-    found = waiting.summed(end, {"turns": 1, "usage": {"inputTokens": 7}, "cost": 0.5})
+    found = waiting.with_earlier_usage(end, {"turns": 1, "usage": {"inputTokens": 7}, "cost": 0.5})
     assert (found.turns, found.usage, found.cost) == (3, {"inputTokens": 12}, 0.5)
-    assert waiting.summed(LIMITED, None) == LIMITED
+    assert waiting.with_earlier_usage(LIMITED, None) == LIMITED
 
 
 @pytest.fixture
