@@ -102,7 +102,7 @@ def _stops(world: World) -> list[Figure]:
         running.stop()
         running.end()
         spans.append((time.perf_counter() - began) * 1000)
-        left += sum(len(pids) for pids in procs.tagged(str(world.root)).values())
+        left += sum(len(pids) for pids in procs.pids_by_turn(str(world.root)).values())
         begun.unlink()
     return [
         counted("E6", f"processes left by {STOPS} stopped turns", left),

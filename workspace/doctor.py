@@ -69,7 +69,7 @@ def engines() -> Iterator[Finding]:
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
     for warning in [*store.unguarded(), *reach.of_instance()]:
         yield Finding(HINT, "network", warning)
-    for warning in select.unused():
+    for warning in select.agent_warnings():
         yield Finding(HINT, "ACP agents", warning)
     for warning in offered.of_instance():
         yield Finding(HINT, "MCP servers", warning)

@@ -75,7 +75,7 @@ def test_a_stopped_turn_leaves_no_process(world):
         assert (code, log) == (0, "")
         assert world.records(running.job.turn)[-1]["type"] == "turn_end"
         assert alive(world) == []
-        assert procs.tagged(str(world.root)) == {}
+        assert procs.pids_by_turn(str(world.root)) == {}
 
 
 @pytest.mark.promise("T8")
@@ -88,4 +88,4 @@ def test_a_killed_turn_is_cleared_by_its_tag(world):
         assert running.end()[0] == -9
 
         assert alive(world) == []
-        assert procs.tagged(str(world.root)) == {}
+        assert procs.pids_by_turn(str(world.root)) == {}

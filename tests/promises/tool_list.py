@@ -17,7 +17,7 @@ from config.mcp import turn_tools
 from workspace.engines import policy
 from workspace.engines.acp import ENGINE as ACP
 from workspace.engines.base import Job
-from workspace.engines.catalogue import SVC, TOOLS, given
+from workspace.engines.catalogue import SVC, TOOLS, part_tools
 from workspace.engines.mcp.server import Server
 from workspace.engines.sandbox import Sandbox
 
@@ -35,7 +35,7 @@ PARTS = {
     },
 }
 THEIRS = Server("mine")
-NAMES = (*TOOLS, *(SVC + op for op in OPS), *given({"parts": PARTS}), f"{THEIRS.prefix}note")
+NAMES = (*TOOLS, *(SVC + op for op in OPS), *part_tools({"parts": PARTS}), f"{THEIRS.prefix}note")
 LISTS = {"no list": None, "named": "its own name", "not named": "another name", "empty": "[]"}
 LACKS = {"runbook": ("Task",), "claude": ("TodoWrite",), "builtin": ()}
 SHOWN_BY = {

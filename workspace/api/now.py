@@ -74,7 +74,7 @@ def _busy() -> list[Chat]:
 
 def _next() -> list[Next]:
     """The triggers that fire next by the clock, of projects that are not paused."""
-    free = {project.slug: project for project in store.all() if not pausing.displayed(project)}
+    free = {project.slug: project for project in store.all() if not pausing.for_display(project)}
     armed = models.TriggerState.objects.filter(enabled=True, next_at__isnull=False)
     rows = list(armed.filter(project__in=free).order_by("next_at", "project", "name")[:NEXT])
     seen = {

@@ -275,7 +275,7 @@ def view(
     """A project as clients read it. Pass `places`, slugs by working directory, to show many
     projects."""
     tallies = _nothing() if found.taken else tallies  # they count the other project
-    pause = pausing.displayed(found)
+    pause = pausing.for_display(found)
     fires = None if pause else tallies.fires.get(found.slug)
     effective = {key: found.effective(key) for key in KEYS if key != "slug"}
     counts = {name: tally[found.slug] for name, tally in tallies.counts.items()}

@@ -117,7 +117,7 @@ class TriggerViewSet(rest.ViewSet):
         found, entries = commands.list_triggers(project)
         shown = [render.trigger(seen) for seen in found]
         answer: TriggerList = {
-            "paused": render.pause(pausing.displayed(project)),
+            "paused": render.pause(pausing.for_display(project)),
             "triggers": [one for one in shown if "legacy" not in one],
             "legacy": [one for one in shown if "legacy" in one],
             "invalid": render.invalid(entries),
@@ -138,7 +138,7 @@ class TriggerViewSet(rest.ViewSet):
     def runtime(self, request: Request, slug: str) -> Response:
         """What is armed, queued and running, and when each trigger fires next; cheap to poll."""
         project = store.get(slug)
-        paused = pausing.displayed(project)
+        paused = pausing.for_display(project)
         rows = render.runtimes(project, paused)
         return Response(RuntimeList(paused=render.pause(paused), runtime=rows))
 
@@ -172,7 +172,7 @@ class TriggerViewSet(rest.ViewSet):
         """Delete and disarm a trigger; it is no error if there is none."""
         project = store.get(slug)
         removed = commands.remove(project, name, if_match=rest.if_match(request))
-        warnings = commands.uncovered(project, name) if removed else []
+        warnings = commands.removal_warnings(project, name) if removed else []
         answer = RemovedTrigger(ok=True, name=name, removed=removed)
         return Response(rest.warned(answer, warnings))
 
@@ -200,7 +200,7 @@ class TriggerViewSet(rest.ViewSet):
         """Pause or resume all triggers of the project; they can still be run by hand."""
         body = rest.read(request, Switch)
         changed = pausing.pause(store.get(slug), paused=body.values["paused"])
-        pause = render.pause(pausing.displayed(store.get(slug)))
+        pause = render.pause(pausing.for_display(store.get(slug)))
         answer = Switched(ok=True, paused=pause, changed=changed)
         return Response(rest.warned(answer, body.warnings))
 
@@ -226,7 +226,7 @@ class TriggerViewSet(rest.ViewSet):
         if zone != default_zone():  # the host's own zone may have no name
             validate.check_zone(zone, findings)
         schedule = _schedule(asked.get("cron") or None, asked.get("interval") or None, findings)
-        now, when = datetime.now(UTC), clock.armed(schedule.when, zone)
+        now, when = datetime.now(UTC), clock.with_zone(schedule.when, zone)
         first = clock.next_time(when, armed_at=now, after=now)
         times = clock.upcoming(when, armed_at=now, next_at=first)
         answer = Preview(next=[timestamp(time) for time in times], timezone=zone)

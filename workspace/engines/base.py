@@ -141,7 +141,7 @@ class Job(NamedTuple):
 
     `tools` None = all, a list = exactly those, [] = none. `engine` None = no engine can run this
     message, and `refusal` is the reason (needs_engine). `svc` is {url, token, ops, parts} or None
-    (see catalogue.given), `event` is {name, chat, project} or None. `engine_ref` is what this
+    (see catalogue.part_tools), `event` is {name, chat, project} or None. `engine_ref` is what this
     engine yielded as `State` in an earlier turn of the chat, `fork_source` is {sessionId, at,
     offset, seq}. `attachments_dir` may be read from a `cwd` that is the user's own directory; it is
     "" elsewhere. `engine_cfg` is made by select.engine_cfg. `keep` says where to note what file

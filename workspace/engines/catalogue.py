@@ -112,7 +112,7 @@ def service(name: str) -> tuple[str, str] | None:
     return (part, op) if parted and name.startswith(OURS) else None
 
 
-def given(svc: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+def part_tools(svc: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
     """The operations that the parts give to a turn, by their full tool names: {kind, arguments}
     each, as in `svc` of its job."""
     parts = (svc or {}).get("parts", {})
@@ -121,13 +121,13 @@ def given(svc: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
 
 def ops(svc: Mapping[str, Any] | None) -> Ops:
     """The arguments of every operation of a turn."""
-    more = {name: dict(about["arguments"]) for name, about in given(svc).items()}
+    more = {name: dict(about["arguments"]) for name, about in part_tools(svc).items()}
     return {**(svc or {}).get("ops", {}), **more}
 
 
 def kind(name: str) -> str | None:
     """The class letter of a tool, None if no engine has it. The class of a part's tool is known
-    only to the job (`given`)."""
+    only to the job (`part_tools`)."""
     if name.startswith(SVC):
         return "R" if name[len(SVC) :] in SVC_READERS else "S"
     tool = TOOLS.get(name)

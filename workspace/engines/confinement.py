@@ -55,7 +55,7 @@ class Confinement:
         if self._runner is None:
             from workspace.engines.runner import Runner
 
-            argv = self._confined([], [], sandbox.OURS, (), tools=True)
+            argv = self._confine([], [], sandbox.OURS, (), tools=True)
             self._runner = Runner(argv, self.paths.root, self.paths, self.job.sandbox)
         return self._runner
 
@@ -89,9 +89,9 @@ class Confinement:
         """The command in a sandbox of its own; unchanged if there is no sandbox."""
         if self.job.sandbox.mode != "bwrap":
             return argv
-        return self._confined(argv, writable, (*sandbox.OURS, *needed), endpoints)
+        return self._confine(argv, writable, (*sandbox.OURS, *needed), endpoints)
 
-    def _confined(
+    def _confine(
         self,
         argv: list[str],
         writable: Sequence[str],

@@ -155,7 +155,7 @@ def _attrs(
             case _ if key in args:
                 raise SyntaxFault(fence.line, f'"{key}" is given twice')
             case _:
-                args[key] = _converted(fence, key, value, params)
+                args[key] = _convert(fence, key, value, params)
     return options, args
 
 
@@ -170,7 +170,7 @@ def _words(fence: _Fence) -> list[tuple[str, str | None]]:
     return [(key, value if equals else None) for key, equals, value in pairs]
 
 
-def _converted(
+def _convert(
     fence: _Fence, key: str, value: str | None, params: dict[str, catalogue.Param] | None
 ) -> Any:
     """The value of an attribute in its argument's type; None = a bare key."""

@@ -44,16 +44,16 @@ class Paths(NamedTuple):
 
     def holds(self, real: str) -> bool:
         """Whether the turn's commands see the very same files at this path."""
-        return below(real, self.root) or below(real, self.scratch) or self._attached(real)
+        return below(real, self.root) or below(real, self.scratch) or self._is_attached(real)
 
-    def _attached(self, real: str) -> bool:
+    def _is_attached(self, real: str) -> bool:
         return bool(self.attachments) and below(real, self.attachments)
 
     def denial(self, given: str, real: str, *, write: bool) -> str | None:
         """Why this path may not be opened; None if it may."""
         if write and (below(real, self.chats) or ".chats" in real.casefold().split("/")):
             return f"protected path: {given}"
-        if write and (self._attached(real) or self._names_its_place(real) or real == self.tie):
+        if write and (self._is_attached(real) or self._names_its_place(real) or real == self.tie):
             return f"protected path: {given}"
         if self.anywhere:
             return None

@@ -33,7 +33,7 @@ def expand(job: Job) -> list[str]:
     return [*catalogue.TOOLS, f"{catalogue.OURS}*", *every(job.servers)]
 
 
-def granted(tool: str, tools: list[str]) -> bool:
+def is_granted(tool: str, tools: list[str]) -> bool:
     """Whether a list names a tool: exactly, by its server, or by an mcp__ name ending in *."""
     for entry in tools:
         if entry == tool or (entry.count("__") == 1 and tool.startswith(f"{entry}__")):
@@ -92,11 +92,11 @@ class Gate:
             if denied:
                 return denied
         decision = self.by_mode(tool, self.kind(tool) or "")
-        if isinstance(decision, Ask) and self._allowed(tool, args):
+        if isinstance(decision, Ask) and self._is_allowed(tool, args):
             return ALLOW
         return decision
 
-    def _allowed(self, tool: str, args: Mapping[str, Any]) -> bool:
+    def _is_allowed(self, tool: str, args: Mapping[str, Any]) -> bool:
         if not self.allowed:
             return False
         from workspace.engines import allowing  # its patterns take a fiftieth of a whole turn (S5)
@@ -106,7 +106,7 @@ class Gate:
     def kind(self, tool: str) -> str | None:
         """The class of a tool. A part states the class of its own tools. What a tool of people's
         own server does is known to that server alone, so it counts as running commands."""
-        if about := catalogue.given(self.job.svc).get(tool):
+        if about := catalogue.part_tools(self.job.svc).get(tool):
             return str(about["kind"])
         own = catalogue.kind(tool)
         return "X" if own is None and owner(tool, self.job.servers) else own
@@ -121,7 +121,7 @@ class Gate:
 
     def offers(self, tool: str) -> bool:
         """Whether the tool is granted by the list, known, and does not spawn where that is off."""
-        if not granted(tool, self.tools) or self.kind(tool) is None:
+        if not is_granted(tool, self.tools) or self.kind(tool) is None:
             return False
         if not tool.startswith(catalogue.SVC):
             return self.job.may_spawn or tool != "Task"
@@ -138,7 +138,7 @@ class Gate:
             return f"{tool} is not permitted in plan mode"
         if kind in "RP" or tool == "Task" or mode == "bypassPermissions":
             return ALLOW
-        if (mode == "acceptEdits" and kind == "E") or granted(tool, self.job.tools or []):
+        if (mode == "acceptEdits" and kind == "E") or is_granted(tool, self.job.tools or []):
             return ALLOW
         if self.job.attended or self.job.waits:
             return Ask(self.job.ask_seconds)

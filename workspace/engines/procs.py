@@ -48,7 +48,7 @@ def kill_tree(
     return len(dead)
 
 
-def tagged(run_root: str) -> dict[str, list[int]]:
+def pids_by_turn(run_root: str) -> dict[str, list[int]]:
     """Turn id -> pids of the processes whose TMPDIR lies below this service's run directory."""
     found: dict[str, list[int]] = {}
     mine = f"TMPDIR={run_root.rstrip('/')}/".encode()

@@ -101,7 +101,7 @@ class _Performance:
         use = ToolUse(step.tool, call, self._arguments(step))
         yield use
         began = time.monotonic()
-        denied = await self._denied(step, use)
+        denied = await self._denial(step, use)
         output = tools.Output(denied, True, 1) if denied else await self._run(step, use.input)
         ms = round((time.monotonic() - began) * 1000)
         status = output.status if step.tool == "Bash" and not denied else None
@@ -111,7 +111,7 @@ class _Performance:
             text = f"{step.tool} {step.name} failed: {output.text[-200:]}"
             self.end = End("error", "step_failed", text, self.turns)
 
-    async def _denied(self, step: grammar.Step, use: ToolUse) -> str | None:
+    async def _denial(self, step: grammar.Step, use: ToolUse) -> str | None:
         if step.tool == "Task":  # granted or not, there is no model here to give it to
             return f"No such tool available: {step.tool}"
         return await self.io.gate(step.tool, use.input, use.call)

@@ -132,7 +132,7 @@ class Runner:
         except BlockingIOError:
             said = ""
         line = (said.splitlines() or ["it did not answer"])[0]
-        self.vanished = sandbox.moved(line)
+        self.vanished = sandbox.says_moved(line)
         return EngineError("sandbox_unavailable", f"The sandbox failed: {line[:200]}")
 
 

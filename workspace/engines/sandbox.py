@@ -143,7 +143,7 @@ def wrap(
         prefix += ["--ro-bind-try", path, path]
     for folder in away:
         prefix += ["--tmpfs", folder]
-    for path in _needed(away, needed):
+    for path in _needed_paths(away, needed):
         link = os.path.islink(path)  # what it leads to is among the needed paths, or not hidden
         prefix += ["--symlink" if link else "--ro-bind", os.path.realpath(path), path]
     cwd = os.path.realpath(cwd)
@@ -172,7 +172,7 @@ def _handed_out(door: str) -> list[str]:
     return ["--ro-bind", door, gateway.MOUNTED, *given]
 
 
-def moved(said: str) -> bool:
+def says_moved(said: str) -> bool:
     """Whether a sandbox failed to start for a reason that a newly made prefix may remove."""
     return said.startswith(MOVED)
 
@@ -193,11 +193,11 @@ def hidden(sandbox: Sandbox) -> list[str]:
 def sees(sandbox: Sandbox, path: str) -> bool:
     """Whether a turn can see what is at this path."""
     away = hidden(sandbox)
-    shown = _needed(away, sandbox.shown)
+    shown = _needed_paths(away, sandbox.shown)
     return not _below(path, away) or path in shown or _below(path, shown)
 
 
-def _needed(hidden: list[str], more: Sequence[str]) -> list[str]:
+def _needed_paths(hidden: list[str], more: Sequence[str]) -> list[str]:
     """Hidden paths that commands need: this Python, and the resolver's real file. A path below
     another of them is left out, as it comes with that one."""
     resolver = os.path.realpath("/etc/resolv.conf")

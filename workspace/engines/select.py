@@ -232,7 +232,7 @@ def warnings() -> list[str]:
     return [f"{text}: {means}."]
 
 
-def unused() -> list[str]:
+def agent_warnings() -> list[str]:
     """A sentence for each ACP agent in the settings that cannot be used."""
     problems = acp.agents.read(engine_cfg("acp")["settings"])[1]
     return [f"{text}: not used" for text in problems]
@@ -243,7 +243,7 @@ def engines_listing() -> dict[str, Any]:
     confined = confinement()
     default, reason = default_engine()
     return {
-        "engines": [_listed(name, probe(name)) for name in NAMES],
+        "engines": [_engine_record(name, probe(name)) for name in NAMES],
         "default": default,
         "defaultReason": reason,
         "sandbox": {
@@ -254,7 +254,7 @@ def engines_listing() -> dict[str, Any]:
     }
 
 
-def _listed(name: str, found: Probe) -> dict[str, Any]:
+def _engine_record(name: str, found: Probe) -> dict[str, Any]:
     exact = name != "acp"
     row = {
         "name": name,

@@ -28,13 +28,13 @@ def covers(hidden: Sequence[str], needed: Sequence[str], own: Sequence[str]) -> 
     own = [os.path.realpath(folder) for folder in own]
     found = [
         path
-        for path in bound()
+        for path in bound_paths()
         if path not in needed
         and not within(path, own)
         and (within(path, needed) or not within(path, [*hidden, *PLACED]))
         and _stands(path)
     ]
-    crowded = _crowded(found, [*needed, *own]) if len(found) > MOST else []
+    crowded = _crowded_folders(found, [*needed, *own]) if len(found) > MOST else []
     words = [word for folder in crowded for word in ("--tmpfs", folder)]
     for path in found:
         if os.path.dirname(path) not in crowded:
@@ -42,7 +42,7 @@ def covers(hidden: Sequence[str], needed: Sequence[str], own: Sequence[str]) -> 
     return words
 
 
-def bound() -> list[str]:
+def bound_paths() -> list[str]:
     """The paths of the sockets bound in this network, without duplicates and links."""
     try:
         with open(LISTED, "rb") as file:
@@ -64,7 +64,7 @@ def _stands(path: str) -> bool:
         return False
 
 
-def _crowded(paths: Sequence[str], kept: Sequence[str]) -> list[str]:
+def _crowded_folders(paths: Sequence[str], kept: Sequence[str]) -> list[str]:
     """The folders to cover as a whole, so that only few sockets must be covered one by one."""
     folders, left = [], len(paths)
     for folder, count in Counter(map(os.path.dirname, paths)).most_common():

@@ -63,7 +63,7 @@ def set_trigger(principal: Principal, *, project: str, name: str, **words: Any) 
 def remove_trigger(principal: Principal, *, project: str, name: str) -> dict[str, Any]:
     found = store.get(project)
     removed = commands.remove(found, name)
-    warnings = commands.uncovered(found, name) if removed else []
+    warnings = commands.removal_warnings(found, name) if removed else []
     result = {"removed": removed, "project": project, "name": name, "warnings": warnings}
     return present(result, "warnings")
 

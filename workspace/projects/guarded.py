@@ -36,7 +36,7 @@ def refusal(host: str, port: int, network: Network) -> str:
     ssh may have another name for the host, and the proxy checks that one."""
     try:
         rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        Rules(network).judged(host, port, [str(row[4][0]) for row in rows])
+        Rules(network).permitted_addresses(host, port, [str(row[4][0]) for row in rows])
     except ConnectionNotAllowed as refused:
         return str(refused)
     except (OSError, UnicodeError):

@@ -20,7 +20,7 @@ from workspace.projects.schema import capped
 from workspace.triggers.entries.schema import Trigger
 
 
-def stored(
+def restrict(
     trigger: Trigger,
     before: Trigger | None,
     words: Mapping[str, Any],
@@ -38,8 +38,8 @@ def stored(
         _check_tools(trigger, principal)
     _check_depth(trigger, words, principal)
     if does_other and principal.kind == "agent":
-        trigger = _limited(trigger, project, principal)
-    return replace(trigger, clients=_remembered(trigger, before, principal))
+        trigger = _with_spawn_limit(trigger, project, principal)
+    return replace(trigger, clients=_remembered_clients(trigger, before, principal))
 
 
 def _check_mode(trigger: Trigger, principal: Principal) -> None:
@@ -58,10 +58,10 @@ def _check_tools(trigger: Trigger, principal: Principal) -> None:
     closed = {tool: one.name for tool, one in acting if not principal.bounds.acts(one)}
     for name in trigger.run.tools:
         if covered := [closed[tool] for tool in closed if listed((name,), tool)]:
-            raise Invalid([Problem("tools", _closed(name, covered, principal))])
+            raise Invalid([Problem("tools", _refusal_text(name, covered, principal))])
 
 
-def _closed(name: str, covered: list[str], principal: Principal) -> str:
+def _refusal_text(name: str, covered: list[str], principal: Principal) -> str:
     who = ", ".join(principal.clients)
     return (
         f'"{name}" would act outside of the sandbox ({", ".join(covered)}), '
@@ -79,7 +79,7 @@ def _check_depth(trigger: Trigger, words: Mapping[str, Any], principal: Principa
         raise Invalid([Problem("max_spawn_depth", reason, str(cap))])
 
 
-def _limited(trigger: Trigger, project: Project, principal: Principal) -> Trigger:
+def _with_spawn_limit(trigger: Trigger, project: Project, principal: Principal) -> Trigger:
     """The trigger with the calling turn's spawn limit where it is lower. The turn is over when the
     trigger fires, so its limit must be in the entry."""
     cap, asked = principal.spawn_cap, trigger.run.max_spawn_depth
@@ -89,7 +89,9 @@ def _limited(trigger: Trigger, project: Project, principal: Principal) -> Trigge
     return replace(trigger, run=replace(trigger.run, max_spawn_depth=cap))
 
 
-def _remembered(trigger: Trigger, before: Trigger | None, principal: Principal) -> tuple[str, ...]:
+def _remembered_clients(
+    trigger: Trigger, before: Trigger | None, principal: Principal
+) -> tuple[str, ...]:
     """The clients that stored it before, and this caller's if the call changes what will happen."""
     if before is None:
         return principal.clients

@@ -125,7 +125,7 @@ def put(
         return trigger
 
     files.save(project, name, make)
-    return _saved(project, name, created, trigger.warnings)
+    return _finish_save(project, name, created, trigger.warnings)
 
 
 def set_trigger(
@@ -140,17 +140,17 @@ def set_trigger(
         _refuse_legacy(entries, name)
         existing = entries.triggers.get(name)
         _refuse_toggle_of_nothing(entries, name, words)
-        trigger, findings = validate.read(name, patch.patched(name, existing, words))
+        trigger, findings = validate.read(name, patch.apply(name, existing, words))
         if trigger is None:
             raise Invalid(patch.as_arguments(findings.problems))
         _refuse_without_zone(entries, trigger)
         created, warnings = existing is None, trigger.warnings
         if refused := _refusal(project, trigger, entries):
             raise Invalid(patch.as_arguments([refused]))
-        return bounding.stored(trigger, existing, words, project=project, principal=principal)
+        return bounding.restrict(trigger, existing, words, project=project, principal=principal)
 
     files.save(project, name, make)
-    return _saved(project, name, created, warnings)
+    return _finish_save(project, name, created, warnings)
 
 
 def _refusal(project: Project, trigger: Trigger, entries: TriggerSet) -> Problem | None:
@@ -190,7 +190,7 @@ def _match(entries: TriggerSet, name: str, if_match: str | None) -> None:
         raise Stale(f"trigger {name} has changed since; read it again")
 
 
-def _saved(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
+def _finish_save(project: Project, name: str, created: bool, warnings: tuple[str, ...]) -> Saved:
     entries = arming.sync(project.slug, now=clock.Clock().now())
     fresh = store.get(project.slug)
     seen = KnownTrigger(fresh, _find(entries, name), entries, _board(fresh), warnings)
@@ -208,7 +208,7 @@ def remove(project: Project, name: str, *, if_match: str | None = None) -> bool:
     return removed
 
 
-def uncovered(project: Project, name: str) -> list[str]:
+def removal_warnings(project: Project, name: str) -> list[str]:
     """A note about a legacy schedule that the removed trigger had hidden by its name, if any."""
     schedule = files.read(store.get(project.slug)).legacy.get(name)
     if schedule is None:
@@ -270,8 +270,10 @@ def convert(project: Project, name: str) -> KnownTrigger:
             raise missing(now, name)
         return replace(now.legacy[name], legacy=False)
 
-    return _saved(project, name, False, files.move(found, name, make)).seen
+    return _finish_save(project, name, False, files.move(found, name, make)).seen
 
 
 def _board(project: Project) -> Board:
-    return board.read(project.slug, pausing.displayed(project), str(project.effective("timezone")))
+    return board.read(
+        project.slug, pausing.for_display(project), str(project.effective("timezone"))
+    )

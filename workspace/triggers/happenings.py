@@ -207,7 +207,7 @@ def _join(found: Happening, project: Project, trigger: Trigger, cause: Cause) ->
     both = Cause(tuple(run.chain), tuple(run.clients), run.spawn_cap)
     both = both.beside(cause)
     changed = {
-        "event": telling.gathered(run.event, found.entry),
+        "event": telling.with_happening(run.event, found.entry),
         "chain": [*both.chain],
         "client": run.client or next(iter(both.clients), ""),
         "clients": [*both.clients],

@@ -54,7 +54,7 @@ def of(project: Project) -> Pause | None:
     return of_instance() or of_data(project.data)
 
 
-def displayed(project: Project) -> Pause | None:
+def for_display(project: Project) -> Pause | None:
     """What holds the triggers, as shown to clients: also a project.yaml that is not followed or
     cannot be read. Happenings are not skipped in that case; they wait until a person has repaired
     the file."""
@@ -68,7 +68,7 @@ def of_data(data: Mapping[str, Any]) -> Pause | None:
 
 def of_file(data: Mapping[str, Any]) -> Pause | None:
     """What holds the triggers until the file changes."""
-    return _switched(data) or _over(data.get("status"))
+    return _of_switch(data) or _over(data.get("status"))
 
 
 def of_place(data: Mapping[str, Any]) -> Pause | None:
@@ -77,7 +77,7 @@ def of_place(data: Mapping[str, Any]) -> Pause | None:
     return Pause("folder", None) if place and place.problem else None
 
 
-def _switched(data: Mapping[str, Any]) -> Pause | None:
+def _of_switch(data: Mapping[str, Any]) -> Pause | None:
     return _pause("project", data.get(KEY))
 
 
@@ -125,9 +125,9 @@ def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
 def pause(project: Project, *, paused: bool) -> bool:
     """Set the switch of a project; whether that changed it. Raises Conflict for a broken file."""
     found = store.sound(project)
-    if (_switched(found.data) is not None) == paused:
+    if (_of_switch(found.data) is not None) == paused:
         return False
-    store.edit_file(found, functools.partial(_edited, key=KEY, paused=paused))
+    store.edit_file(found, functools.partial(_with_switch, key=KEY, paused=paused))
     return True
 
 
@@ -136,7 +136,7 @@ def pause_instance(*, paused: bool) -> bool:
 
     def edit(data: bytes | None) -> bytes:
         try:
-            return _edited(data or b"", key=FILE_KEY, paused=paused)
+            return _with_switch(data or b"", key=FILE_KEY, paused=paused)
         except yamlio.YamlError as error:
             raise Conflict(f"{FILE} cannot be changed: {error}; change it by hand") from None
 
@@ -146,7 +146,7 @@ def pause_instance(*, paused: bool) -> bool:
     return True
 
 
-def _edited(data: bytes, *, key: str, paused: bool) -> bytes:
+def _with_switch(data: bytes, *, key: str, paused: bool) -> bytes:
     if paused:
         return yamlio.set_entry(data, (key,), timestamp(datetime.now(UTC)))
     return yamlio.remove_entry(data, (key,))

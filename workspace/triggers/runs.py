@@ -261,10 +261,10 @@ def cancel_queued(project: str, trigger: str) -> None:
         if turn is None:
             finish(run.id, status="cancelled", reason=REMOVED)
         else:
-            queue.withdraw(turn, on_change=_removed)
+            queue.withdraw(turn, on_change=_on_removed)
 
 
-def _removed(turn: Turn) -> None:
+def _on_removed(turn: Turn) -> None:
     finish(turn.run_id or "", status="cancelled", reason=REMOVED)
     follow(turn)
 

@@ -34,10 +34,10 @@ Entry = dict[str, Any]
 
 def entry(at: datetime, **said: Any) -> Entry:
     """One happening, its texts bounded."""
-    return {"at": timestamp(at)} | {key: _bounded(key, value) for key, value in said.items()}
+    return {"at": timestamp(at)} | {key: _clean(key, value) for key, value in said.items()}
 
 
-def _bounded(key: str, value: Any) -> Any:
+def _clean(key: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     most = TEXT if key == "text" else SHORT
@@ -45,7 +45,7 @@ def _bounded(key: str, value: Any) -> Any:
     return clean if len(value) <= most else clean[:most] + "…"
 
 
-def gathered(event: Mapping[str, Any], fresh: Entry) -> dict[str, Any]:
+def with_happening(event: Mapping[str, Any], fresh: Entry) -> dict[str, Any]:
     """The event of a run with one more happening; an earlier entry saying the same is dropped."""
     known = [one for one in event["happenings"] if not _same(one, fresh)]
     kept = [*known, fresh][-MOST:]

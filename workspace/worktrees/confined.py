@@ -138,7 +138,7 @@ def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
         raise
     if process.returncode == 1 and errors.startswith(b"bwrap: "):
         line = errors.decode(errors="replace").splitlines()[0]
-        kind = _Moved if sandbox.moved(line) else GitError
+        kind = _Moved if sandbox.says_moved(line) else GitError
         raise kind("failed", f"The sandbox failed: {line.removeprefix('bwrap: ')[:300]}")
     if process.returncode and any(sign in errors for sign in ALTERNATES):
         raise GitError("failed", BORROWED)

@@ -77,6 +77,6 @@ def _programs(line: str) -> tuple[str, ...]:
     """The program of a command with its installation, and the files among its arguments."""
     try:
         words = [str(Path(word).expanduser()) for word in shlex.split(line)]
-        return tuple(agents.needed(agents.Agent("", tuple(words)))) if words else ()
+        return tuple(agents.needed_paths(agents.Agent("", tuple(words)))) if words else ()
     except (ValueError, OSError, RuntimeError):
         return ()

@@ -109,7 +109,7 @@ def test_stop_keeps_what_was_said_closes_calls_and_kills_what_runs(world, reason
     assert (said["text"], said["partial"]) == ("Half of it", True)
     assert only(records, "tool_result")["text"] == "stopped"
     assert records[-1]["status"] == status
-    assert procs.tagged(str(world.root)) == {}
+    assert procs.pids_by_turn(str(world.root)) == {}
 
 
 def stopped_inside(world: World, body: str, *, signalled: bool = True) -> str:

@@ -111,11 +111,11 @@ def test_what_is_not_listed_does_not_exist_in_any_mode(world, mode, tool):
     ],
 )
 def test_patterns_of_service_tools(entry, granted):
-    assert policy.granted("mcp__svc_manage__read_chat", [entry]) is granted
+    assert policy.is_granted("mcp__svc_manage__read_chat", [entry]) is granted
 
 
 def test_a_star_grants_nothing_outside_of_service_tools():
-    assert not policy.granted("Bash", ["B*", "*", "mcp__*"])
+    assert not policy.is_granted("Bash", ["B*", "*", "mcp__*"])
 
 
 def test_an_operation_the_service_did_not_offer_does_not_exist(world):
@@ -261,7 +261,9 @@ def test_tools_of_the_parts_are_granted_like_others_and_only_as_the_job_has_them
     svc = {"url": "http://127.0.0.1:1/_svc/mcp", "token": "", "ops": {}, "parts": PARTS}
     found = gate(world, tools=tools, svc=svc)
 
-    assert sorted(filter(found.offers, catalogue.given(svc))) == [f"mcp__svc_{x}" for x in offered]
+    assert sorted(filter(found.offers, catalogue.part_tools(svc))) == [
+        f"mcp__svc_{x}" for x in offered
+    ]
     assert not found.offers("mcp__svc_review__delete_all")
     assert not found.offers("mcp__svc_other__reply")
 

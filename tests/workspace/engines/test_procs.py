@@ -96,7 +96,7 @@ def test_the_caller_and_its_ancestors_are_never_hit():
         "import os, sys\n"
         "from workspace.engines import procs\n"
         "print(procs.kill_tree(turn=os.environ['SVC_TURN_ID']))\n"
-        "print(procs.tagged(os.environ['TMPDIR']))\n"
+        "print(procs.pids_by_turn(os.environ['TMPDIR']))\n"
     )
     turn = ids.turn_id()
     done = subprocess.run(
@@ -114,7 +114,7 @@ def test_a_service_finds_only_its_own_turns(turn, tmp_path):
         start(mine, sleep, TMPDIR=f"{tmp_path}/run/turns/{mine}/tmp"),
         start(theirs, sleep, TMPDIR=f"{tmp_path}/other/{theirs}/tmp"),
     ]
-    found = until(lambda: procs.tagged(f"{tmp_path}/run/turns"), bool)
+    found = until(lambda: procs.pids_by_turn(f"{tmp_path}/run/turns"), bool)
     assert found == {mine: [children[0].pid]}
     for child in children:
         procs.kill_tree(roots=[child.pid])

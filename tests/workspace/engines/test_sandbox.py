@@ -335,7 +335,7 @@ def test_names_resolve_when_the_resolver_file_is_a_link_into_run(tmp_path, monke
 def test_what_hiding_takes_away_is_listed(monkeypatch):
     monkeypatch.setattr(sys, "prefix", "/home/me/venv")
     monkeypatch.setattr(os.path, "exists", lambda path: True)
-    assert sandbox._needed(["/home/me"], ["/opt/x", "/home/me/cli"]) == [
+    assert sandbox._needed_paths(["/home/me"], ["/opt/x", "/home/me/cli"]) == [
         "/home/me/venv",
         "/home/me/cli",
     ]

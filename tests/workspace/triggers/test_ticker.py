@@ -454,7 +454,7 @@ def test_a_trigger_that_cannot_be_evaluated_is_disarmed_alone(world, monkeypatch
     ticker = serve(world, entry("bad"), entry("good"))
     from workspace.triggers.schedule import clock
 
-    real = clock.passed
+    real = clock.passed_times
 
     def failing(when, **times):
         if times["armed_at"] == bad_armed_at:
@@ -464,7 +464,7 @@ def test_a_trigger_that_cannot_be_evaluated_is_disarmed_alone(world, monkeypatch
     bad = world.state("bad")
     bad.armed_at = bad_armed_at = NOON - timedelta(milliseconds=1)
     bad.save()
-    monkeypatch.setattr(clock, "passed", failing)
+    monkeypatch.setattr(clock, "passed_times", failing)
 
     advance(world, ticker, seconds=60)
 

@@ -211,9 +211,9 @@ def test_a_legacy_schedule_takes_its_zone_along_when_it_is_converted(world):
 
 @pytest.mark.parametrize("pattern", ["0 9 * * *", "@daily", "30 2 1-7 * mon"])
 def test_what_is_armed_says_its_zone_unless_that_is_utc(pattern):
-    assert clock.armed(f"cron {pattern}", "UTC") == f"cron {pattern}"
-    armed = clock.armed(f"cron {pattern}", "America/Argentina/ComodRivadavia")
+    assert clock.with_zone(f"cron {pattern}", "UTC") == f"cron {pattern}"
+    armed = clock.with_zone(f"cron {pattern}", "America/Argentina/ComodRivadavia")
 
     assert clock.zone_of(armed) == "America/Argentina/ComodRivadavia"
     assert clock.zone_of(f"cron {pattern}") == "UTC"
-    assert clock.armed("interval 1h", "Asia/Tokyo") == "interval 1h"
+    assert clock.with_zone("interval 1h", "Asia/Tokyo") == "interval 1h"

@@ -144,7 +144,7 @@ def _is_locked(turn: Turn) -> bool:
 
 def kill_strays() -> None:
     """Kill processes that carry the tag of a turn that does not run."""
-    found = procs.tagged(str(jobs.run_root()))
+    found = procs.pids_by_turn(str(jobs.run_root()))
     running = set(_running(found))
     for turn_id, pids in found.items():
         if turn_id not in running:

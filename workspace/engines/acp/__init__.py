@@ -53,7 +53,7 @@ class Acp:
         """Each configured agent, and what it offered in its last session; starts none."""
         found, _ = agents.read(cfg["settings"])
         return [
-            {"name": name, "reason": agents.missing(agent), **offers.remembered(name, cfg["data"])}
+            {"name": name, "reason": agents.missing(agent), **offers.recall(name, cfg["data"])}
             for name, agent in found.items()
         ]
 

@@ -142,7 +142,7 @@ def argv(agent: Agent) -> list[str]:
     return [str(Path.cwd() / program), *agent.command[1:]]
 
 
-def needed(agent: Agent) -> list[str]:
+def needed_paths(agent: Agent) -> list[str]:
     """Paths that the agent has to read and the sandbox would hide: its program with the
     installation it belongs to, paths among its arguments, and what the settings name."""
     program, *arguments = argv(agent)

@@ -21,7 +21,7 @@ _ENDS = {
 }
 
 
-def answered(answer: Any, spent: float | None) -> End:
+def end_from_answer(answer: Any, spent: float | None) -> End:
     """The end that the answer to a prompt stands for; usage and cost as they were reported."""
     return _ENDS[answer.stop_reason]._replace(usage=_usage(answer.usage), cost=spent)
 
@@ -38,7 +38,7 @@ def _usage(usage: Any) -> dict[str, Any] | None:
     }
 
 
-def refused(agent: str, error: Any) -> End:
+def end_from_error(agent: str, error: Any) -> End:
     """The end of a turn whose request the agent answered with an error (acp.RequestError)."""
     told = str(error) if error.data is None else f"{error} {_details(error.data)}"
     text = f"The agent {agent} answered: {told[:STDERR_TEXT]}"
@@ -65,7 +65,7 @@ def _details(data: Any) -> str:
     return data if isinstance(data, str) else json.dumps(data, default=str)
 
 
-def gone(agent: str, code: int | None, said: str, error: Exception) -> End:
+def end_from_crash(agent: str, code: int | None, said: str, error: Exception) -> End:
     """The end of a turn whose agent process ended, or sent what could not be read."""
     said = said.strip()[-STDERR_TEXT:]
     if said.rpartition("\n")[2].startswith("bwrap: ") and "execvp" not in said:

@@ -40,15 +40,15 @@ class Offers(NamedTuple):
 
 def read(answer: Mapping[str, Any]) -> Offers:
     """What the answer to session/new, session/load or session/resume offers."""
-    modes = _listed(answer.get("modes"), "availableModes", "id", "currentModeId")
-    models = _listed(answer.get("models"), "availableModels", "modelId", "currentModelId")
+    modes = _parse_offer(answer.get("modes"), "availableModes", "id", "currentModeId")
+    models = _parse_offer(answer.get("models"), "availableModels", "modelId", "currentModelId")
     return Offers(
         modes if modes.values else _option(answer, "mode"),
         found if (found := _option(answer, "model")).values else models,
     )
 
 
-def _listed(state: Any, rows: str, key: str, current: str) -> Offer:
+def _parse_offer(state: Any, rows: str, key: str, current: str) -> Offer:
     if not isinstance(state, dict):
         return Offer()
     return Offer(tuple(_texts(state.get(rows), key)), str(state.get(current) or ""))
@@ -87,18 +87,18 @@ def remember(agent: str, data: str | None, offers: Offers) -> None:
         return
     path = _path(agent, data)
     kept = {"modes": offers.modes.values, "models": offers.models.values}
-    text = json.dumps({key: _bounded(values) for key, values in kept.items()})
+    text = json.dumps({key: _limit(values) for key, values in kept.items()})
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}")
     draft.write_text(text)
     draft.replace(path)
 
 
-def _bounded(values: tuple[str, ...]) -> list[str]:
+def _limit(values: tuple[str, ...]) -> list[str]:
     return [value for value in values if len(value) <= LONGEST][:MOST]
 
 
-def remembered(agent: str, data: str) -> dict[str, Any]:
+def recall(agent: str, data: str) -> dict[str, Any]:
     """{modes, models} as the agent offered them in its last session; null before the first."""
     try:
         kept = json.loads(_path(agent, data).read_bytes())

@@ -54,7 +54,7 @@ class Performance:
         agent, refusal = agents.choose(self.job.model, self.job.engine_cfg["settings"])
         if agent is None or refusal:
             raise EngineError("refused", refusal or "")
-        async with aclosing(self._started(agent)) as events:
+        async with aclosing(self._process_events(agent)) as events:
             first = await anext(events)
             if not self._has_moved(first):
                 yield first
@@ -62,16 +62,16 @@ class Performance:
                     yield event
                 return
         self.errors = b""
-        async with aclosing(self._started(agent)) as events:
+        async with aclosing(self._process_events(agent)) as events:
             async for event in events:
                 yield event
 
     def _has_moved(self, event: Event) -> bool:
         """Whether this is the end of a sandbox that did not start, but may if tried again now."""
         lost = isinstance(event, End) and event.reason == "sandbox_unavailable"
-        return lost and sandbox.moved(self.errors.decode(errors="replace"))
+        return lost and sandbox.says_moved(self.errors.decode(errors="replace"))
 
-    async def _started(self, agent: agents.Agent) -> AsyncGenerator[Event, None]:
+    async def _process_events(self, agent: agents.Agent) -> AsyncGenerator[Event, None]:
         """The events of one process of the agent, from its start to its end."""
         with looped.loading():
             import acp
@@ -80,7 +80,7 @@ class Performance:
             self.client,  # type: ignore[arg-type] # the rest of the protocol is not offered
             *self.io.wrap(
                 agents.argv(agent),
-                needed=[*agents.needed(agent), *servers.needed(self.job)],
+                needed=[*agents.needed_paths(agent), *servers.needed_paths(self.job)],
                 endpoints=self._endpoints(agent),
             ),
             env=self._environment(agent),
@@ -94,7 +94,7 @@ class Performance:
             yield End("error", "engine_crashed", text)
             return
         try:
-            async with aclosing(self._watched(agent, connection, process)) as events:
+            async with aclosing(self._catch_failures(agent, connection, process)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -112,7 +112,7 @@ class Performance:
         keys = self.job.engine_cfg.get("keys", {})
         return dict(os.environ) | {name: keys[name] for name in agent.env if name in keys}
 
-    async def _watched(
+    async def _catch_failures(
         self, agent: agents.Agent, connection: Any, process: Any
     ) -> AsyncGenerator[Event, None]:
         """The events of the turn; any failure of the agent or its process becomes its End."""
@@ -128,13 +128,13 @@ class Performance:
         except RequestError as error:
             for event in self._flush():
                 yield event
-            yield failures.refused(agent.name, error)
+            yield failures.end_from_error(agent.name, error)
         except Exception as error:
             for event in self._flush():
                 yield event
             await asyncio.wait((asyncio.ensure_future(process.wait()), reading), timeout=CLOSE_S)
             said = self.errors.decode(errors="replace")
-            yield failures.gone(agent.name, process.returncode, said, error)
+            yield failures.end_from_crash(agent.name, process.returncode, said, error)
         finally:
             reading.cancel()
 
@@ -168,16 +168,16 @@ class Performance:
             yield event
         if self.cost is not None:
             yield State(session.state | {"cost": self.cost})
-        yield failures.answered(answer, self._spent(session))
+        yield failures.end_from_answer(answer, self._turn_cost(session))
 
     def _see(self, agent: agents.Agent, session: Session) -> Iterator[Event]:
         """Take the pictures of the message, and yield what has to be said about them."""
-        if not self.job.images or again.begun(self.job, self.io):
+        if not self.job.images or again.has_begun(self.job, self.io):
             return
         if not session.sees:
             yield Notice("warn", pictures.UNSEEN, pictures.unseen(f"The agent {agent.name}"))
             return
-        self.shown, others = pictures.shown(self.job.images)
+        self.shown, others = pictures.read_fitting(self.job.images)
         if others:
             yield Notice("warn", pictures.LEFT_OUT, pictures.too_much(others))
 
@@ -205,7 +205,7 @@ class Performance:
                     item.call.set_result(self.calls.merge(item.tool_call))
             self.answer = await asked
         except RequestError as error:
-            if not self.shown or self.blocks or not pictures.refused(f"{error} {error.data}"):
+            if not self.shown or self.blocks or not pictures.is_refusal(f"{error} {error.data}"):
                 raise
             self.shown = []
             yield Notice("warn", pictures.UNSEEN, pictures.unseen(f"The agent {agent.name}"))
@@ -229,7 +229,7 @@ class Performance:
         seen = [image_block(b64encode(one.data).decode(), one.type) for one in self.shown]
         return [*(text_block(text) for text in texts if text), *seen]
 
-    def _spent(self, session: Session) -> float | None:
+    def _turn_cost(self, session: Session) -> float | None:
         """What this turn cost: the agent reports the cost of the whole session so far."""
         before: float | None = session.state.get("cost")
         if self.cost is None or before is None or self.cost < before:

@@ -33,7 +33,7 @@ def service(can: Any, job: Job) -> list[Any]:
     ]
 
 
-def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Event]]:
+def project_servers(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Event]]:
     """The servers that people gave to the project, and notices about those that were left out."""
     found: list[Any] = []
     told: list[Event] = []
@@ -46,14 +46,14 @@ def given(agent: agents.Agent, can: Any, job: Job) -> tuple[list[Any], list[Even
     return found, told
 
 
-def needed(job: Job) -> list[str]:
+def needed_paths(job: Job) -> list[str]:
     """What the agent's sandbox must leave readable so that the agent can start the servers."""
     paths: list[str] = []
     for server in hosting.startable(job):
         if server.command and not server.lacks:
             try:
-                own = expanding.expanded(server, os.environ)
-                paths += programs.needed(own, programs.argv(own, os.path.realpath(job.cwd)))
+                own = expanding.expand(server, os.environ)
+                paths += programs.needed_paths(own, programs.argv(own, os.path.realpath(job.cwd)))
             except (expanding.Lacking, programs.Missing):
                 continue
     return paths
@@ -65,7 +65,7 @@ def _entry(agent: agents.Agent, can: Any, server: Server, job: Job) -> Any:
 
     if server.lacks:
         raise expanding.Lacking(server.lacks)
-    own = expanding.expanded(server, os.environ)
+    own = expanding.expand(server, os.environ)
     if own.url:
         if not _takes_http(can):
             raise expanding.Lacking(f"the agent {agent.name} takes no server at a URL")

@@ -13,7 +13,7 @@ from config.process.light_typing import Any
 from workspace.engines.acp import offers
 from workspace.engines.acp.agents import Agent
 from workspace.engines.acp.offers import Offer, Offers
-from workspace.engines.acp.servers import given, service
+from workspace.engines.acp.servers import project_servers, service
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, State
 
 VERSION = 1
@@ -50,7 +50,7 @@ async def open_session(agent: Agent, connection: Any, job: Job) -> Session:
         await _answer("authenticate", agent, connection.authenticate(method_id=agent.login))
     can = greeted.agent_capabilities or schema.AgentCapabilities()
     own = service(can, job)
-    theirs, told = given(agent, can, job)
+    theirs, told = project_servers(agent, can, job)
     servers = [*own, *theirs]
     session = await _resume(agent, connection, job, can, servers)
     fresh = await _begin(agent, connection, job, servers) if session.fresh else session

@@ -32,9 +32,9 @@ class Builtin:
         version = metadata.version("pydantic-ai-slim")
         if wrong := servers.unusable(cfg):
             return Probe(False, f"not usable: {wrong}", version)
-        if servers.hosted(cfg):
+        if servers.providers_with_key(cfg):
             return Probe(True, version=version)
-        served = servers.served(cfg)
+        served = servers.local_models(cfg)
         if served is None and not cfg.get("local_url"):
             return Probe(False, KEYLESS, version)
         return Probe(True, None, version, tuple(f"local:{name}" for name in served or ()))

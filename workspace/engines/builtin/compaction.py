@@ -107,7 +107,7 @@ def pieces(messages: Sequence[ModelMessage], room: int) -> list[str]:
     more, the middle is left out."""
     found = [""]
     lines = (line for message in messages for line in _lines(message))
-    for part in (part for line in lines for part in _parted(line, room * BYTES)):
+    for part in (part for line in lines for part in _split(line, room * BYTES)):
         if found[-1] and bytes_of(found[-1]) + bytes_of(part) > room * BYTES:
             found.append("")
         found[-1] += f"{part}\n"
@@ -115,7 +115,7 @@ def pieces(messages: Sequence[ModelMessage], room: int) -> list[str]:
     return found if len(found) <= PIECES else [*found[:half], *found[-half:]]
 
 
-def _parted(line: str, most: int) -> list[str]:
+def _split(line: str, most: int) -> list[str]:
     """The line in parts of at most `most` bytes."""
     data = line.encode(errors="replace")
     return [data[at : at + most].decode(errors="ignore") for at in range(0, len(data), most)]
@@ -138,7 +138,7 @@ def _lines(message: ModelMessage) -> list[str]:
     return lines
 
 
-def asked(piece: str, before: str, room: int) -> str:
+def summary_prompt(piece: str, before: str, room: int) -> str:
     """The prompt for a summary of one piece, given the summary of the pieces before it."""
     told = f"{TOLD}\n{before}\n\nIt goes on:\n" if before else ""
     return (
@@ -149,11 +149,11 @@ def asked(piece: str, before: str, room: int) -> str:
     )
 
 
-def joined(
+def with_summary(
     messages: Sequence[ModelMessage], cut: int, summary: str, room: int, message: str
 ) -> Folded:
     """The summary followed by the kept messages, shortened if that is still too much."""
-    head, tail = messages[:cut], unreported(messages[cut:])
+    head, tail = messages[:cut], without_usage(messages[cut:])
     words = [f"{TOLD}\n{_first(summary, int(room * SUMMARY))}" if summary else MISSING]
     if isinstance(tail[0], ModelResponse):
         here = any(_is(part, message) for one in head for part in one.parts)
@@ -166,13 +166,13 @@ def joined(
     else:
         last = next(one for one in reversed(messages) if isinstance(one, ModelRequest))
         opening = ModelRequest([told], instructions=last.instructions, metadata=memory.ANEW)
-    whole = shortened([opening, *tail], room, message)
+    whole = shorten([opening, *tail], room, message)
     return Folded(whole, sum(map(_counts, head)), bool(summary))
 
 
-def shortened(messages: list[ModelMessage], room: int, message: str) -> list[ModelMessage]:
+def shorten(messages: list[ModelMessage], room: int, message: str) -> list[ModelMessage]:
     """The messages, with tool answers and the text of an earlier conversation cut as needed."""
-    found = unreported(messages)
+    found = without_usage(messages)
     while size(found) > room * FULL:
         places = [
             (_part(part), place, number)
@@ -243,7 +243,7 @@ def _counts(message: ModelMessage) -> bool:
     return isinstance(message, ModelResponse) or not isinstance(message.parts[0], ToolReturnPart)
 
 
-def unreported(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def without_usage(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """The messages without the usage reported for them, which was of another conversation."""
     return [
         replace(one, usage=RequestUsage()) if isinstance(one, ModelResponse) else one
@@ -251,11 +251,11 @@ def unreported(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     ]
 
 
-async def summarised(messages: Sequence[ModelMessage], room: int, ask: Callable[[str], Any]) -> str:
+async def summarise(messages: Sequence[ModelMessage], room: int, ask: Callable[[str], Any]) -> str:
     """The model's own summary, by one request for each piece; "" if the model gives none."""
     summary = ""
     for piece in pieces(messages, int(room * PIECE)):
-        summary = (await ask(asked(piece, summary, room))).strip()
+        summary = (await ask(summary_prompt(piece, summary, room))).strip()
         if not summary:
             return ""
     return summary

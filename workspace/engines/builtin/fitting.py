@@ -103,7 +103,7 @@ class Fitting:
     ) -> AsyncGenerator[Event, None]:
         """Shorten the messages, in place, as far as the model needs. `keep`: keep the result for
         later turns, and say so in the chat. Raises TooBig."""
-        fixed = self._fixed(messages, offered)
+        fixed = self._fixed_size(messages, offered)
         before, limit = compaction.size(messages, fixed), self.limit
         if limit is None or (before <= limit * compaction.FULL and not refused):
             return
@@ -117,15 +117,17 @@ class Fitting:
             return
         messages[:] = found.messages
         if keep:
-            for event in memory.kept_anew(messages):
+            for event in memory.as_events(messages):
                 yield event
             yield Notice("info", "compacted", self._notice(before, limit, found))
 
     def plain(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
         """The size by our own estimate alone."""
-        return compaction.size(compaction.unreported(messages), self._fixed(messages, offered))
+        return compaction.size(
+            compaction.without_usage(messages), self._fixed_size(messages, offered)
+        )
 
-    def _fixed(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
+    def _fixed_size(self, messages: list[ModelMessage], offered: list[ToolDefinition]) -> int:
         shown = [(one.name, one.description, one.parameters_json_schema) for one in offered]
         told = next((one.instructions for one in messages if isinstance(one, ModelRequest)), "")
         return compaction.bytes_of(json.dumps(shown) + (told or "")) // compaction.BYTES
@@ -136,9 +138,9 @@ class Fitting:
         cut = compaction.edge(messages, int(room * compaction.KEPT))
         worth = refused or compaction.size(messages[:cut]) > room * compaction.SUMMARY
         if not cut or not worth:
-            return compaction.Folded(compaction.shortened(messages, room, self.job.message))
+            return compaction.Folded(compaction.shorten(messages, room, self.job.message))
         try:
-            summary = await compaction.summarised(messages[:cut], room, self._ask)
+            summary = await compaction.summarise(messages[:cut], room, self._ask)
         except exceptions.ModelTimeoutError:
             summary = ""
         except (
@@ -149,7 +151,7 @@ class Fitting:
             raise  # the turn waits or fails, and the next try folds
         except exceptions.AgentRunError:
             summary = ""
-        return compaction.joined(messages, cut, summary, room, self.job.message)
+        return compaction.with_summary(messages, cut, summary, room, self.job.message)
 
     async def _ask(self, prompt: str) -> str:
         """One answer of the model, without tools and without the conversation. Asked again if it

@@ -31,17 +31,17 @@ ANEW = {"anew": True}  # marks a message before which nothing that was kept is r
 RECORD = 900_000  # characters of one record; a longer one would be cut and lost
 
 
-def kept(message: ModelMessage) -> Messages:
+def as_event(message: ModelMessage) -> Messages:
     """The event that keeps a message, without its instructions: they are up to 64 KiB, and each
     turn brings its own."""
     return _dump([message])
 
 
-def kept_anew(messages: list[ModelMessage]) -> list[Messages]:
+def as_events(messages: list[ModelMessage]) -> list[Messages]:
     """The events that keep these messages in place of all that were kept before: a single event if
     one record can hold them."""
     if len(ModelMessagesTypeAdapter.dump_json(messages)) > RECORD:
-        return [kept(message) for message in messages]
+        return [as_event(message) for message in messages]
     return [_dump(messages)]
 
 
@@ -77,7 +77,7 @@ def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
     shown.
     """
     found: list[ModelMessage] = []
-    records = list(_remembered(earlier))
+    records = list(_own_records(earlier))
     ours = {record["turn"] for record in records if record["type"] == "engine"}
     try:
         for record in reversed(records):
@@ -85,10 +85,10 @@ def recall(earlier: Iterable[Mapping[str, Any]]) -> list[ModelMessage] | None:
                 append(found, message)
     except ValidationError:
         return None
-    return mended(found)
+    return with_answers(found)
 
 
-def _remembered(earlier: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _own_records(earlier: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Our messages and texts cut off by a stop, back to the last message marked ANEW."""
     for record in earlier:
         kind = record["type"]
@@ -113,7 +113,7 @@ def _messages(record: Mapping[str, Any]) -> list[ModelMessage]:
     return ModelMessagesTypeAdapter.validate_python(record["messages"])
 
 
-def mended(messages: list[ModelMessage]) -> list[ModelMessage]:
+def with_answers(messages: list[ModelMessage]) -> list[ModelMessage]:
     """The messages with an answer to each call, as providers demand: `interrupted` if missing."""
     whole: list[ModelMessage] = []
     for place, message in enumerate(messages):

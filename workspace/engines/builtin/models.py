@@ -86,7 +86,7 @@ def settings(cfg: Mapping[str, Any]) -> ModelSettings:
     }
 
 
-def reported(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
+def usage_and_cost(usage: RunUsage) -> tuple[dict[str, int] | None, float | None]:
     """Usage and cost as the servers reported them; None for what no server reported."""
     total = usage.input_tokens + usage.output_tokens
     tokens = {

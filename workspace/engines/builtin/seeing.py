@@ -47,7 +47,7 @@ class Seeing:
             return words, []
         if self.blind:
             return words, [self.unseen()]
-        found, others = pictures.shown(self.job.images)
+        found, others = pictures.read_fitting(self.job.images)
         notices = [Notice("warn", pictures.LEFT_OUT, pictures.too_much(others))] if others else []
         urls = [ImageUrl(f"{FILE}{one.path}", media_type=one.type) for one in found]
         for one, url in zip(found, urls, strict=True):
@@ -67,7 +67,7 @@ class Seeing:
         self._known[url.url] = BinaryContent(data, media_type=kind)
         return [text, url]
 
-    def shown(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    def with_pictures(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """The messages as they are sent: the newest pictures that fit, words for all others."""
         self.sent = False
         left = [pictures.MOST, pictures.ALL_BYTES]
@@ -76,11 +76,11 @@ class Seeing:
             if not isinstance(message, ModelRequest) or not any(map(_holds, message.parts)):
                 found.append(message)
                 continue
-            parts: Any = [self._filled(part, left) for part in reversed(message.parts)]
+            parts: Any = [self._fill(part, left) for part in reversed(message.parts)]
             found.append(replace(message, parts=parts[::-1]))
         return found[::-1]
 
-    def _filled(self, part: Any, left: list[int]) -> Any:
+    def _fill(self, part: Any, left: list[int]) -> Any:
         if not _holds(part):
             return part
         items = [
@@ -105,14 +105,14 @@ class Seeing:
             self._known[url] = BinaryContent(found.data, media_type=found.type) if found else None
         return self._known[url]
 
-    def refused(self, error: Exception) -> bool:
+    def is_refusal(self, error: Exception) -> bool:
         """Whether the server rejected the pictures that it was just sent."""
         if not self.sent:
             return False
         if isinstance(error, exceptions.UserError):
-            return pictures.refused(str(error))
+            return pictures.is_refusal(str(error))
         status = getattr(error, "status_code", None)
-        return status in REFUSALS and pictures.refused(str(error))
+        return status in REFUSALS and pictures.is_refusal(str(error))
 
     def unseen(self) -> Notice:
         return Notice("warn", pictures.UNSEEN, pictures.unseen(self.word))

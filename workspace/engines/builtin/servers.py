@@ -18,7 +18,7 @@ LEAST, MOST_TOKENS = 1000, 100_000_000
 _LISTED_BYTES = 1024 * 1024
 
 
-def hosted(cfg: Mapping[str, Any]) -> list[str]:
+def providers_with_key(cfg: Mapping[str, Any]) -> list[str]:
     """The providers there is a key for."""
     return [server for server, key in KEYS.items() if cfg.get("keys", {}).get(key)]
 
@@ -33,9 +33,9 @@ def default_model(cfg: Mapping[str, Any]) -> str | None:
     chosen = cfg.get("settings", {}).get("model")
     if chosen:
         return str(chosen)
-    for server in hosted(cfg):
+    for server in providers_with_key(cfg):
         return f"{server}:{DEFAULTS[server]}"
-    names = served(cfg)
+    names = local_models(cfg)
     return f"local:{names[0]}" if names else None
 
 
@@ -48,14 +48,14 @@ def read(word: str, cfg: Mapping[str, Any]) -> tuple[str, str]:
         return "anthropic", word
     if re.match(r"gpt-|o[0-9]", word):
         return "openai", word
-    return (hosted(cfg) or ["local"])[0] if not cfg.get("local_url") else "local", word
+    return (providers_with_key(cfg) or ["local"])[0] if not cfg.get("local_url") else "local", word
 
 
 def lacking(server: str, model: str, cfg: Mapping[str, Any]) -> str | None:
     """Why this model cannot be asked; None if it can."""
     if not model:
         return "no model is named, and the local model server lists none"
-    if server in KEYS and server not in hosted(cfg):
+    if server in KEYS and server not in providers_with_key(cfg):
         return f"the model {server}:{model} needs {KEYS[server]}"
     return None
 
@@ -105,7 +105,7 @@ def unusable(cfg: Mapping[str, Any]) -> str | None:
     )
 
 
-def served(cfg: Mapping[str, Any]) -> list[str] | None:
+def local_models(cfg: Mapping[str, Any]) -> list[str] | None:
     """The models that the local server lists; None if no server answers in time."""
     listed = _get(f"{local_url(cfg)}/models")
     try:

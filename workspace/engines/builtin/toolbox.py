@@ -63,22 +63,22 @@ class Toolbox:
             return await self.servers.call(name, args)
         if catalogue.service(name):
             is_error, text = await self.io.svc(name, args, SECONDS)
-            return tools.bounded(tools.Output(text, is_error, int(is_error)))
+            return tools.shorten(tools.Output(text, is_error, int(is_error)))
         seconds = args.get("timeout", BASH_MS) / 1000 if name == "Bash" else SECONDS
         output = tools.run(name, args, self.io, self.settings, seconds)
         if name == "Read" and output.is_error and output.text == NO_TEXT:
             asked = {"file_path": args["file_path"], tools.PICTURE: True}
             output = tools.run(name, asked, self.io, self.settings, seconds)
-        return tools.bounded(output)
+        return tools.shorten(output)
 
 
-async def opened(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[Notice]]:
+async def build(job: Job, io: TurnIO, servers: Servers) -> tuple[Toolbox, list[Notice]]:
     """The turn's tools, and notices about what is missing."""
     notices = [*policy.unavailable(job, "builtin"), *servers.notices]
     found = [*offers.offers(job), *offers.server_offers(servers)]
     gate = policy.Gate(job)
     for part in own_tools.parts(job.svc, gate.offers):
-        listed = await asyncio.to_thread(own_tools.listed, job.svc or {}, part, SECONDS)
+        listed = await asyncio.to_thread(own_tools.list_tools, job.svc or {}, part, SECONDS)
         if listed is None:
             notices.append(Notice("warn", f"svc_{part}_unavailable", UNAVAILABLE))
         found += offers.service_offers(job, part, listed or [])

@@ -115,11 +115,11 @@ class Turn:
             end = models.failure(error, self.arrival)
             if self.job.retry and end.reason == "rate_limited":
                 self.replies -= 1  # no reply came: the next try may use it
-        usage, cost = models.reported(self.usage)
+        usage, cost = models.usage_and_cost(self.usage)
         yield end._replace(turns=self.replies - self.job.replied, usage=usage, cost=cost)
 
     async def _perform(self) -> Events:
-        self.tools, notices = await toolbox.opened(self.job, self.io, self.servers)
+        self.tools, notices = await toolbox.build(self.job, self.io, self.servers)
         if self._truncates():
             notices.append(Notice("warn", "local_context", LOCAL_CONTEXT))
         for notice in notices:
@@ -167,7 +167,7 @@ class Turn:
             yield notice
         prompt = memory.prompt(said, self.job.instructions, anew=anew)
         memory.append(messages, prompt)
-        yield memory.kept(prompt)
+        yield memory.as_event(prompt)
         async with aclosing(self._talk(messages)) as events:
             async for event in events:
                 yield event
@@ -210,15 +210,15 @@ class Turn:
         response = self.response
         self.usage.incr(response.usage)
         if task is None:
-            yield self._replied(response)
+            yield self._make_answered(response)
         if response.tool_calls or (response.text or "").strip():
             memory.append(messages, response)
             if task is None:
-                yield memory.kept(response)
+                yield memory.as_event(response)
         if response.finish_reason in CUT:
             raise ModelFailed(CUT[response.finish_reason])
 
-    def _replied(self, response: ModelResponse) -> Answered:
+    def _make_answered(self, response: ModelResponse) -> Answered:
         """Which model replied, by the server's own account, and how full its context is."""
         used = response.usage.input_tokens + response.usage.output_tokens
         model = f"{self.server}:{response.model_name or self.name}"
@@ -241,11 +241,11 @@ class Turn:
                 return
             except TooBig as big:
                 left_out = compaction.without(messages, self.job.message)
-                for event in memory.kept_anew(left_out) if str(big) and keep else []:
+                for event in memory.as_events(left_out) if str(big) and keep else []:
                     yield event
                 raise ModelFailed(str(big)) if str(big) or error is None else error from None
             except (exceptions.AgentRunError, exceptions.UserError) as refusal:
-                blind = self.seeing.refused(refusal)
+                blind = self.seeing.is_refusal(refusal)
                 if blind and left:
                     error = None
                 elif left and overflows(refusal):
@@ -280,7 +280,7 @@ class Turn:
         try:
             async with model_request_stream(
                 self.model,
-                self.seeing.shown(messages),
+                self.seeing.with_pictures(messages),
                 model_settings=self.settings,
                 model_request_parameters=ModelRequestParameters(function_tools=offered),
             ) as stream:
@@ -331,7 +331,7 @@ class Turn:
         answer = self._answer(part, output)
         memory.append(messages, answer)
         if task is None:
-            yield memory.kept(answer)
+            yield memory.as_event(answer)
 
     async def _refusal(self, name: str, args: Args, call: str, task: str | None) -> str | None:
         if name == "Task" and task is not None:

@@ -13,7 +13,7 @@ from config.process.light_typing import TYPE_CHECKING, Any
 from workspace.engines import looped, policy, sandbox
 from workspace.engines.base import Args, EngineError, Event, Job, Notice, ToolUse, TurnIO
 from workspace.engines.claude import memory, setup
-from workspace.engines.claude.messages import Messages, named
+from workspace.engines.claude.messages import Messages, tool_name
 from workspace.engines.mcp import hosting
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Attempt:
             async with aclosing(self._process(query)) as events:
                 async for event in events:
                     yield event
-            if self.messages.session or not (self.failure and sandbox.moved(self.complaint)):
+            if self.messages.session or not (self.failure and sandbox.says_moved(self.complaint)):
                 break
 
     async def _process(
@@ -121,11 +121,11 @@ class Attempt:
     ) -> HookJSONOutput:
         """Allow or deny every call, in subagents too; an answer is never missing."""
         asked: Any = given
-        tool, args = named(asked["tool_name"]), asked["tool_input"]
+        tool, args = tool_name(asked["tool_name"]), asked["tool_input"]
         if call:
             with suppress(TimeoutError):  # its record comes first, unless there is none
                 await asyncio.wait_for(self.told.setdefault(call, asyncio.Event()).wait(), TOLD_S)
-        denied = await self._denied(tool, args, call or "")
+        denied = await self._denial(tool, args, call or "")
         return {
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
@@ -134,7 +134,7 @@ class Attempt:
             }
         }
 
-    async def _denied(self, tool: str, args: Args, call: str) -> str | None:
+    async def _denial(self, tool: str, args: Args, call: str) -> str | None:
         if tool == "Task" and args.get("isolation"):  # a git worktree: runs hooks of the project
             return ISOLATION
         return await self.io.gate(tool, _with_path(tool, args), call)

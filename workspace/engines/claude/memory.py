@@ -45,7 +45,7 @@ class Start(NamedTuple):
 
 def choose(job: Job, io: TurnIO, store: Path) -> Start:
     """Where this turn goes on: the first that exists of its own file, a fork's source, a replay."""
-    state = job.engine_ref or _inherited(io) or {}
+    state = job.engine_ref or _last_state(io) or {}
     known, mine = state.get("session"), state.get("chat") == job.chat
     own = known if mine and known else job.chat
     path = _file(store, own)
@@ -68,7 +68,7 @@ def replay(job: Job, io: TurnIO, store: Path, *, lost: bool) -> Start:
     return Start(prompt, job.chat if free else str(uuid.uuid4()), lost=lost)
 
 
-def _inherited(io: TurnIO) -> Mapping[str, Any] | None:
+def _last_state(io: TurnIO) -> Mapping[str, Any] | None:
     """What the newest turn of this engine left, in this chat or the one it was forked from."""
     for record in io.earlier():
         if record["type"] == "engine" and record.get("engine") == "claude" and "state" in record:

@@ -52,7 +52,7 @@ _WRAPPED = re.compile(r"</?tool_use_error>|^PreToolUse:\S+ hook error: ")
 _EXIT = re.compile(r"Exit code (\d{1,3})\b")
 
 
-def named(tool: str) -> str:
+def tool_name(tool: str) -> str:
     return "Task" if tool == TASK else tool
 
 
@@ -92,11 +92,11 @@ class Messages:
                 yield from self._init(message.data)
             case sdk.ResultMessage():
                 self.results.append(message)
-                yield self._replied(message.model_usage or {})
+                yield self._make_answered(message.model_usage or {})
 
     def _init(self, data: Mapping[str, Any]) -> Iterator[Event]:
         """The first message of each turn inside: which tools and which conversation there are."""
-        there = {named(tool) for tool in data["tools"]}
+        there = {tool_name(tool) for tool in data["tools"]}
         extra = sorted(there - self.offered)
         if extra:
             raise EngineError("engine_crashed", f"unexpected tools: {', '.join(extra)}")
@@ -139,7 +139,7 @@ class Messages:
         told = {key: (usage or {}).get(key) for key in CONTEXT}
         self._context = {**before, **{key: int(value) for key, value in told.items() if value}}
 
-    def _replied(self, models: Mapping[str, Any]) -> Answered:
+    def _make_answered(self, models: Mapping[str, Any]) -> Answered:
         """The conversation's own model and its context. The limit is None for a model that Claude
         Code does not know, because its size is then a guess."""
         used, use = sum(self._context.values()), models.get(self._model, {})
@@ -166,7 +166,7 @@ class Messages:
         if task is None:
             self._replies.add(str(message.message_id))
             self._model = message.model
-            yield self._replied({})
+            yield self._make_answered({})
         for block in message.content:
             match block:
                 case sdk.TextBlock() if block.text.strip():
@@ -174,7 +174,9 @@ class Messages:
                 case sdk.ThinkingBlock() if block.thinking.strip():
                     yield self._text(Thinking(block.thinking, "", ref=message.uuid, task=task))
                 case sdk.ToolUseBlock():
-                    yield self._used(ToolUse(named(block.name), block.id, block.input, task))
+                    yield self._note_use(
+                        ToolUse(tool_name(block.name), block.id, block.input, task)
+                    )
 
     def _text(self, said: Text | Thinking) -> Text | Thinking:
         """The text in its block, where it replaces what was streamed. Subagents do not stream."""
@@ -184,7 +186,7 @@ class Messages:
             self._answered = self._answered or isinstance(said, Text)
         return said._replace(block=block)
 
-    def _used(self, use: ToolUse) -> ToolUse:
+    def _note_use(self, use: ToolUse) -> ToolUse:
         self._began[use.call] = time.monotonic()
         self._answered = self._answered and use.task is not None
         if use.tool == "Bash":
@@ -216,14 +218,14 @@ class Messages:
         if last.is_error or last.terminal_reason not in (None, "completed"):
             errors = [text for text in last.errors or [] if not text.startswith(DIAGNOSTIC)]
             if not last.result and not errors and last.errors:
-                return End("error", "api_error", self._unanswered(), turns, usage, cost)
+                return End("error", "api_error", self._no_answer_text(), turns, usage, cost)
             text = last.result or "; ".join(errors) or str(last.terminal_reason)
             return End("error", self._reason(last), text, turns, usage, cost)
         if not self._answered:
-            return End("error", "api_error", self._unanswered(), turns, usage, cost)
+            return End("error", "api_error", self._no_answer_text(), turns, usage, cost)
         return End("ok", turns=turns, usage=usage, cost=cost)
 
-    def _unanswered(self) -> str:
+    def _no_answer_text(self) -> str:
         return BROKEN if self._streamed else EMPTY
 
     def _reason(self, last: ResultMessage) -> str:

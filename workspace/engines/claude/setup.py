@@ -111,9 +111,9 @@ def tools(job: Job) -> list[str]:
 def operations(job: Job) -> list[str]:
     """The service's own tools of the turn, by the names the model sees."""
     names = [f"{catalogue.SVC}{op}" for op in (job.svc or {}).get("ops", {})]
-    names += catalogue.given(job.svc)
+    names += catalogue.part_tools(job.svc)
     granted = policy.expand(job)
-    return [name for name in names if policy.granted(name, granted)]
+    return [name for name in names if policy.is_granted(name, granted)]
 
 
 class TurnFiles:

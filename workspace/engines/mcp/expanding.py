@@ -18,7 +18,7 @@ class Lacking(Exception):
     """The server lacks something, such as a variable of the turn; the text is the reason."""
 
 
-def expanded(server: Server, environ: Mapping[str, str]) -> Server:
+def expand(server: Server, environ: Mapping[str, str]) -> Server:
     """The server with its variables filled in. Raises Lacking."""
     if not server.expands:
         return server

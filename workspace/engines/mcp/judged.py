@@ -54,7 +54,7 @@ class Judged(httpx2.AsyncBaseTransport):
             rows = []
         found = list(dict.fromkeys(str(row[4][0]) for row in rows))
         try:
-            return self.rules.judged(host, port, found)[0]
+            return self.rules.permitted_addresses(host, port, found)[0]
         except ConnectionNotAllowed:
             self.count(host, port, True)
             raise

@@ -26,7 +26,7 @@ from workspace.engines import sandbox
 from workspace.engines.base import Args, Job, TurnIO
 from workspace.engines.mcp import expanding, names, programs, remote, stdio
 from workspace.engines.mcp.server import Server
-from workspace.engines.tools import Output, bounded
+from workspace.engines.tools import Output, shorten
 
 PAGES = 20  # pages of a list of tools
 LEAVE_S = 1.2
@@ -71,14 +71,14 @@ class Link:
             return Output(text, True, 1)
         except Exception as error:
             return Output(f"{tool.name} failed: {self._reason(error)}", True, 1)
-        return bounded(Output(_text(result), result.is_error, int(result.is_error)))
+        return shorten(Output(_text(result), result.is_error, int(result.is_error)))
 
     async def _live(self) -> None:
         try:
             try:
                 await self._serve()
             except Exception:
-                if self._program is None or not sandbox.moved(self._program.first):
+                if self._program is None or not sandbox.says_moved(self._program.first):
                     raise
                 await self._serve()
         except TimeoutError:
@@ -109,13 +109,13 @@ class Link:
             await self._over.wait()
 
     def _streams(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        server = expanding.expanded(self.server, os.environ)
+        server = expanding.expand(self.server, os.environ)
         if server.url:
             return remote.streams(server, self.job.network, self.io.count)
         cwd = os.path.realpath(self.job.cwd)
         command = programs.argv(server, cwd)
-        launched, given = programs.launched(command, server.env)
-        argv = self.io.wrap(launched, needed=programs.needed(server, command))
+        launched, given = programs.with_launcher(command, server.env)
+        argv = self.io.wrap(launched, needed=programs.needed_paths(server, command))
         self._program = stdio.Program(argv, {**os.environ, **given}, cwd)
         return self._program.streams()
 

@@ -32,7 +32,7 @@ def parts(svc: Mapping[str, Any] | None, offers: Callable[[str], bool]) -> list[
     """The parts with at least one tool that is offered to the turn."""
     if svc is None:
         return []
-    names = [*(f"{catalogue.SVC}{op}" for op in svc["ops"]), *catalogue.given(svc)]
+    names = [*(f"{catalogue.SVC}{op}" for op in svc["ops"]), *catalogue.part_tools(svc)]
     found = (catalogue.service(name) for name in names if offers(name))
     return list(dict.fromkeys(own[0] for own in found if own))
 
@@ -50,7 +50,7 @@ def call(
     return _result(data) if data is not None else (True, f"svc_{part} is not reachable")
 
 
-def listed(svc: Mapping[str, Any], part: str, seconds: float) -> list[dict[str, Any]] | None:
+def list_tools(svc: Mapping[str, Any], part: str, seconds: float) -> list[dict[str, Any]] | None:
     """{name, description, inputSchema} of each of a part's operations; None after a failure."""
     try:
         rows = _message(_answer(svc, part, "tools/list", {}, seconds) or b"")["result"]["tools"]

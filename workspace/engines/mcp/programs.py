@@ -27,7 +27,7 @@ def argv(server: Server, cwd: str) -> list[str]:
     return [program, *server.command[1:]]
 
 
-def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def with_launcher(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """The command that sets these variables inside the sandbox, and the variables with which the
     sandbox itself is started for that; see launch.py."""
     if not env:
@@ -36,20 +36,20 @@ def launched(command: list[str], env: Mapping[str, str]) -> tuple[list[str], dic
     return first, {launch.GIVEN: json.dumps(dict(env))}
 
 
-def needed(server: Server, command: list[str]) -> list[str]:
+def needed_paths(server: Server, command: list[str]) -> list[str]:
     """Paths that the sandbox binds although it hides what is around them: those of the server, and
     those of the launcher that sets its variables."""
     own = _of_server(server, command)
     if not server.env:
         return own
-    return own + agents.needed(agents.Agent("", (sys.executable, str(Path(launch.__file__)))))
+    return own + agents.needed_paths(agents.Agent("", (sys.executable, str(Path(launch.__file__)))))
 
 
 def _of_server(server: Server, command: list[str]) -> list[str]:
     """Paths of the server. Only an entry of the instance itself may name any. For other entries,
     which agents can write, only a program found on the PATH is shown."""
     if server.ours:
-        return agents.needed(agents.Agent(server.name, tuple(command)))
+        return agents.needed_paths(agents.Agent(server.name, tuple(command)))
     if "/" in server.command[0]:
         return []
-    return agents.needed(agents.Agent(server.name, tuple(command[:1])))
+    return agents.needed_paths(agents.Agent(server.name, tuple(command[:1])))

@@ -17,7 +17,7 @@ GO_ON = (
 DONE = ("assistant", "tool_use")
 
 
-def begun(job: Job, io: TurnIO) -> bool:
+def has_begun(job: Job, io: TurnIO) -> bool:
     """Whether an earlier try of this turn said or did anything."""
     if job.attempt == 1:
         return False
@@ -30,10 +30,10 @@ def begun(job: Job, io: TurnIO) -> bool:
 
 
 def message(job: Job, io: TurnIO) -> str:
-    return GO_ON if begun(job, io) else job.message
+    return GO_ON if has_begun(job, io) else job.message
 
 
 def earlier(job: Job, io: TurnIO) -> Iterator[Args]:
     """The records for an engine without a memory of its own, newest first."""
-    whole = begun(job, io)
+    whole = has_begun(job, io)
     return (record for record in io.earlier() if whole or record["turn"] != job.turn)

@@ -44,7 +44,7 @@ def read(path: str) -> Picture | None:
     return Picture(path, found, data) if found else None
 
 
-def shown(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
+def read_fitting(paths: Sequence[str]) -> tuple[list[Picture], list[str]]:
     """The pictures that fit into one message, and the names of the others."""
     found: list[Picture] = []
     others = [Path(path).name for path in paths[MOST:]]
@@ -69,6 +69,6 @@ def unseen(who: str) -> str:
     return f"{who} takes no pictures; it receives their paths."
 
 
-def refused(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Whether the error of a server that was sent pictures is about the pictures."""
     return bool(_ABOUT_THEM.search(text))

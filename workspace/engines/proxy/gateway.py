@@ -103,7 +103,7 @@ class Door:
         svc: Mapping[str, Any] | None,
         count: Callable[[str, int, bool], None],
     ) -> None:
-        listeners = self._received()
+        listeners = self._receive_sockets()
         poller = select.poll()
         for listener in listeners.values():
             poller.register(listener, select.POLLIN)
@@ -114,7 +114,7 @@ class Door:
 
         server.Proxy(Rules(network, needs.endpoints), svc, count).serve(listeners)
 
-    def _received(self) -> dict[str, _socket.socket]:
+    def _receive_sockets(self) -> dict[str, _socket.socket]:
         """address -> the listening socket the sandbox opened there."""
         import _socket
         from array import array

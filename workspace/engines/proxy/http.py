@@ -30,7 +30,7 @@ class Head:
     def get(self, name: str) -> list[str]:
         return [value for key, value in self.fields if key.lower() == name]
 
-    def forwarded(self, target: str) -> bytes:
+    def for_origin(self, target: str) -> bytes:
         """The head for the origin server. It asks the server to close the connection afterwards, so
         that one connection serves only one server."""
         lines = [f"{self.method} {target} HTTP/1.1"]

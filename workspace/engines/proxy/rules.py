@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     endpoints: tuple[tuple[str, int], ...] = ()
     anywhere: bool = False
 
-    def judged(
+    def permitted_addresses(
         self, host: str, port: int, addresses: Sequence[str], *, opened: bool = False
     ) -> list[str]:
         """Those of the host's addresses that may be connected to. `opened`: the sandbox listens at

@@ -49,17 +49,17 @@ class Proxy:
         for address, raw in listeners.items():
             sock = socket.socket(fileno=raw.detach())
             port = int(address.rpartition(":")[2])
-            handler = self._proxied if port == PORT else self._forwarding(address, port)
-            handler = self._bounded(handler)
+            handler = self._proxy_connection if port == PORT else self._forwarding(address, port)
+            handler = self._limit(handler)
             servers.append(await asyncio.start_server(handler, sock=sock, limit=HEAD_BYTES))
         await ended.wait()
         for server in servers:
             server.close()
 
-    def _bounded(self, handler: Handler) -> Handler:
+    def _limit(self, handler: Handler) -> Handler:
         """The handler, limited to MOST connections at once; further ones are closed."""
 
-        async def bounded(reader: Reader, writer: Writer) -> None:
+        async def handle(reader: Reader, writer: Writer) -> None:
             if self._open >= MOST:
                 writer.close()
                 return
@@ -69,7 +69,7 @@ class Proxy:
             finally:
                 self._open -= 1
 
-        return bounded
+        return handle
 
     def _forwarding(self, address: str, port: int) -> Handler:
         """A handler that forwards all bytes to a port of this machine unchanged."""
@@ -78,18 +78,18 @@ class Proxy:
 
         async def forward(reader: Reader, writer: Writer) -> None:
             with suppress(OSError, ConnectionNotAllowed, TimeoutError):
-                theirs = await self._connected("localhost", port, names, opened=True)
+                theirs = await self._connect_to_any("localhost", port, names, opened=True)
                 await _splice(reader, writer, *theirs)
             writer.close()
 
         return forward
 
-    async def _proxied(self, reader: Reader, writer: Writer) -> None:
+    async def _proxy_connection(self, reader: Reader, writer: Writer) -> None:
         try:
             async with asyncio.timeout(HEAD_S):
                 head = await read_head(reader)
             if head is not None:
-                await self._answered(head, reader, writer)
+                await self._handle_request(head, reader, writer)
         except BadRequest as error:
             writer.write(answer(400, str(error)))
         except ConnectionNotAllowed as refused:
@@ -103,7 +103,7 @@ class Proxy:
                 await writer.drain()
             writer.close()
 
-    async def _answered(self, head: Head, reader: Reader, writer: Writer) -> None:
+    async def _handle_request(self, head: Head, reader: Reader, writer: Writer) -> None:
         own = head.target.removeprefix(PROXY)  # asked of the proxy itself, or through it
         if own.startswith("/"):
             await own_tools.pass_on(head, own, reader, writer, self.svc)
@@ -115,7 +115,7 @@ class Proxy:
         else:
             host, port, target = _absolute(head.target)
             theirs = await self._connect(host, port)
-            theirs[1].write(head.forwarded(target))
+            theirs[1].write(head.for_origin(target))
             await _splice(reader, writer, *theirs)
 
     async def _connect(self, host: str, port: int) -> tuple[Reader, Writer]:
@@ -128,22 +128,22 @@ class Proxy:
                 self._without_address(host, port)
                 raise OSError(f"{host} has no address") from None
             found = list(dict.fromkeys(str(row[4][0]) for row in rows))
-            return await self._connected(host, port, found)
+            return await self._connect_to_any(host, port, found)
 
     def _without_address(self, host: str, port: int) -> None:
         """Refuse by name if the rules do: that says more than that the name is unknown."""
         try:
-            self.rules.judged(host, port, [])
+            self.rules.permitted_addresses(host, port, [])
         except ConnectionNotAllowed as refused:
             if "has no address" not in str(refused):
                 self.count(host, port, True)
                 raise
 
-    async def _connected(
+    async def _connect_to_any(
         self, host: str, port: int, found: list[str], *, opened: bool = False
     ) -> tuple[Reader, Writer]:
         try:
-            good = self.rules.judged(host, port, found, opened=opened)
+            good = self.rules.permitted_addresses(host, port, found, opened=opened)
         except ConnectionNotAllowed:
             self.count(host, port, True)
             raise

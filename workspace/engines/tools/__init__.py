@@ -113,7 +113,7 @@ def _run(
     raise ToolError(f"No such tool available: {tool}")
 
 
-def bounded(output: Output) -> Output:
+def shorten(output: Output) -> Output:
     """The answer cut to what a model may get."""
     left_out = len(output.text) - CHARACTERS
     if left_out <= 0:

@@ -17,7 +17,7 @@ def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     data = opening.read_whole(path, place, cwd)
     if data is None:
         raise ToolError(f"file not found: {path}")
-    book = _parsed(data)
+    book = _parse(data)
     cell_id = args.get("cell_id")
     if cell_id is None and mode != "insert":
         raise ToolError("cell_id is required unless a cell is inserted at the front")
@@ -34,7 +34,7 @@ def edit(args: Mapping[str, Any], place: ToolContext, cwd: str) -> str:
     return f"{mode} done; the notebook has {len(book['cells'])} cells"
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, Any]:
     try:
         book = json.loads(data)
     except (ValueError, RecursionError):

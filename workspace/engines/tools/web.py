@@ -47,7 +47,7 @@ def fetch(args: Mapping[str, Any], settings: Settings, seconds: float) -> str:
     answer = _follow(args["url"], time.monotonic() + min(seconds, SECONDS), rules)
     if answer.status >= 400:
         raise ToolError(f"the server answered {answer.status}")
-    text = _decoded(answer)
+    text = _decode(answer)
     if answer.kind in ("text/html", "application/xhtml+xml"):
         text = html_to_text(text)
     elif not (answer.kind.startswith("text/") or re.search("json|xml|javascript", answer.kind)):
@@ -92,7 +92,7 @@ def _is_allowed(hit: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
 
 def _follow(url: str, deadline: float, rules: Rules) -> Answer:
     for _ in range(REDIRECTS + 1):
-        answer = _get(_checked(url), deadline, rules)
+        answer = _get(_parse_url(url), deadline, rules)
         if answer.status not in (301, 302, 303, 307, 308) or not answer.location:
             return answer
         try:
@@ -102,7 +102,7 @@ def _follow(url: str, deadline: float, rules: Rules) -> Answer:
     raise ToolError(f"more than {REDIRECTS} redirects")
 
 
-def _checked(url: str) -> SplitResult:
+def _parse_url(url: str) -> SplitResult:
     """The parts of a URL as they are sent, all ASCII. Raises ToolError."""
     try:
         parts = urlsplit(url)
@@ -169,7 +169,7 @@ def _resolve(host: str, port: int, rules: Rules) -> str:
     if not rules.anywhere and not all(public(address) for address in addresses):
         raise ToolError(f"{host} is an address of this machine or its network")
     try:
-        return rules.judged(host, port, addresses)[0]
+        return rules.permitted_addresses(host, port, addresses)[0]
     except ConnectionNotAllowed as refused:
         raise ToolError(str(refused)) from None
 
@@ -200,7 +200,7 @@ def _seconds_left(deadline: float) -> float:
     return left
 
 
-def _decoded(answer: Answer) -> str:
+def _decode(answer: Answer) -> str:
     try:
         return answer.body.decode(answer.charset, errors="replace")
     except (LookupError, UnicodeError):  # some codecs cannot replace

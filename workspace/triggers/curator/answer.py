@@ -47,8 +47,8 @@ def read(text: str, *, overview_tokens: int, changelog_tokens: int) -> Answer:
     if not overview:
         raise Unreadable("the overview is empty")
     entries = _entries(lines[at[2] + 1 : at[3]])
-    _bounded("overview", overview, overview_tokens)
-    _bounded("changelog", "\n".join(entries), changelog_tokens)
+    _check_length("overview", overview, overview_tokens)
+    _check_length("changelog", "\n".join(entries), changelog_tokens)
     return Answer(f"{overview}\n", entries)
 
 
@@ -60,7 +60,7 @@ def _entries(lines: list[str]) -> tuple[str, ...]:
     return found
 
 
-def _bounded(name: str, text: str, tokens: int) -> None:
+def _check_length(name: str, text: str, tokens: int) -> None:
     most = tokens * CHARACTERS_PER_TOKEN
     if len(text) > most:
         raise Unreadable(f"the {name} has {len(text)} characters, more than the {most} it may have")

@@ -37,10 +37,10 @@ def enabled(project: Project) -> bool:
     said = (project.written("curation") or {}).get("enabled")
     if said is False:
         return False
-    return bool(project.effective("curation")["enabled"]) or _customised(project) is not None
+    return bool(project.effective("curation")["enabled"]) or _custom_trigger(project) is not None
 
 
-def _customised(project: Project) -> Trigger | None:
+def _custom_trigger(project: Project) -> Trigger | None:
     """The afterTurn trigger whose instructions are used; None if a client that stored it is gone or
     may no longer act here."""
     found = files.read(project).curator
@@ -94,7 +94,7 @@ def _last_begin(passes: QuerySet[Run], now: datetime) -> datetime | None:
 
 
 def _new(project: Project, now: datetime) -> Run:
-    trigger = _customised(project)
+    trigger = _custom_trigger(project)
     behind = [*trigger.clients] if trigger else []
     run = Run(
         id=ids.run_id(),
@@ -128,7 +128,7 @@ def _start(project: Project, run: Run) -> None:
 
 
 def _queue(project: Project, run: Run) -> None:
-    trigger = _customised(project)
+    trigger = _custom_trigger(project)
     extra = prompts.read(trigger, project.own_dir) if trigger else ""
     seen = {name: store.document(project, name) for name in DOCUMENTS}
     prompt = briefing.prompt(project, extra, seen, _news(project, run.queued_at))

@@ -101,7 +101,7 @@ HAPPENINGS = tuple(kind.name for kind in EVENT_KINDS if kind.example)  # gathere
 _NAMES = {tool.name for tool in GRANTABLE} | set(NEVER_GRANTED)
 
 
-def known(name: str) -> bool:
+def is_known(name: str) -> bool:
     """Whether it is a catalogue name, or `mcp__<server>[__<tool>]` with a `*` only at the end."""
     return name in _NAMES or (len(name) <= 200 and _MCP.fullmatch(name) is not None)
 

@@ -17,7 +17,7 @@ from workspace.projects import schema, store
 from workspace.projects.project import Project, default_zone
 from workspace.triggers import pausing
 from workspace.triggers.entries import legacy, validate
-from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored
+from workspace.triggers.entries.schema import InvalidEntry, Trigger, stored_record
 
 PLACE = ("path", "repo")  # the keys that say where the project works
 TRIGGERS, SCHEDULES = "triggers", "schedules"
@@ -70,7 +70,7 @@ def read(project: Project) -> TriggerSet:
 def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerSet:
     zone, problem = _zone(data)
 
-    def placed(read: Reader) -> Reader:
+    def with_zone(read: Reader) -> Reader:
         def reader(name: str, body: Any) -> tuple[Trigger | None, list[Problem]]:
             trigger, problems = read(name, body)
             if trigger is None:
@@ -81,8 +81,8 @@ def parse(data: Mapping[str, Any], document: yamlio.Document | None) -> TriggerS
 
         return reader
 
-    triggers, bad_triggers = _section(data, document, TRIGGERS, placed(_modern))
-    schedules, bad_schedules = _section(data, document, SCHEDULES, placed(legacy.read))
+    triggers, bad_triggers = _section(data, document, TRIGGERS, with_zone(_modern))
+    schedules, bad_schedules = _section(data, document, SCHEDULES, with_zone(legacy.read))
     shadowed = [
         InvalidEntry(name, "name: a trigger of the same name is used instead", one.line or 0, True)
         for name, one in schedules.items()
@@ -143,7 +143,7 @@ def save(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
 
     def edit(data: bytes) -> bytes:
         document = yamlio.parse(data)
-        entry = stored(make(_parsed(document)))
+        entry = stored_record(make(_parse_document(document)))
         if isinstance(_own_section(document, TRIGGERS).get(name), Mapping):
             return yamlio.merge_entry(data, (TRIGGERS, name), _patch(entry))
         return yamlio.set_entry(data, (TRIGGERS, name), entry)
@@ -159,7 +159,7 @@ def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> 
     def edit(data: bytes) -> bytes:
         nonlocal removed
         document = yamlio.parse(data)
-        check(_parsed(document))
+        check(_parse_document(document))
         held = _mapping(document.merged())
         sections = (key for key in (TRIGGERS, SCHEDULES) if name in _mapping(held.get(key)))
         section = next(sections, None)
@@ -178,7 +178,7 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
     def edit(data: bytes) -> bytes:
         nonlocal gone
         document = yamlio.parse(data)
-        entry = stored(make(_parsed(document)))
+        entry = stored_record(make(_parse_document(document)))
         body = _mapping(_own_section(document, SCHEDULES).get(name))
         unknown = {key: body[key] for key in body if key not in legacy.KEYS}
         taken = [key for key in unknown if key in validate.KEYS]
@@ -194,7 +194,7 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
     return gone
 
 
-def _parsed(document: yamlio.Document) -> TriggerSet:
+def _parse_document(document: yamlio.Document) -> TriggerSet:
     return parse(_mapping(document.merged()), document)
 
 

@@ -42,7 +42,7 @@ def _problems(body: Mapping[str, Any]) -> list[Problem]:
         return [Problem(yamlio.MERGE, "must name a mapping, or a list of them, to mix in")]
     kind, other = body.get("type"), {"cron": "interval", "interval": "cron"}
     if kind not in other:
-        return [Problem("type", f"{validate.shown(kind)} is not one of cron, interval")]
+        return [Problem("type", f"{validate.describe_value(kind)} is not one of cron, interval")]
     found = []
     if body.get(kind) is None or body.get(other[kind]) is not None:
         needed = f"type {kind} needs {kind} and no {other[kind]}"

@@ -44,7 +44,7 @@ _ARGUMENTS = {
 }
 
 
-def patched(name: str, existing: Trigger | None, words: Mapping[str, Any]) -> dict[str, Any]:
+def apply(name: str, existing: Trigger | None, words: Mapping[str, Any]) -> dict[str, Any]:
     """The full record after the edit. Words that are absent change nothing; null clears."""
     before: dict[str, Any] = {"trigger": {}, "run": {}, "enabled": False}
     before |= {**record(existing)} if existing else {}

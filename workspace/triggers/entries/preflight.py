@@ -62,7 +62,7 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
         found.append(f"{never.field}: {never.reason}")
     elif refused := refusal(project, trigger, trigger.run.prompt or ""):
         found.append(f"run.network: {refused}" if refused == policy.NETWORK else f"run: {refused}")
-    elif denied := _denied(project, trigger):
+    elif denied := _denial_warning(project, trigger):
         found.append(denied)
     bound = reach.mode(project.network.mode)
     if refused := reach.wider(trigger.run.network, bound, "project"):
@@ -75,7 +75,7 @@ def warnings(project: Project, trigger: Trigger, entries: TriggerSet) -> list[st
     return found
 
 
-def _denied(project: Project, trigger: Trigger) -> str | None:
+def _denial_warning(project: Project, trigger: Trigger) -> str | None:
     """A warning about tools that are denied because no person can be asked, for a turn with all
     tools of the project. None in plan mode, where that is intended."""
     try:

@@ -141,7 +141,7 @@ class Trigger:
     @property
     def armed(self) -> str:
         """When it fires, and in which zone, in one line; only a change of this re-arms it."""
-        return clock.armed(self.when.when, self.zone)
+        return clock.with_zone(self.when.when, self.zone)
 
     @property
     def needs_zone(self) -> bool:
@@ -212,7 +212,7 @@ def record(trigger: Trigger) -> TriggerBody:
     return whole
 
 
-def stored(trigger: Trigger) -> TriggerBody:
+def stored_record(trigger: Trigger) -> TriggerBody:
     """The record as project.yaml holds it: without an empty tool list or a default session."""
     full = record(trigger)
     if trigger.run.session == "new":

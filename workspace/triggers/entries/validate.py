@@ -63,7 +63,7 @@ class Findings:
     def one_of(self, where: str, value: Any, allowed: tuple[str, ...]) -> str | None:
         if value is None or value in allowed:
             return value  # type: ignore[no-any-return]
-        self.add(where, f"{shown(value)} is not one of {', '.join(allowed)}")
+        self.add(where, f"{describe_value(value)} is not one of {', '.join(allowed)}")
         return None
 
     def whole(self, where: str, value: Any, allowed: str, example: str, most: int) -> int | None:
@@ -72,11 +72,11 @@ class Findings:
             return None
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        self.add(where, f"{shown(value)} is not a whole number {allowed}", example)
+        self.add(where, f"{describe_value(value)} is not a whole number {allowed}", example)
         return None
 
 
-def shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """A value as it appears in an error: JSON, about 100 characters at most, one line."""
     if isinstance(value, str):
         return '"' + "".join(c if c.isprintable() else "?" for c in value[:100]) + '"'
@@ -92,7 +92,7 @@ def check_name(name: str, findings: Findings) -> None:
         findings.add("name", '"runtime" is reserved', '"runtime-check"')
     elif not NAME.fullmatch(name):
         rule = 'must start with a letter or digit and use only letters, digits, ".", "_", "-"'
-        findings.add("name", f"{shown(name)} {rule} (1-64)", '"nightly-scan"')
+        findings.add("name", f"{describe_value(name)} {rule} (1-64)", '"nightly-scan"')
 
 
 def read(name: str, body: Any, *, kept: str = "not stored") -> tuple[Trigger | None, Findings]:
@@ -146,7 +146,7 @@ def _when(body: Any, findings: Findings, kept: str) -> Schedule | Event | Webhoo
     kind = body.get("type")
     if kind not in catalogue.TRIGGER_TYPES:
         allowed = ", ".join(catalogue.TRIGGER_TYPES)
-        findings.add("trigger.type", f"{shown(kind)} is not one of {allowed}")
+        findings.add("trigger.type", f"{describe_value(kind)} is not one of {allowed}")
         return None
     others = {key: owner for owner, keys in _TYPE_KEYS.items() for key in keys if owner != kind}
     for key in body:
@@ -206,7 +206,7 @@ def check_interval(text: Any, findings: Findings) -> None:
 def _text(value: Any, refusal: type[ValueError], what: str) -> str:
     if isinstance(value, str):
         return value
-    raise refusal(f"{shown(value)} is not {what} in quotes")
+    raise refusal(f"{describe_value(value)} is not {what} in quotes")
 
 
 def _event(body: Mapping[str, Any], findings: Findings) -> Event:
@@ -267,7 +267,7 @@ def _debounce(value: Any, findings: Findings) -> str | None:
     try:
         text = _text(value, interval.BadInterval, "a duration")
         if interval.parse(text) > LONGEST_DEBOUNCE:
-            raise interval.BadInterval(f"{shown(value)} is longer than 1h")
+            raise interval.BadInterval(f"{describe_value(value)} is longer than 1h")
         return text
     except interval.BadInterval as error:
         findings.add("run.debounce", f"{error}; 0s fires at once", '"2m"')
@@ -326,11 +326,11 @@ def check_prompt_file(file: Any, findings: Findings) -> None:
     if not isinstance(file, str) or not 1 <= len(file) <= 200:
         reason = "must be the name of a .md file, 1 to 200 characters"
     elif file.startswith("/") or ".." in file.split("/"):
-        reason = f"{shown(file)} leaves .svc/triggers/"
+        reason = f"{describe_value(file)} leaves .svc/triggers/"
     elif "\\" in file or not file.isprintable() or any(p in ("", ".") for p in file.split("/")):
-        reason = f"{shown(file)} is not a relative path"
+        reason = f"{describe_value(file)} is not a relative path"
     elif not file.endswith(".md"):
-        reason = f"{shown(file)} does not end in .md"
+        reason = f"{describe_value(file)} does not end in .md"
     if reason:
         findings.add("run.promptFile", reason, '"daily.md"')
 
@@ -345,13 +345,13 @@ def _tools(value: Any, findings: Findings) -> tuple[str, ...]:
     if any(not isinstance(name, str) for name in value):
         findings.add("run.tools", "must hold names only", '["Read", "Grep"]')
     for name in names:
-        if not catalogue.known(name):
+        if not catalogue.is_known(name):
             tool, pattern, _ = name.partition("(")
             close = catalogue.nearest(tool)
             why = ": a list names whole tools, not patterns of commands" if pattern else ""
             hint = why + (f" (did you mean {close}?)" if close else "")
             example = None if close else '"Read"'
-            findings.add("run.tools", f"unknown tool {shown(name)}{hint}", example)
+            findings.add("run.tools", f"unknown tool {describe_value(name)}{hint}", example)
         elif name in catalogue.NEVER_GRANTED:
             findings.warnings.append(f"run.tools: no engine grants {name}")
     return tuple(names)

@@ -93,7 +93,7 @@ def _store(rows: Sequence[TriggerState]) -> None:
 def _advance(row: TriggerState, now: datetime, since: datetime) -> Decision:
     if row.armed_at is None or row.next_at is None:
         raise ValueError("it has no grid")
-    found = clock.passed(row.when, armed_at=row.armed_at, next_at=row.next_at, now=now)
+    found = clock.passed_times(row.when, armed_at=row.armed_at, next_at=row.next_at, now=now)
     row.next_at = found.next
     return clock.decide(found, when=row.when, catch_up=row.catch_up, now=now, serving_since=since)
 

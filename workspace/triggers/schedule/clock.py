@@ -24,7 +24,7 @@ class Clock:
         return datetime.now(UTC)
 
 
-def armed(when: str, zone: str) -> str:
+def with_zone(when: str, zone: str) -> str:
     """The WHEN as it is stored: a cron with its zone, unless that is UTC; an interval has none."""
     return f"{when} {zone}" if when.startswith("cron ") and zone != zones.UTC else when
 
@@ -68,7 +68,7 @@ class Passed:
     next: datetime
 
 
-def passed(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -> Passed:
+def passed_times(when: str, *, armed_at: datetime, next_at: datetime, now: datetime) -> Passed:
     """Requires `next_at <= now`. Counting stops at COUNTED, but the latest time is still found."""
     if when.startswith("interval "):
         length = interval.parse(when.partition(" ")[2])

@@ -73,7 +73,7 @@ class TaskQueue:
 
     def get(self) -> Any:
         rests = self._one_by_one and self._taken
-        received = self._received(REST_S * (1 + random.random()) if rests else None)  # noqa: S311
+        received = self._receive(REST_S * (1 + random.random()) if rests else None)  # noqa: S311
         if received is None:
             return STOP
         self._taken = True
@@ -84,7 +84,7 @@ class TaskQueue:
                 data = file.read()
         return ForkingPickler.loads(data)
 
-    def _received(self, seconds: float | None) -> tuple[bytes, list[int]] | None:
+    def _receive(self, seconds: float | None) -> tuple[bytes, list[int]] | None:
         """The next message; None if none came in time. Another process may take a message first."""
         flags = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # Linux
         until = None if seconds is None else time.monotonic() + seconds

@@ -193,14 +193,14 @@ class Ticker:
         self._refresh(now)
         everywhere = pausing.of_instance()
 
-        def held(slug: str) -> str:
+        def hold_reason(slug: str) -> str:
             own = self.entries.get(slug, TriggerSet()).holds
             return everywhere.reason if everywhere else own
 
         queued: list[Run] = []
         while True:
             claimed = claims.claim_due(
-                now=now, serving_since=self.serving_since, find=self.find, held=held
+                now=now, serving_since=self.serving_since, find=self.find, held=hold_reason
             )
             queued += claimed.queued
             self.caught_up += claimed.caught_up

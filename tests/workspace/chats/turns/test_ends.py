@@ -106,7 +106,7 @@ def test_a_stop_at_the_claim_leaves_no_process_and_no_step_done(world: World):
 
     assert world.states(chat) == ["stopped"]
     ended(process)
-    assert turn.id not in procs.tagged(str(jobs.run_root()))
+    assert turn.id not in procs.pids_by_turn(str(jobs.run_root()))
     assert not (world.folder / "alpha" / "ran").exists()
     kinds = [record["type"] for record in world.records(chat)]
     assert (kinds[:2], kinds[-1]) == (["turn_start", "user"], "turn_end")

@@ -183,7 +183,7 @@ def test_stop_ends_a_command_and_closes_its_call(world, reason, status):
     assert (result["is_error"], result["text"]) == (True, "stopped")
     assert (end["status"], end["reason"], end["turns"]) == (*status, None)
     assert not (world.project / "never").exists()
-    assert procs.tagged(str(world.root)) == {}
+    assert procs.pids_by_turn(str(world.root)) == {}
 
 
 def test_a_stop_line_alone_is_enough(world):
@@ -258,7 +258,7 @@ def test_a_killed_worker_takes_its_turn_along(world):
 
     records = until(world.records, lambda found: kinds(found)[-1] == "turn_end")
     assert (records[-1]["status"], records[-1]["reason"]) == ("interrupted", "worker_lost")
-    until(lambda: procs.tagged(str(world.root)), lambda found: found == {})
+    until(lambda: procs.pids_by_turn(str(world.root)), lambda found: found == {})
 
 
 ASKING = {"mode": "default", "attended": True}

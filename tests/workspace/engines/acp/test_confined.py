@@ -131,7 +131,7 @@ def test_an_agent_is_found_for_a_user_whom_the_system_does_not_know(monkeypatch)
         raise KeyError(uid)
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    assert agents.needed(agents.Agent("x", ("git",))) == ["/usr/bin/git"] * 2
+    assert agents.needed_paths(agents.Agent("x", ("git",))) == ["/usr/bin/git"] * 2
 
 
 def test_what_an_agent_needs_is_its_installation_and_no_home(tmp_path, monkeypatch):
@@ -146,11 +146,13 @@ def test_what_an_agent_needs_is_its_installation_and_no_home(tmp_path, monkeypat
     (home / ".nvm/v20/bin/agent").symlink_to(package)
     monkeypatch.setenv("PATH", f"{home}/.nvm/v20/bin:/usr/bin")
 
-    needed = agents.needed(agents.Agent("x", ("agent", "--acp", "/opt/rules"), reads=("/srv/ref",)))
+    needed = agents.needed_paths(
+        agents.Agent("x", ("agent", "--acp", "/opt/rules"), reads=("/srv/ref",))
+    )
 
     assert set(needed) == {
         f"{home}/.nvm/v20/bin/agent", str(package), f"{home}/.nvm/v20/lib/node_modules",
         f"{home}/.nvm/v20/bin/node", f"{home}/.nvm/v20", "/opt/rules", "/srv/ref",
     }  # fmt: skip
     assert str(home) not in needed
-    assert sys.prefix in agents.needed(agents.Agent("y", (sys.executable,)))
+    assert sys.prefix in agents.needed_paths(agents.Agent("y", (sys.executable,)))

@@ -195,12 +195,12 @@ def test_a_model_of_the_sessions_own_list_is_given_by_its_own_request(world):
 @pytest.mark.slow
 @pytest.mark.parametrize("listed", [False, True])
 def test_what_an_agent_offers_is_known_from_its_last_session(world, listed):
-    assert offers.remembered("stub", str(world.offers)) == {"modes": None, "models": None}
+    assert offers.recall("stub", str(world.offers)) == {"modes": None, "models": None}
 
     world.play({"say": "x"}, can={"models": ["a", "b"], "modes": ["ask"], "listed": listed})
 
     known = {"modes": ["ask"], "models": ["a", "b"]}
-    assert offers.remembered("stub", str(world.offers)) == known
+    assert offers.recall("stub", str(world.offers)) == known
     cfg = world.fields()["engine_cfg"]
     assert ENGINE.agents(cfg) == [{"name": "stub", "reason": None, **known}]
 

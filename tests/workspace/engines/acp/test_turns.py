@@ -144,7 +144,7 @@ def test_the_model_that_answered_is_the_one_the_agent_says(world):
      ("refusal", "error", "api_error")],
 )  # fmt: skip
 def test_a_stop_reason_is_never_taken_for_another(reason, status, word):
-    end = failures.answered(SimpleNamespace(stop_reason=reason, usage=None), None)
+    end = failures.end_from_answer(SimpleNamespace(stop_reason=reason, usage=None), None)
 
     assert (end.status, end.reason) == (status, word)
 
@@ -164,7 +164,7 @@ def test_an_answer_that_was_cut_short_is_not_shown_as_completed(world):
 )  # fmt: skip
 def test_an_error_is_told_by_its_kind(code, message, word):
     acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed")
-    end = failures.refused("stub", acp.RequestError(code, message))
+    end = failures.end_from_error("stub", acp.RequestError(code, message))
 
     assert (end.status, end.reason) == ("error", word)
     assert message in (end.text or "")
@@ -292,7 +292,7 @@ def test_an_agent_that_does_not_listen_is_killed_with_what_it_started(world):
 
     assert world.records()[-1]["status"] == "stopped"
     assert only(world.records(), "assistant")["partial"] is True
-    assert not procs.tagged(str(world.root / "data" / "run" / "turns"))
+    assert not procs.pids_by_turn(str(world.root / "data" / "run" / "turns"))
 
 
 @pytest.mark.slow

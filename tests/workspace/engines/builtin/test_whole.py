@@ -51,7 +51,7 @@ def test_a_stopped_turn_leaves_no_process(talk, stub, world):
         assert (code, log) == (0, "")
         assert end(world.records(running.job.turn)) == ("stopped", "user")
         assert alive(world) == []
-        assert procs.tagged(str(world.root)) == {}
+        assert procs.pids_by_turn(str(world.root)) == {}
 
 
 def test_a_stop_while_the_model_is_silent_ends_at_once(talk, stub, world):

@@ -38,7 +38,7 @@ def test_a_stopped_turn_leaves_no_process(desk: Desk):
             (True, "stopped")
         ]
         assert alive(desk.world) == []
-        assert procs.tagged(str(desk.world.root)) == {}
+        assert procs.pids_by_turn(str(desk.world.root)) == {}
         for path in pids.iterdir():
             path.unlink()
 
@@ -55,7 +55,7 @@ def test_a_stop_before_or_in_the_answer_keeps_what_was_streamed(desk: Desk, hold
     assert ended(records) == ("stopped", "user")
     kept = [(record["text"], record["partial"]) for record in of(records, "assistant")]
     assert kept == [("Half of ", True)] * hold
-    assert procs.tagged(str(desk.world.root)) == {}
+    assert procs.pids_by_turn(str(desk.world.root)) == {}
 
 
 @pytest.mark.slow

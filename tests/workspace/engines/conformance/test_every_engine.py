@@ -148,7 +148,7 @@ def test_a_stop_during_a_command_leaves_no_process(driver):
     assert running.end()[0] == 0
     records = driver.world.records()
     assert (only(records, "tool_result")["is_error"], end(records)) == (True, ("stopped", "user"))
-    assert procs.tagged(str(driver.world.root)) == {}
+    assert procs.pids_by_turn(str(driver.world.root)) == {}
 
 
 @pytest.mark.slow
