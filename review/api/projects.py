@@ -39,7 +39,7 @@ class ProjectViewSet(ViewSet):
 
         def make() -> details.Project:
             found = _with_chats(request, details.project(project))
-            return details.rendered(found, rest.mount(request)) if html else found
+            return details.with_html(found, rest.mount(request)) if html else found
 
         return tagged(request, project, make, "project", str(html))
 

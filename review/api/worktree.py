@@ -70,7 +70,7 @@ class WorktreeViewSet(ViewSet):
     @documented(discarding.Listed, errors=(404,))
     def discarded(self, request: Request, **place: Any) -> Response:
         """What was discarded here and can be restored, the latest first."""
-        return Response(discarding.listed(**place))
+        return Response(discarding.list_discarded(**place))
 
     @documented(discarding.Discarded, body=bodies.DiscardBody, errors=(404, 409))
     def discard(self, request: Request, **place: Any) -> Response:

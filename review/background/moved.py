@@ -37,7 +37,7 @@ def tell(slug: str, name: str, moved: list[Move]) -> None:
         entry = projects.repo(project, name)
     except NotFound:
         return
-    known = [repos.remembered(project, entry), repos.load(project, entry)]
+    known = [repos.get_cached(project, entry), repos.load(project, entry)]
     for move in moved:
         if any(_under_review(repo, move) for repo in known if repo is not None):
             branch = move.ref.removeprefix(HEADS).removeprefix(REMOTES)

@@ -190,7 +190,7 @@ def _repos(project: Path, folder: Path) -> Iterator[Path]:
 
 def _ref_folders(path: Path) -> list[Path]:
     try:
-        return refs.watched(projects.opened(path))
+        return refs.watched_folders(projects.opened(path))
     except GitError:
         return []
 

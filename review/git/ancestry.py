@@ -14,23 +14,23 @@ from review.git.repository import Repository
 
 HEX = re.compile(r"[0-9a-fA-F]{4,64}")
 
-_contained: caches.Memory[tuple[Path, str, frozenset[str], tuple[str, ...]], frozenset[str]]
-_contained = caches.Memory(256)
+_reachable: caches.Memory[tuple[Path, str, frozenset[str], tuple[str, ...]], frozenset[str]]
+_reachable = caches.Memory(256)
 _resolved: caches.Memory[tuple[Path, str], str] = caches.Memory(20_000)
 _bases: caches.Memory[tuple[Path, str, frozenset[str]], str] = caches.Memory(256)
 
 
-def contained(repository: Repository, shas: Collection[str], tips: Sequence[str]) -> frozenset[str]:
+def reachable(repository: Repository, shas: Collection[str], tips: Sequence[str]) -> frozenset[str]:
     """Return those of `shas` that are reachable from one of `tips`. All commits must exist."""
     if not shas or not tips:
         return frozenset()
     key = (repository.common_dir, repository.shallow, frozenset(shas), tuple(tips))
-    known = _contained.get(key)
+    known = _reachable.get(key)
     if known is not None:
         return known
     lines = [*shas, *(f"^{tip}" for tip in tips)]
     told = repository.run("rev-list", "--stdin", stdin=_lines(lines))
-    return _contained.put(key, frozenset(shas) - set(told.decode().split()))
+    return _reachable.put(key, frozenset(shas) - set(told.decode().split()))
 
 
 def resolve(repository: Repository, names: Iterable[str]) -> dict[str, str]:

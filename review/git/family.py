@@ -46,7 +46,9 @@ def past_tips(repository: Repository, refs: Refs, heads: Iterable[str]) -> list[
     """The commits that HEAD and the branches under review pointed to, from their reflogs."""
     names = dict.fromkeys((refs.head_ref, *(refs.full_name(head) for head in heads)))
     logs = [repository.common_dir / "logs" / name for name in names if name]
-    found = (sha for log in (repository.git_dir / "logs" / "HEAD", *logs) for sha in _logged(log))
+    found = (
+        sha for log in (repository.git_dir / "logs" / "HEAD", *logs) for sha in _logged_shas(log)
+    )
     return list(dict.fromkeys(found))
 
 
@@ -54,7 +56,7 @@ def used_tips(repository: Repository, refs: Refs) -> list[str]:
     """The tips that keep commits in use: local branches, the HEAD of each worktree, and the commit
     that a rebase in progress began with and may return to."""
     found = {sha for name, sha in refs.shas.items() if name.startswith(HEADS)}
-    found |= {sha for folder in _worktrees(repository) for sha in _detached(folder)}
+    found |= {sha for folder in _worktrees(repository) for sha in _detached_heads(folder)}
     return sorted(found | ({refs.head} if refs.head else set()))
 
 
@@ -71,7 +73,7 @@ def head_moves(repository: Repository) -> list[Move]:
     return _moves(repository.git_dir / "logs" / "HEAD")
 
 
-def _logged(log: Path) -> list[str]:
+def _logged_shas(log: Path) -> list[str]:
     """The commits before and after each move, newest first."""
     moves = ((move.after, move.before) for move in reversed(_moves(log)))
     return [sha for new_old in moves for sha in new_old if _is_commit(sha)]
@@ -98,7 +100,7 @@ def _worktrees(repository: Repository) -> Sequence[Path]:
     return (repository.common_dir, *linked)
 
 
-def _detached(git_dir: Path) -> Iterator[str]:
+def _detached_heads(git_dir: Path) -> Iterator[str]:
     """The commit of a worktree's detached HEAD, and the commit its rebase began with."""
     for name in ("HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head"):
         with contextlib.suppress(OSError, UnicodeDecodeError):

@@ -161,12 +161,12 @@ def _trees_of(repository: Repository, oids: Iterable[str]) -> dict[str, Tree]:
     for oid, told in catfile.contents(repository, asked):
         if told is not None and told[0] == "tree":
             with contextlib.suppress(ValueError):
-                read = _parsed(told[1], 32 if repository.sha256 else 20)
+                read = _parse_tree(told[1], 32 if repository.sha256 else 20)
                 found[oid] = _trees.put((repository.common_dir, oid), read)
     return found
 
 
-def _parsed(data: bytes, oid_size: int) -> Tree:
+def _parse_tree(data: bytes, oid_size: int) -> Tree:
     """A tree object: `mode SP name NUL oid`, repeated. ValueError for anything else."""
     found: Tree = {}
     at = 0

@@ -146,12 +146,12 @@ def _numstat(tokens: list[bytes], at: int) -> tuple[dict[str, Counts], int]:
 
 def _files(entries: list[Entry], counts: dict[str, Counts]) -> tuple[Changed, ...]:
     return tuple(
-        _changed(path, old_path, line, counts.get(path, (None, None)))
+        _parse_change(path, old_path, line, counts.get(path, (None, None)))
         for path, old_path, line in entries
     )
 
 
-def _changed(path: str, old_path: str | None, line: bytes, counts: Counts) -> Changed:
+def _parse_change(path: str, old_path: str | None, line: bytes, counts: Counts) -> Changed:
     old_mode, new_mode, old_oid, new_oid, letter = line[1:].decode().split(" ")
     status = STATUS.get(letter[:1], "modified")
     if status == "modified" and old_oid == new_oid:

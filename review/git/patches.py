@@ -64,10 +64,10 @@ def of(repository: Repository, shas: Sequence[str]) -> dict[str, Patch]:
 
     GitError timeout.
     """
-    return begun(repository, shas)()
+    return start(repository, shas)()
 
 
-def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
+def start(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str, Patch]]:
     """Like `of` in two steps: git starts at once, and the returned function waits for it."""
     wanted = [sha for sha in dict.fromkeys(shas) if output.SHA.fullmatch(sha)]
     if walled.standing():  # rows may describe pruned commits, or some beyond a link
@@ -78,14 +78,14 @@ def begun(repository: Repository, shas: Sequence[str]) -> Callable[[], dict[str,
     asked = [sha for sha in wanted if sha not in found]
     told = aside(_here, repository, asked) if asked else None
 
-    def awaited() -> dict[str, Patch]:
+    def wait() -> dict[str, Patch]:
         news = told.result() if told else []
         shallow = edge | _edge(repository)  # also if the clone was deepened meanwhile
         _put(repository, [patch for patch in news if patch.sha not in shallow])
         made = found | {patch.sha: patch for patch in news}
         return {sha: made[sha] for sha in wanted if sha in made}
 
-    return awaited
+    return wait
 
 
 def _edge(repository: Repository) -> frozenset[str]:
@@ -107,7 +107,7 @@ def _here(repository: Repository, asked: Sequence[str]) -> list[Patch]:
             _compute(repository, here[start : start + CHUNK])]  # fmt: skip
 
 
-def landed(repository: Repository, span: Range) -> dict[str, str]:
+def find_landed(repository: Repository, span: Range) -> dict[str, str]:
     """The commits of the range with an equal patch on the trunk, and that trunk commit, by sha.
 
     One `rev-list --cherry-mark` per tip of the trunk, cached. Empty for a history too long to
@@ -202,13 +202,13 @@ def _compute(repository: Repository, shas: Sequence[str]) -> list[Patch]:
 def _ask(repository: Repository, shas: Sequence[str]) -> list[Patch]:
     stdin = "".join(f"{sha}\n" for sha in shas).encode()
     with Pool(2) as beside:
-        with_context = beside.submit(repository.piped, [*PATCH, "-U3"], ID, stdin=stdin)
+        with_context = beside.submit(repository.pipe, [*PATCH, "-U3"], ID, stdin=stdin)
         said: list[bytes] = []
         read = list(_read(_tee(_bare_log(repository, stdin), said)))
         if said:
             without_context = beside.submit(repository.run, *ID, stdin=b"".join(said))
         else:
-            without_context = beside.submit(repository.piped, [*PATCH, "-U0"], ID, stdin=stdin)
+            without_context = beside.submit(repository.pipe, [*PATCH, "-U0"], ID, stdin=stdin)
     ids, ids_u0 = _ids(with_context.result()), _ids(without_context.result())
     return [
         Patch(sha, ids.get(sha), ids_u0.get(sha), change_id, lines)

@@ -114,10 +114,10 @@ def merge_base(repository: Repository, one: str, other: str) -> str | None:
 
 
 def unknown(text: str) -> GitError:
-    return GitError("revision", f"Unknown revision: {named(text)}")
+    return GitError("revision", f"Unknown revision: {name_text(text)}")
 
 
-def named(text: str) -> str:
+def name_text(text: str) -> str:
     """A path, revision or range from a caller or from git, made printable for a message."""
     return printable(text, SHOWN, instead="\ufffd")
 
@@ -131,11 +131,11 @@ class _Resolver:
     def range(self, wanted: str | Mapping[str, Any] | None) -> Range:
         match wanted:
             case None:
-                return self._computed()
+                return self._default()
             case str() if wanted.strip():
                 return self._parse(wanted.strip())
             case Mapping():
-                return self._mapped(wanted)
+                return self._from_mapping(wanted)
         raise GitError("revision", "range: must be a text such as main..feature, or {base, head}")
 
     def _parse(self, text: str) -> Range:
@@ -150,7 +150,7 @@ class _Resolver:
             return self._between(text, None, text)
         return self._since_merge_base(text, trunk, text)
 
-    def _mapped(self, wanted: Mapping[str, Any]) -> Range:
+    def _from_mapping(self, wanted: Mapping[str, Any]) -> Range:
         base, head = wanted.get("base"), wanted.get("head")
         for name, value in (("base", base), ("head", head)):
             if value is not None and not (isinstance(value, str) and value.strip()):
@@ -164,13 +164,13 @@ class _Resolver:
 
     def _since_merge_base(self, text: str, base: str, head: str) -> Range:
         base_sha = merge_base(self.repository, self._sha(base), self._sha(head))
-        warning = f"{named(base)} and {named(head)} have no common history"
+        warning = f"{name_text(base)} and {name_text(head)} have no common history"
         return self._range(
             text, base, head, base_sha, trunk=self._trunk(base),
             warning=warning if base_sha is None else "",
         )  # fmt: skip
 
-    def _computed(self) -> Range:
+    def _default(self) -> Range:
         """trunk..HEAD; on the trunk upstream..HEAD; else the last commits, with a warning."""
         trunk = self._trunk(None)
         if trunk is not None and not self._is_trunk(self.refs.head_ref, trunk):
@@ -184,7 +184,7 @@ class _Resolver:
             why = f"nothing is ahead of {short(followed)}"
         else:
             return self._range(None, short(followed), "HEAD", followed_sha, trunk=trunk)
-        warning = f"The last {LAST} commits are shown: {named(why)}"
+        warning = f"The last {LAST} commits are shown: {name_text(why)}"
         return self._range(None, None, "HEAD", None, trunk=trunk, warning=warning, limit=LAST)
 
     def _range(

@@ -45,7 +45,7 @@ def read(repository: Repository, *, but: str) -> dict[str, Ref] | None:
     try:
         found = dict(_refs(repository))
         names = sorted(found, key=os.fsencode)  # git's order
-        refs = {name: ref for name in names if (ref := _resolved(name, found))}
+        refs = {name: ref for name in names if (ref := _resolve(name, found))}
         commits = _commits(
             repository, {ref.sha for name, ref in refs.items() if not name.startswith(but)}
         )
@@ -64,7 +64,7 @@ def _commits(repository: Repository, shas: Collection[str]) -> dict[str, str]:
     kinds = {sha: told[0] if told else "commit" for sha, told in catfile.infos(repository, shas)}
     for _ in range(DEPTH):
         tags = sorted({end for end in ends.values() if kinds[end] == "tag"})
-        leads = {tag: _tagged(told) for tag, told in catfile.contents(repository, tags)}
+        leads = {tag: _parse_tag(told) for tag, told in catfile.contents(repository, tags)}
         kinds |= dict(leads.values())
         ends = {sha: leads[end][0] if end in leads else end for sha, end in ends.items()}
     if "tag" in (kinds[end] for end in ends.values()):
@@ -72,7 +72,7 @@ def _commits(repository: Repository, shas: Collection[str]) -> dict[str, str]:
     return {sha: end for sha, end in ends.items() if kinds[end] == "commit"}
 
 
-def _tagged(told: catfile.Object | None) -> tuple[str, str]:
+def _parse_tag(told: catfile.Object | None) -> tuple[str, str]:
     """The id and the type of the object that a tag names."""
     found = TAGGED.match(told[1]) if told else None
     if found is None:
@@ -91,7 +91,7 @@ def _refs(repository: Repository) -> Iterator[tuple[str, Ref]]:
     loose = list(_loose(common, "refs", OWN if linked else ()))
     for name in OWN if linked else ():
         loose += _loose(own, name)
-    yield from _packed(f"{common}/packed-refs")
+    yield from _read_packed(f"{common}/packed-refs")
     yield from loose
 
 
@@ -108,20 +108,20 @@ def _loose(base: str, name: str, without: Collection[str] = ()) -> Iterator[tupl
             if inner not in without:
                 yield from _loose(base, inner)
         elif not entry.name.endswith(".lock"):
-            yield _checked(inner), _ref(entry.path)
+            yield _check_name(inner), _ref(entry.path)
 
 
 def _ref(path: str) -> Ref:
     text = os.fsdecode(opening.contents(path, limit=LONGEST))
     line = text.removesuffix("\n")
     if line.startswith("ref: "):
-        return Ref("", _checked(line.removeprefix("ref: ")))
+        return Ref("", _check_name(line.removeprefix("ref: ")))
     if line == text or not SHA.fullmatch(line) or not line.strip("0"):
         raise Unusual
     return Ref(line)
 
 
-def _packed(path: str) -> Iterator[tuple[str, Ref]]:
+def _read_packed(path: str) -> Iterator[tuple[str, Ref]]:
     try:
         data = opening.contents(path, limit=PACKED)
     except FileNotFoundError:
@@ -135,7 +135,7 @@ def _packed(path: str) -> Iterator[tuple[str, Ref]]:
         sha, _, name = line.partition(" ")
         if not SHA.fullmatch(sha):
             raise Unusual
-        yield _checked(name), Ref(sha)
+        yield _check_name(name), Ref(sha)
 
 
 def is_name(text: str) -> bool:
@@ -143,13 +143,13 @@ def is_name(text: str) -> bool:
     return bool(NAME.fullmatch(text)) and not NEVER.search(text)
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not is_name(name):
         raise Unusual
     return name
 
 
-def _resolved(name: str, found: Mapping[str, Ref]) -> Ref | None:
+def _resolve(name: str, found: Mapping[str, Ref]) -> Ref | None:
     """The ref with the object that its symbolic refs lead to; None if they lead nowhere."""
     target, symref = found[name], ""
     for _ in range(DEPTH):

@@ -140,7 +140,7 @@ def stamp(repository: Repository) -> str:
     return told.hexdigest()
 
 
-def watched(repository: Repository) -> list[Path]:
+def watched_folders(repository: Repository) -> list[Path]:
     """The folders in which files change when refs move, with all subfolders of `refs`."""
     found: list[str] = []
     for base in map(str, _bases(repository)):

@@ -104,7 +104,7 @@ class Repository:
             shows=self.shows,
         )  # fmt: skip
 
-    def piped(
+    def pipe(
         self,
         source: Sequence[str],
         sink: Sequence[str],
@@ -138,7 +138,7 @@ def open_repository(path: Path) -> Repository:
     return repository
 
 
-def remembered(repository: Repository) -> list[Any]:
+def as_json(repository: Repository) -> list[Any]:
     """What another process needs to open the repository without asking git, as JSON values."""
     parts = [str(repository.path), str(repository.git_dir), str(repository.common_dir)]
     flags = [repository.sha256, repository.shallow, repository.partial]
@@ -146,7 +146,7 @@ def remembered(repository: Repository) -> list[Any]:
 
 
 def recall(said: list[Any]) -> None:
-    """Take over what `remembered` returned; it is used while its stamp is unchanged."""
+    """Take over what `as_json` returned; it is used while its stamp is unchanged."""
     parts, flags, stamp = said
     path, git_dir, common_dir = map(Path, parts)
     if _opened.get(path) is None:

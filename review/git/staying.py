@@ -149,7 +149,7 @@ def borrowed(repository: Repository, args: Command, *, fresh: bool = False) -> I
 
 
 @contextlib.contextmanager
-def asked(repository: Repository, args: Command, lines: str) -> Iterator[Iterator[bytes]]:
+def answer(repository: Repository, args: Command, lines: str) -> Iterator[Iterator[bytes]]:
     """A process's answer to these lines, piece by piece; it starts at once. The command must echo a
     line that names no object. Died or GitError timeout while the answer is read."""
     mark = f"={token_hex()}\n"  # which no name in a commit can predict
@@ -230,7 +230,7 @@ def _sweep(*, older_than: float) -> None:
         _drop(git)
 
 
-def _forked() -> None:
+def _on_fork() -> None:
     """In a forked child, let go of all processes: they belong to the parent."""
     global _lock, _sweeper
     _lock, _sweeper = threading.Lock(), None
@@ -240,5 +240,5 @@ def _forked() -> None:
     _idle.clear()
 
 
-os.register_at_fork(after_in_child=_forked)
+os.register_at_fork(after_in_child=_on_fork)
 atexit.register(close)

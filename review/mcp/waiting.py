@@ -36,7 +36,7 @@ def next_thread(
     *, project: str, repo: str = "", skip: Sequence[str] = (), wait_seconds: int = 0
 ) -> Next:
     """The first unanswered thread that is not in `skip`."""
-    found = conversations.unanswered(project, repo)
+    found = conversations.unanswered_threads(project, repo)
     left = [thread for thread in found if thread["id"] not in skip]
     return {"thread": left[0] if left else None, "unanswered": len(found)}
 

@@ -51,5 +51,5 @@ def _own(repository: Repository, span: Range, tip: str, *, counts: bool) -> list
         return []
     beside = replace(span, base_sha=base, head_sha=tip, warnings=(), limit=None)
     commits = history.commits(repository, beside, counts=counts)[0]
-    landed = ancestry.contained(repository, {one.sha for one in commits}, span.trunk_shas)
+    landed = ancestry.reachable(repository, {one.sha for one in commits}, span.trunk_shas)
     return [one for one in commits if one.sha not in landed]

@@ -229,7 +229,7 @@ def apply_suggestions(
 ) -> apply.Applied:
     """Make a fixup commit of these suggestions. If `me` names the person who takes them, their
     threads are resolved as far as the files can be written."""
-    made = apply.apply(project, repo, sha, apply.asked(suggestions))
+    made = apply.apply(project, repo, sha, apply.parse_suggestions(suggestions))
     for thread in made["threads"] if me else ():
         with suppress(SvcError):
             resolve_thread(project, repo, sha, thread, me=me or "")

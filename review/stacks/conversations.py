@@ -68,7 +68,7 @@ def conversations(
     repository cannot be read (`reason`), with their threads and the drafts of the person
     `drafts_of`.
     """
-    found = _reviewed(project)
+    found = _reviewed_repos(project)
     threads: list[ProjectThread] = []
     count = 0
     for where, target, wanted in _everywhere(found, unresolved_only=unresolved_only):
@@ -83,7 +83,7 @@ def conversations(
         "threads": threads,
         "more": count - len(threads),
         "orphaned": [
-            _stranded(one, orphan, drafts_of, html=html, mount=mount)
+            _stranded_record(one, orphan, drafts_of, html=html, mount=mount)
             for one in found
             for orphan in _orphans(one)
         ],
@@ -91,16 +91,16 @@ def conversations(
     }
 
 
-def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
+def unanswered_threads(project: str, repo: str = "") -> list[ProjectThread]:
     """The unresolved threads whose last comment is a person's and that no chat was asked to work
     on, in reading order; of one repo if it is named. NotFound for an unknown project or repo."""
     if repo:
         projects.repo(projects.get(project), repo)
     return [
         {**where, **thread}
-        for one in _reviewed(project)
+        for one in _reviewed_repos(project)
         if not repo or one.entry.name == repo
-        for where, target, _ in _discussed(one, unresolved_only=True)
+        for where, target, _ in _iter_discussed(one, unresolved_only=True)
         for thread in records.review(target, unresolved_only=True)["threads"]
         if not reviewer.is_agent(thread["comments"][-1]["author"]) and thread["state"] != "asked"
     ]
@@ -108,17 +108,17 @@ def unanswered(project: str, repo: str = "") -> list[ProjectThread]:
 
 def markdown(slug: str, *, unresolved_only: bool = False) -> str:
     """The threads of all commits as Markdown, commit by commit."""
-    found = _reviewed(slug)
+    found = _reviewed_repos(slug)
     told = [
         export.markdown(target, unresolved_only=unresolved_only)
         for one in found
-        for _where, target, _ in _discussed(one, unresolved_only=unresolved_only)
+        for _where, target, _ in _iter_discussed(one, unresolved_only=unresolved_only)
     ]
     return "\n".join([*told, *map(_left_out, filter(_hidden, found))]) or NONE
 
 
 def _orphans(one: Repo) -> list[Orphan]:
-    return [*one.orphans, *reviewed.stranded(one)]
+    return [*one.orphans, *reviewed.list_stranded(one)]
 
 
 def _hidden(one: Repo) -> bool:
@@ -137,7 +137,7 @@ def _left_out(one: Repo) -> str:
     )
 
 
-def _reviewed(slug: str) -> list[Repo]:
+def _reviewed_repos(slug: str) -> list[Repo]:
     """The repos of the project that have any review file."""
     found = projects.get(slug)
     with_files = [
@@ -155,14 +155,16 @@ def _items(one: Repo) -> Iterator[Item]:
 
 def _everywhere(found: Iterable[Repo], *, unresolved_only: bool) -> Iterator[Discussed]:
     for one in found:
-        yield from _discussed(one, unresolved_only=unresolved_only)
+        yield from _iter_discussed(one, unresolved_only=unresolved_only)
 
 
-def _discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[Discussed]:
+def _iter_discussed(one: Repo, *, unresolved_only: bool = False) -> Iterator[Discussed]:
     """Yield the commits with threads, then what is not committed."""
-    uncommitted = reviewed.discussed(one, unresolved_only=unresolved_only)  # lets commits take over
+    uncommitted = reviewed.find_discussed(
+        one, unresolved_only=unresolved_only
+    )  # lets commits take over
     shorts = wire.shorts([item.commit.sha for item in one.items])
-    here = repo.reviewed(one)
+    here = repo.reviewed_shas(one)
     for item in (item for item in _items(one) if item.commit.sha in here):
         target = repo.target(one, item)
         if count := _count(target, unresolved_only):
@@ -183,7 +185,7 @@ def _count(target: Target, unresolved_only: bool) -> int:
     return sum(not (unresolved_only and one.resolved) for one in threads)
 
 
-def _stranded(
+def _stranded_record(
     one: Repo, orphan: Orphan, author: str | None, *, html: bool, mount: str
 ) -> StrandedReview:
     where = (one.project.slug, one.entry.name, orphan.drafted)
@@ -206,7 +208,7 @@ def _stranded(
 def _unreadable(one: Repo) -> Iterator[Unreadable]:
     if one.errors:
         yield from unread.broken(one)
-    here = repo.reviewed(one)
+    here = repo.reviewed_shas(one)
     for item in _items(one):
         if item.commit.sha in here:
             yield from _broken(one, item)

@@ -142,16 +142,16 @@ def repo_of(slug: str, name: str) -> wire.Repo:
     return next(one for one in project(slug)["repos"] if one["name"] == name)
 
 
-def rendered(found: Project, mount: str) -> Project:
+def with_html(found: Project, mount: str) -> Project:
     """The project with `description_html` for itself and each stack, safe on pages of `mount`."""
     repos = [
-        one | {"stacks": [_rendered(stack, mount) for stack in one["stacks"]]}
+        one | {"stacks": [_add_html(stack, mount) for stack in one["stacks"]]}
         for one in found["repos"]
     ]
-    return {**_rendered(found, mount), "repos": repos}
+    return {**_add_html(found, mount), "repos": repos}
 
 
-def _rendered(record: Rendered, mount: str) -> Rendered:
+def _add_html(record: Rendered, mount: str) -> Rendered:
     return record | {"description_html": markdown.html(record["description"], mount=mount)}
 
 
@@ -164,7 +164,7 @@ def commit(
     `rendered`: in how many threads, from the top, comments have `body_html` for pages of `mount`.
     """
     place = _place(project, repo, sha)
-    files = _Listed(place, texts.wanted(contents))
+    files = _Listed(place, texts.parse_wanted(contents))
     tail: Tail = {
         "truncated": files.truncated,
         "pr": _pr(place),
@@ -182,7 +182,7 @@ def file(project: str, repo: str, sha: str, path: str | None) -> File:
     for changed in listed.commit.files:
         if path in (changed.path, shown_path(changed.path)):
             (found,) = texts.Files(listed.target.repository, listed.commit).whole([changed])
-            return listed.marked(found)
+            return listed.with_marks(found)
     raise NotFound('"path" is not a file changed by this commit')
 
 
@@ -234,7 +234,7 @@ class _Listed:
             return self.asked
         return len(self.commit.files) if self.asked == "all" else 0
 
-    def marked(self, record: texts.Record) -> File:
+    def with_marks(self, record: texts.Record) -> File:
         path = record["path"]
         return {
             **record,
@@ -250,13 +250,13 @@ class _Listed:
             first.append(one)
             size += len(one["old"] or "") + len(one["new"] or "")
             if size > AT_ONCE:
-                return _streamed(head, map(self.marked, chain(first, found)), tail)
+                return _stream(head, map(self.with_marks, chain(first, found)), tail)
         if size <= KEPT and all(map(texts.complete, first)):
             _small.put(self._key, first)
         if head["additions"] is None and not self.truncated:
             head["additions"] = sum(one["additions"] or 0 for one in first)
             head["deletions"] = sum(one["deletions"] or 0 for one in first)
-        return {**head, "files": [self.marked(one) for one in first], **tail}
+        return {**head, "files": [self.with_marks(one) for one in first], **tail}
 
     @property
     def _key(self) -> tuple[object, ...]:
@@ -280,7 +280,7 @@ class _Listed:
         return history.commit(self.target.repository, commit.sha)
 
 
-def _streamed(head: Head, files: Iterator[File], tail: Tail) -> Iterator[bytes]:
+def _stream(head: Head, files: Iterator[File], tail: Tail) -> Iterator[bytes]:
     """The answer as pieces of JSON; the sums come after the files that they are made from."""
     added = deleted = 0
     counted = head["additions"] is not None or tail["truncated"]  # if truncated, sums stay unknown
@@ -328,27 +328,27 @@ def _pr(place: CommitPosition) -> Pr:
     item = place.item
     name = item.branch["name"] if item.branch else None
     made = pr_files.record(place.target, item.pr, source_sha=item.pr_source, branch=name)
-    landed = wire.landed(item.landed) if item.landed else None
+    landed = wire.landed_record(item.landed) if item.landed else None
     given = verdicts.of(place.target)
-    return {**made, "landed": landed, "proposed": wire.proposed(item), "verdicts": given}
+    return {**made, "landed": landed, "proposed": wire.proposed_record(item), "verdicts": given}
 
 
 def _repo(found: Repo) -> wire.Repo:
     shorts = wire.shorts([item.commit.sha for item in found.items])
     counted = zip(found.items, counts(found, found.items), strict=True)
-    judged = _judged(found)
+    judged = _verdicts_by_sha(found)
     return wire.repo(
         found,
         (
-            wire.listed(item, shorts[item.commit.sha], told, judged.get(item.commit.sha, []))
+            wire.item_record(item, shorts[item.commit.sha], told, judged.get(item.commit.sha, []))
             for item, told in counted
         ),
     )
 
 
-def _judged(found: Repo) -> dict[str, list[verdicts.Given]]:
+def _verdicts_by_sha(found: Repo) -> dict[str, list[verdicts.Given]]:
     """The verdicts of each reviewed commit, by sha."""
-    here = repo.reviewed(found)
+    here = repo.reviewed_shas(found)
     return {sha: verdicts.of(repo.target(found, found.by_sha[sha])) for sha in here}
 
 

@@ -35,7 +35,7 @@ def interdiff(
     target = repos.target_at(project, repo, sha)
     new = target.commit if path is None else target.shown_commit
     paths = () if path is None else _names(new, path)
-    source = _there(target.repository, old or _compared(target, path))
+    source = _there(target.repository, old or _find_known(target, path))
     if source is None and old is not None:
         raise NotFound(f"No such commit: {clean(old[:64])}")
     if source is None or not objects.exists(target.repository, new.sha):
@@ -88,7 +88,7 @@ def _names(commit: Commit, path: str) -> list[str]:
     raise NotFound('"path" is not a file changed by this commit')
 
 
-def _compared(target: Target, path: str | None) -> str:
+def _find_known(target: Target, path: str | None) -> str:
     """The commit that the reader knows. NotFound if there is none."""
     found = commit_review.of(target)
     if path is None:

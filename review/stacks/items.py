@@ -24,7 +24,7 @@ NOWHERE: Mapping[str, str] = MappingProxyType({})
 KEPT = 200  # most commits shown that left the range by landing and that no stack lists
 
 
-def filled(repo: Repo, commits: Sequence[Commit], branches: Mapping[str, str] = NOWHERE) -> Repo:
+def fill(repo: Repo, commits: Sequence[Commit], branches: Mapping[str, str] = NOWHERE) -> Repo:
     """The repo with its items, stacks and orphans. `branches`: a chat's branch, by each commit that
     only it has. GitError when git cannot answer."""
     assert repo.repository is not None
@@ -39,7 +39,7 @@ def filled(repo: Repo, commits: Sequence[Commit], branches: Mapping[str, str] = 
         range=repo.range,
         commits=tuple(commits),
     )
-    return _Filling(scene, matching.matched(scene), repo.counted, branches).filled(repo)
+    return _Filling(scene, matching.match(scene), repo.counted, branches).fill(repo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Filling:
         self.fixed = set(found.kept)
         self.landed = self._landings()
 
-    def filled(self, repo: Repo) -> Repo:
+    def fill(self, repo: Repo) -> Repo:
         order = [*self._kept_landed(), *(commit.sha for commit in self.scene.commits)]
         drafts = assembly.assemble(self.scene.stacks, order, self._find, self.branches)
         items = tuple(
@@ -112,7 +112,7 @@ class _Filling:
         wanted = {landed for landed, _ in shown.values()} | self.found.kept.keys()
         there = ancestry.resolve(self.scene.repository, sorted(wanted - self.known.keys()))
         found = sorted({*there.values()} - self.known.keys())
-        self.known |= history.listed(self.scene.repository, found, counts=self.counted)
+        self.known |= history.commits_by_sha(self.scene.repository, found, counts=self.counted)
         return {
             sha: self._landing(sha, there.get(landed, landed), by)
             for sha, (landed, by) in shown.items()
@@ -142,7 +142,7 @@ class _Filling:
         shas = self.rows.keys()
         tips = [tip for tip in self.scene.range.trunk_shas if tip in shas or tip in outside]
         tips = [tip for tip in tips if tip != self.scene.range.base_sha]
-        ancestors = ancestry.contained(self.scene.repository, shas, tips)
+        ancestors = ancestry.reachable(self.scene.repository, shas, tips)
         clued = any(
             row.commit.change_id or (row.pr.github or {}).get("number")
             for row in self.rows.values()
@@ -150,12 +150,12 @@ class _Filling:
         if not outside or not clued:
             return Trunk(ancestors)
         commits = landing.since(self.scene.repository, outside, self.scene.range.head_sha)
-        return landing.indexed(commits, ancestors)
+        return landing.index_trunk(commits, ancestors)
 
     def _equal(self, outside: Sequence[str]) -> Mapping[str, str]:
         if not outside or not self.rows:
             return {}
-        return patches.landed(self.scene.repository, self.scene.range)
+        return patches.find_landed(self.scene.repository, self.scene.range)
 
     def _clues(self, row: _Row, equal: str | None) -> Clues:
         return Clues(
@@ -236,7 +236,7 @@ class _Filling:
                 sha=sha,
                 status=effective,
                 refs=self.scene.refs,
-                shared=self._shared(),
+                shared=self._shared_branches(),
             ),
             github=status.github(row.pr.github),
             trace=row.trace,
@@ -245,7 +245,7 @@ class _Filling:
             fixed=sha in self.fixed,
         )
 
-    def _shared(self) -> tuple[str | None, ...]:
+    def _shared_branches(self) -> tuple[str | None, ...]:
         head = self.scene.range.head
         if head == "HEAD":
             head = (self.scene.refs.head_ref or "").removeprefix(HEADS)
@@ -283,7 +283,7 @@ class _Filling:
             file=str(state.file),
             conversations=tuple(threads),
             candidates=self.found.matches.candidates.get(sha, ()),
-            drafted=self.found.states.drafted(sha),
+            drafted=self.found.states.drafted_shas(sha),
         )
 
     def _warnings(self, orphans: int) -> list[str]:

@@ -54,7 +54,7 @@ def evidence(clues: Clues, trunk: Trunk) -> tuple[str, str] | None:
     return None
 
 
-def indexed(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) -> Trunk:
+def index_trunk(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) -> Trunk:
     """Index the trunk's commits, oldest first, by change id and PR number; the newest wins."""
     by_change_id: dict[str, str] = {}
     by_number: dict[int, str] = {}

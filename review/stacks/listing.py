@@ -83,7 +83,7 @@ def project_list() -> ProjectList:
         "projectsDir": str(settings.PROJECTS_DIR),
         "home": str(Path.home()),
         "examples": examples.state(),
-        "projects": [_listed(one) for one in found],
+        "projects": [_render_item(one) for one in found],
     }
 
 
@@ -95,7 +95,7 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
     rows = dict(RepoRow._default_manager.values_list("key", "data"))
     for project in found:
         for entry in project.repos:
-            known = repos.remembered(project, entry)
+            known = repos.get_cached(project, entry)
             told = rows.get(_key(project, entry), {}).get("commits", [])
             for sha, title in told if known is None else _titles(known):
                 yield project, entry.name, sha, title
@@ -103,13 +103,13 @@ def titles(found: Iterable[Project]) -> Iterator[tuple[Project, str, str, str]]:
 
 def stacks(project: Project, entry: RepoEntry) -> list[tuple[str, str]]:
     """Title and size of each stack as last read; if none were, the names of repo and project."""
-    known = repos.remembered(project, entry)
+    known = repos.get_cached(project, entry)
     if known is None or not known.stacks:
         return [(entry.name, project.title)]
-    return [(one.title or entry.name, _sized(len(one.commits))) for one in known.stacks]
+    return [(one.title or entry.name, _size_text(len(one.commits))) for one in known.stacks]
 
 
-def _sized(commits: int) -> str:
+def _size_text(commits: int) -> str:
     return "1 commit" if commits == 1 else f"{commits} commits"
 
 
@@ -125,14 +125,14 @@ def _key(project: Project, entry: RepoEntry) -> str:
 
 def counts(found: Repo, items: Iterable[Item]) -> list[tuple[int, int, int, int]]:
     """Counts for each commit: threads, resolved ones, unresolved ones, viewed files."""
-    here = repos.reviewed(found)
+    here = repos.reviewed_shas(found)
     return [
         records.counts(repos.target(found, item)) if item.commit.sha in here else (0, 0, 0, 0)
         for item in items
     ]
 
 
-def _listed(project: Project) -> ProjectItem:
+def _render_item(project: Project) -> ProjectItem:
     parts = [_summary(project, entry) for entry in project.repos]
     told = zip(project.repos, parts, strict=True)
     return {
@@ -146,7 +146,9 @@ def _listed(project: Project) -> ProjectItem:
         "archived": project.archived,
         "example": bool(project.example),
         "unresolved": sum(part.unresolved for part in parts),
-        "lastModified": _time(max([_changed(project.stat), *(part.modified for part in parts)])),
+        "lastModified": _time(
+            max([_modified_at(project.stat), *(part.modified for part in parts)])
+        ),
         "error": project.parse_error,
         "unreadable": [
             {"repo": entry.name, "error": part.error} for entry, part in told if part.error
@@ -161,7 +163,7 @@ def _summary(project: Project, entry: RepoEntry) -> Summary:
     known = _known.get(key)
     if known is not None and known[0] == repos.stamp(project, entry):
         return known[1]
-    found = repos.listed(project, entry)
+    found = repos.load_for_list(project, entry)
     made = _summarise(found)
     _known.put(key, (found.stamp, made))
     _keep(key, found, made)
@@ -175,7 +177,7 @@ def _summarise(found: Repo) -> Summary:
     unresolved = sum(unresolved for _, _, unresolved, _ in counts(found, found.items))
     if found.errors:
         unresolved = sum(orphan.unresolved for orphan in found.orphans)
-    beside = reviewed.said(found.project.slug, found.entry.name, unresolved_only=True)
+    beside = reviewed.read_threads(found.project.slug, found.entry.name, unresolved_only=True)
     return Summary(
         commits=len(found.items) - merged - follow_on,
         follow_on=follow_on,
@@ -206,7 +208,7 @@ def _file_times(found: Repo) -> Iterator[float]:
                 yield path.stat().st_mtime
 
 
-def _changed(stat: str) -> float:
+def _modified_at(stat: str) -> float:
     """The modification time of a stat of the kernel, in seconds since 1970; 0 for no stat."""
     return int(stat.partition(":")[0] or 0) / 1e9
 
@@ -237,7 +239,7 @@ def _keep(key: str, found: Repo, made: Summary) -> None:
         return
     data = {
         "summary": asdict(made),
-        "repository": repository.remembered(found.repository),
+        "repository": repository.as_json(found.repository),
         "commits": _titles(found),
     }
     try:

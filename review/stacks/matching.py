@@ -64,7 +64,7 @@ class Matching:
         return self.matches.by_commit.get(sha)
 
 
-def matched(scene: Scene) -> Matching:
+def match(scene: Scene) -> Matching:
     """Match all old shas of one repo. GitError when git cannot answer."""
     ranged = {commit.sha: commit for commit in scene.commits}
     texts = list(dict.fromkeys(text for entry in scene.stacks for text in entry.commits or ()))
@@ -72,12 +72,12 @@ def matched(scene: Scene) -> Matching:
     full = _full_names(scene.repository, [*texts, *sorted(names)], ranged)
     listed = {full[text] for text in texts if text in full}
     gone = (listed | {full.get(name, name) for name in names}) - ranged.keys()
-    ahead = patches.begun(scene.repository, list(ranged)) if gone else dict  # git runs meanwhile
+    ahead = patches.start(scene.repository, list(ranged)) if gone else dict  # git runs meanwhile
     known = states.read(scene.slug, scene.name, full)
     old = sorted((listed | known.by_sha.keys()) - ranged.keys())
     if not old:
         return Matching(known, full, traces={sha: _trace(one, None) for sha, one in ranged.items()})
-    return _Search(scene, known, full, listed, old, ahead=ahead).found()
+    return _Search(scene, known, full, listed, old, ahead=ahead).run()
 
 
 class _Search:
@@ -103,11 +103,11 @@ class _Search:
         tips = (*scene.range.trunk_shas, scene.refs.branch(scene.range.trunk or ""))
         self.tips = tuple(dict.fromkeys(tip for tip in tips if tip))
         with Pool(2) as aside:
-            used, beside = aside.submit(self._used, here), aside.submit(self._beside, here)
-            self.objects = history.listed(scene.repository, here)
+            used, beside = aside.submit(self._find_used, here), aside.submit(self._beside, here)
+            self.objects = history.commits_by_sha(scene.repository, here)
             self.used, self.beside = used.result(), beside.result()
 
-    def found(self) -> Matching:
+    def run(self) -> Matching:
         landed = self._surely_landed()
         sources = [sha for sha in self.old if sha not in landed]
         traces, matches = self._ladder(sources)
@@ -122,8 +122,8 @@ class _Search:
 
     def _surely_landed(self) -> dict[str, tuple[str, str]]:
         """Old shas with a record of their landing, and those that the trunk contains unchanged."""
-        trunk = Trunk(ancestry.contained(self.scene.repository, self.objects.keys(), self.tips))
-        clues = (Clues(sha, recorded=_recorded(self.states.get(sha))) for sha in self.old)
+        trunk = Trunk(ancestry.reachable(self.scene.repository, self.objects.keys(), self.tips))
+        clues = (Clues(sha, recorded=_landed_sha(self.states.get(sha))) for sha in self.old)
         return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
 
     def _perhaps_landed(self, shas: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -133,7 +133,7 @@ class _Search:
         repository = self.scene.repository
         base = ancestry.merge_base(repository, [*self.tips, *shas])  # None when one is gone
         commits = landing.since(repository, self.tips, base)
-        trunk = landing.indexed(commits)
+        trunk = landing.index_trunk(commits)
         ids = {sha: trace.patch_id for sha, trace in self._traces(shas).items()}
         equal = landing.equals(repository, ids, commits)
         clues = (self._clues(sha, equal.get(sha)) for sha in shas)
@@ -146,9 +146,9 @@ class _Search:
         change_id = commit.change_id if commit else print_.change_id if print_ else None
         return Clues(sha, change_id=change_id, equal=equal, number=number)
 
-    def _used(self, here: Sequence[str]) -> frozenset[str]:
+    def _find_used(self, here: Sequence[str]) -> frozenset[str]:
         tips = family.used_tips(self.scene.repository, self.scene.refs)
-        return ancestry.contained(self.scene.repository, here, tips)
+        return ancestry.reachable(self.scene.repository, here, tips)
 
     def _beside(self, here: Sequence[str]) -> Beside:
         """Which commits stood beside each other, among the old ones and all ever checked out."""
@@ -170,13 +170,13 @@ class _Search:
         """Match the sources. The patch ids in the review files are enough if every source finds its
         commit by them. Only the weaker rungs need the patches themselves and the bystanders.
         """
-        remembered = {sha: patch for sha in sources if (patch := self._remembered(sha))}
-        traces, matches = self._climbed(sources, remembered, only_certain=True)
+        remembered = {sha: patch for sha in sources if (patch := self._find_patch(sha))}
+        traces, matches = self._climb(sources, remembered, only_certain=True)
         if matches.orphans:
-            traces, matches = self._climbed(sources, {}, self._bystanders(matches.orphans))
+            traces, matches = self._climb(sources, {}, self._bystanders(matches.orphans))
         return traces, matches
 
-    def _climbed(
+    def _climb(
         self,
         sources: Sequence[str],
         remembered: Mapping[str, Patch],
@@ -199,12 +199,14 @@ class _Search:
         into it."""
         here = {*self.old, *(commit.sha for commit in self.scene.commits)}
         found = [sha for sha in self.beside.neighbours(gone) if sha not in here][:BYSTANDERS]
-        beside = history.listed(self.scene.repository, found)  # git may have pruned one since
+        beside = history.commits_by_sha(
+            self.scene.repository, found
+        )  # git may have pruned one since
         self.objects |= beside
         own = {_authorship(commit) for sha in gone if (commit := self.objects.get(sha))}
         return [sha for sha in found if sha in beside and _authorship(beside[sha]) not in own]
 
-    def _remembered(self, sha: str) -> Patch | None:
+    def _find_patch(self, sha: str) -> Patch | None:
         """The patch ids of a commit as recorded in its own file; None if they are not."""
         known = self.states.get(sha).fingerprint
         if known is None or known.sha != sha or not (known.patch_id and known.patch_id_u0):
@@ -221,7 +223,7 @@ class _Search:
         made = known | patches.of(self.scene.repository, asked)
         places = self._places()
         return {
-            sha: self._traced(sha, commit, made.get(sha), places.get(sha))
+            sha: self._make_trace(sha, commit, made.get(sha), places.get(sha))
             for sha, commit in commits.items()
         }
 
@@ -229,17 +231,17 @@ class _Search:
     def _of_range(self) -> Mapping[str, Patch]:
         return self.ahead()
 
-    def _traced(
+    def _make_trace(
         self, sha: str, commit: Commit | None, patch: Patch | None, place: tuple[int, int] | None
     ) -> Trace:
         state = self.states.get(sha)
         branch = state.pr.branch if state.pr else None
-        seen = _trace(commit, patch) if commit else _printed(sha, state.fingerprint)
+        seen = _trace(commit, patch) if commit else _recorded_trace(sha, state.fingerprint)
         return replace(
             seen,
             place=place,
             branch_target=self.scene.refs.branch(branch) if branch else None,
-            carried=self.states.carried(sha),
+            carried=self.states.carried_from(sha),
             written=state.written,
             used=sha in self.used,
             known=self.beside.knows(sha),
@@ -267,7 +269,7 @@ class _Search:
         state = self.states.get(sha)
         said = state.review
         reviewed = said is not None and bool(said.conversations or said.verdicts)
-        drafted = bool(self.states.drafted(sha))
+        drafted = bool(self.states.drafted_shas(sha))
         return sha in self.listed or state.pr is not None or reviewed or drafted
 
 
@@ -296,7 +298,7 @@ def _starting(ordered: Sequence[str], prefix: str) -> Iterator[str]:
         yield ordered[at]
 
 
-def _recorded(state: ReviewState) -> str | None:
+def _landed_sha(state: ReviewState) -> str | None:
     landed = state.pr.landed if state.pr else None
     return landed["sha"] if landed else None
 
@@ -319,7 +321,7 @@ def _trace(commit: Commit, patch: Patch | None) -> Trace:
     )
 
 
-def _printed(sha: str, known: Fingerprint | None) -> Trace:
+def _recorded_trace(sha: str, known: Fingerprint | None) -> Trace:
     """A trace from what the file recorded of a commit whose object is gone."""
     if known is None:
         return Trace(sha)

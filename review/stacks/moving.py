@@ -72,7 +72,7 @@ def _check_same(slug: str, name: str, repository: Repository) -> None:
     ancestry.forget()  # another repository may have been at this path
     if names and not ancestry.resolve(repository, names):
         raise Conflict(
-            f"{ranges.named(str(repository.path))} holds no commit that was reviewed in repo "
+            f"{ranges.name_text(str(repository.path))} holds no commit that was reviewed in repo "
             f"{name} ({len(names)}); it may be another repository. "
             'Send "confirm": true to use it anyway.',
             code="other_repository",

@@ -43,7 +43,7 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
     A caller that waited while another one read the repo takes that result, even a failure.
     """
     asked = time.monotonic()
-    opened, mark = _opened(project, entry)
+    opened, mark = _open(project, entry)
     key = _key(project, entry)
     with _lock(key):
         known = _repos.get(key)
@@ -55,13 +55,13 @@ def load(project: Project, entry: RepoEntry, *, counts: bool = False) -> Repo:
         return _repos.put(key, _assemble(project, entry, opened, mark, counts))
 
 
-def listed(project: Project, entry: RepoEntry) -> Repo:
+def load_for_list(project: Project, entry: RepoEntry) -> Repo:
     """Like `load`, for a list, which waits for each repo: one that failed slowly is not tried again
     for a while, unless it changed. `load` tries again at any time, and lists use its result."""
     known = _repos.get(_key(project, entry))
     failed = known.failed if known else None
     rests = failed and time.monotonic() - failed.at < REST * failed.took
-    if known and failed and rests and failed.stamp == _opened(project, entry)[1]:
+    if known and failed and rests and failed.stamp == _open(project, entry)[1]:
         return _of(project, known)
     return load(project, entry)
 
@@ -76,7 +76,7 @@ def _of(project: Project, known: Repo) -> Repo:
     return known if known.project is project else replace(known, project=project)
 
 
-def remembered(project: Project, entry: RepoEntry) -> Repo | None:
+def get_cached(project: Project, entry: RepoEntry) -> Repo | None:
     """The repo as this process last read it, however long ago; None when it never did."""
     return _repos.get(_key(project, entry))
 
@@ -89,7 +89,7 @@ def stamp(project: Project, entry: RepoEntry) -> str:
     known = _repos.get(_key(project, entry))
     if known is not None and not known.stamp:
         return f"{time.perf_counter_ns()}"
-    return _opened(project, entry)[1]
+    return _open(project, entry)[1]
 
 
 def look_up_repo(project: str, repo: str) -> Repo:
@@ -151,19 +151,19 @@ def _heir(repo: Repo, wanted: str) -> dict[str, str]:
     gone = {
         sha: item.commit.sha
         for item in repo.items
-        for sha in (*(item.match.shas if item.match else ()), *_carried(item))
+        for sha in (*(item.match.shas if item.match else ()), *_carried_shas(item))
     }
     found = {new for old, new in gone.items() if HEX.fullmatch(wanted) and old.startswith(wanted)}
     return {"moved_to": found.pop()} if len(found) == 1 else {}
 
 
-def _carried(item: Item) -> tuple[str, ...]:
+def _carried_shas(item: Item) -> tuple[str, ...]:
     """The gone commits whose reviews the commit's own file has taken over."""
     carried = item.trace.carried
     return (carried.sha, *carried.also) if carried else ()
 
 
-def reviewed(repo: Repo) -> frozenset[str]:
+def reviewed_shas(repo: Repo) -> frozenset[str]:
     """The shas of the commits that may have a review. Most commits of a long range have none, and
     looking for each one's file would read the folder every time."""
     names = frozenset(files.names(repo.project.slug, "reviews", repo.entry.name))
@@ -195,7 +195,7 @@ def _key(project: Project, entry: RepoEntry) -> Key:
     return project.slug, f"{entry.name} {entry.index}" if entry.errors else entry.name
 
 
-def _opened(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:
+def _open(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, str]:
     """The repository, or why there is none, and the stamp of the repo."""
     parts = [repr(entry), files.stamp(project.slug, entry.name)]
     try:
@@ -222,12 +222,12 @@ def _assemble(
         return _unreadable(empty, opened)
     try:
         try:
-            return _filled(empty, opened)
+            return _fill(empty, opened)
         except GitError as error:
             if error.kind != "failed":
                 raise
             ancestry.forget()  # a commit that was here may have been pruned since
-            return _filled(empty, opened)
+            return _fill(empty, opened)
     except GitError as error:
         found = _unreadable(replace(empty, repository=opened), error)
         if error.kind not in PASSING:
@@ -244,12 +244,12 @@ def _unreadable(empty: Repo, error: GitError) -> Repo:
     return replace(empty, errors=(text,), orphans=kept)
 
 
-def _filled(empty: Repo, opened: Repository) -> Repo:
+def _fill(empty: Repo, opened: Repository) -> Repo:
     pointers, said = refs.read(opened), []
     if (work := pointers.underway) and ranges.of_head(empty.entry.range):
         pointers = pointers.settled
         said = [
-            f"A {work.kind} of {ranges.named(work.branch)} is in progress; "
+            f"A {work.kind} of {ranges.name_text(work.branch)} is in progress; "
             "the branch is shown as it was before"
         ]
     span = ranges.resolve(opened, pointers, empty.entry.range, empty.entry.trunk)
@@ -267,7 +267,7 @@ def _filled(empty: Repo, opened: Repository) -> Repo:
         beside = agents.read(opened, pointers, span, commits, counts=empty.counted)
     more = [one for listed in beside.values() for one in listed]
     branches = {one.sha: name for name, listed in beside.items() for one in listed}
-    return items.filled(base, [*commits, *more], branches)
+    return items.fill(base, [*commits, *more], branches)
 
 
 def _is_first(empty: Repo) -> bool:

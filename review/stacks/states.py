@@ -63,7 +63,7 @@ class ReviewStates:
     def get(self, sha: str) -> ReviewState:
         return self.by_sha.get(sha) or ReviewState(sha)
 
-    def drafted(self, sha: str) -> tuple[str, ...]:
+    def drafted_shas(self, sha: str) -> tuple[str, ...]:
         """This sha and those that its review was made from, as far as they have drafts."""
         known = dict.fromkeys([sha])
         todo = [sha]
@@ -75,7 +75,7 @@ class ReviewStates:
             todo += new
         return tuple(one for one in known if one in self.drafts)
 
-    def carried(self, sha: str) -> CarriedFrom | None:
+    def carried_from(self, sha: str) -> CarriedFrom | None:
         """The source of its review file, else of its PR record, unless that source has a review."""
         state = self.get(sha)
         if state.review and state.review.carried_from:

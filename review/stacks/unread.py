@@ -49,7 +49,7 @@ def _full(names: set[str]) -> Mapping[str, str]:
 
 
 def _current(known: ReviewStates) -> list[str]:
-    traces = {sha: Trace(sha, carried=known.carried(sha)) for sha in sorted(known.by_sha)}
+    traces = {sha: Trace(sha, carried=known.carried_from(sha)) for sha in sorted(known.by_sha)}
     heads = lineage.Chains(traces).heads
     return [sha for sha in traces if heads[sha] == sha]
 
@@ -63,5 +63,5 @@ def _orphan(known: ReviewStates, sha: str, reason: str) -> Orphan:
         file=str(state.file),
         conversations=state.review.conversations if state.review else (),
         reason=reason,
-        drafted=known.drafted(sha),
+        drafted=known.drafted_shas(sha),
     )

@@ -224,7 +224,9 @@ def stack(one: values.Stack, fixups: int = 0) -> Stack:
     return record
 
 
-def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = ()) -> CommitItem:
+def item_record(
+    item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = ()
+) -> CommitItem:
     commit = item.commit
     record: CommitItem = {
         "sha": commit.sha,
@@ -244,19 +246,19 @@ def listed(item: Item, short: str, counts: Counts, verdicts: Sequence[Given] = (
         "github": item.github,
         "status": item.status,
         "progress": progress(item.shown_commit, counts),
-        "proposed": proposed(item),
+        "proposed": proposed_record(item),
         "verdicts": list(verdicts),
     }
     if item.landed:
         there = item.landed.commit
-        record["landed"] = landed(item.landed)
+        record["landed"] = landed_record(item.landed)
         record["tip"] = there.sha if there else None
         record["parent"] = there.parent if there else None
         record["diff"] = _diff(there) if there else None
     return record
 
 
-def proposed(item: Item) -> ProposedRecord | None:
+def proposed_record(item: Item) -> ProposedRecord | None:
     """The PR record of a gone commit that may have become this one; a person may take it over."""
     if item.proposal is None:
         return None
@@ -277,7 +279,7 @@ def progress(shown: Commit, counts: Counts) -> Progress:
     return {"threads": threads, "resolved": resolved, "files": files, "viewed": viewed}
 
 
-def landed(landing: values.Landing) -> Landed:
+def landed_record(landing: values.Landing) -> Landed:
     return {"sha": landing.sha, "at": landing.at, "by": landing.by}
 
 
@@ -297,7 +299,7 @@ def commit(item: Item, short: str, counts: Counts) -> CommitHead:
         "github": item.github,
         "status": item.status,
         "progress": progress(item.shown_commit, counts),
-        "landed": landed(item.landed) if item.landed else None,
+        "landed": landed_record(item.landed) if item.landed else None,
         "tip": there.sha if there else None,
     }
 

@@ -168,7 +168,7 @@ def _commit(target: Target, sha: str) -> Commit | None:
     """The commit as the list of commits read it; None if it is gone from git."""
     try:
         there = objects.exists(target.repository, sha)
-        return history.listed(target.repository, [sha]).get(sha) if there else None
+        return history.commits_by_sha(target.repository, [sha]).get(sha) if there else None
     except GitError as error:
         if error.kind == "timeout":
             raise

@@ -122,8 +122,8 @@ def read_everything(repository: Repository, found: refs.Refs, wanted: str) -> No
     history.commits(repository, span, counts=False)
     shas = [commit.sha for commit in commits]
     patches.of(repository, shas)
-    patches.landed(repository, span)
-    ancestry.contained(repository, shas, span.trunk_shas)
+    patches.find_landed(repository, span)
+    ancestry.reachable(repository, shas, span.trunk_shas)
     ancestry.resolve(repository, [*shas, *NAMES])
     for commit in commits:
         history.commit(repository, commit.sha)

@@ -475,7 +475,7 @@ def test_a_run_of_another_script_takes_the_room_that_its_font_wants(tmp_path: Pa
         )  # fmt: skip
 
     text = pictures.svg(project(repo("api", stack(None, commit("Ship 🚀 it & go")))))
-    whole, missing = foreign.placed(text, render)
+    whole, missing = foreign.place_runs(text, render)
 
     parts = [
         one for one in drawn(whole).iter(f"{SVG}text") if one.text in {"Ship", "🚀", "it & go"}

@@ -25,8 +25,8 @@ from review.git.ranges import unknown
 from review.git.repository import Repository
 
 __all__ = [
-    "Edit", "change_digest", "commit_edits", "edits", "hunk_digests", "interdiff", "renames",
-    "streamed_edits", "unified",
+    "Edit", "change_digest", "commit_edits", "commit_patch", "edits", "hunk_digests", "interdiff",
+    "renames", "streamed_edits",
 ]  # fmt: skip
 
 log = logging.getLogger(__name__)
@@ -143,7 +143,7 @@ def renames(repository: Repository, old_commit: str, new_commit: str) -> Mapping
     key = (repository.common_dir, old_commit, new_commit)
     known = _renames.get(key)
     if known is None:
-        known = _renamed(repository, old_commit, new_commit)
+        known = _find_renames(repository, old_commit, new_commit)
         if known is None:  # objects may arrive later
             return {}
         _renames.put(key, known)
@@ -165,7 +165,7 @@ def interdiff(repository: Repository, old: str, new: str, paths: Collection[str]
     return objects.text(data)[0]
 
 
-def unified(repository: Repository, commit: Commit, paths: Collection[str] = ()) -> bytes:
+def commit_patch(repository: Repository, commit: Commit, paths: Collection[str] = ()) -> bytes:
     """The change of a commit against its first parent as git writes it, with renames; limited to
     `paths` if any are given. GitError timeout or failed."""
     trees = (commit.parent or repository.empty_tree, commit.sha)
@@ -208,7 +208,7 @@ def _diff_of_patches(repository: Repository, old: str, new: str, paths: Collecti
         )  # fmt: skip
 
 
-def _renamed(repository: Repository, old: str, new: str) -> Mapping[str, str] | None:
+def _find_renames(repository: Repository, old: str, new: str) -> Mapping[str, str] | None:
     if not (output.SHA.fullmatch(old) and output.SHA.fullmatch(new)):
         return None
     for similar in ("-M", "-M100%"):  # -M100% compares ids, so blobs may be missing
@@ -269,7 +269,7 @@ def _patch_pieces(
     long-running git: to start one takes several times as long as its answer."""
     limited = len(files) < len(commit.files) and len(files) <= FEW
     if commit.parent and not limited and len(commit.files) <= FEW:
-        with staying.asked(repository, STAYS, f"{commit.sha} {commit.parent}\n") as pieces:
+        with staying.answer(repository, STAYS, f"{commit.sha} {commit.parent}\n") as pieces:
             yield pieces
         return
     process = repository.spawn(*_patches(repository, commit, files, limited=limited))
@@ -337,5 +337,5 @@ def _digest(file: Changed, patch: bytes | None) -> str:
     if patch is None or hunks.is_binary(patch):
         told.update(f"{file.old_oid} {file.new_oid}".encode())
     else:
-        told.update(hunks.unnumbered(patch))
+        told.update(hunks.without_numbers(patch))
     return told.hexdigest()

@@ -50,7 +50,7 @@ def is_binary(patch: bytes) -> bool:
     return patch.startswith(b"\nBinary files ")
 
 
-def unnumbered(patch: bytes) -> bytes:
+def without_numbers(patch: bytes) -> bytes:
     """The hunk lines without their numbers: equal for the same change at any position."""
     return HUNK_LINE.sub(b"\n@@", patch).strip(b"\n")
 

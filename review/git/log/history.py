@@ -13,7 +13,7 @@ from review import caches
 from review.git import ancestry, objects, output, staying
 from review.git.commits import Commit
 from review.git.log import partial, rows
-from review.git.ranges import Range, named, unknown
+from review.git.ranges import Range, name_text, unknown
 from review.git.repository import Repository
 
 MOST = 2000
@@ -32,7 +32,7 @@ _found: caches.Memory[tuple[object, ...], CommitsAndWarnings] = caches.Memory(
     100_000, weigh=lambda found: sum(1 + len(commit.files) for commit in found[0])
 )
 _single: caches.Memory[tuple[object, ...], Commit] = caches.Memory(1024)
-_listed: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
+_by_sha: caches.Memory[tuple[object, ...], Commit] = caches.Memory(8192)
 
 
 def commits(
@@ -61,7 +61,7 @@ def commits(
     limit = span.limit or MOST
     cap = [f"Only the newest {MOST:,} commits of the range are shown"] * (len(shown) > MOST)
     text = span.text or f"{span.base}..{span.head}"  # not cached: texts differ for the same commits
-    empty = [f"The range {named(text)} is empty"] * (not shown)
+    empty = [f"The range {name_text(text)} is empty"] * (not shown)
     return shown[-limit:], [*span.warnings, *cap, *empty, *warnings]
 
 
@@ -85,13 +85,13 @@ def commit(repository: Repository, sha: str, parent: str | None = "first") -> Co
     return found
 
 
-def listed(
+def commits_by_sha(
     repository: Repository, shas: Iterable[str], *, counts: bool = False
 ) -> dict[str, Commit]:
     """Commits by sha, from any history; all of them must exist. At most one git log."""
     wanted = list(dict.fromkeys(shas))
     place = (repository.common_dir, repository.shallow)
-    found = {sha: known for sha in wanted if (known := _listed.get((*place, sha, counts)))}
+    found = {sha: known for sha in wanted if (known := _by_sha.get((*place, sha, counts)))}
     missing = [sha for sha in wanted if sha not in found]
     if missing:
         try:
@@ -101,7 +101,7 @@ def listed(
                 raise
             news = partial.commits(repository, WALK, FILES, ["--no-walk=unsorted", *missing])[0]
         rows.put(repository, news)
-        found |= {new.sha: _listed.put((*place, new.sha, counts), new) for new in news}
+        found |= {new.sha: _by_sha.put((*place, new.sha, counts), new) for new in news}
     return found
 
 
@@ -145,7 +145,7 @@ def _read(
         ends = _straight(repository, span)
         seen = rows.of_head(repository, span.head_sha)
         if seen or (counts and _follows(repository, span.head_sha)):
-            return _load(repository, ends or _walked(repository, walk), counts=counts), []
+            return _load(repository, ends or _list_ends(repository, walk), counts=counts), []
         if ends:
             shas = [sha for sha, _ in ends]
             found = _of_shas(repository, shas, counts=counts, meanwhile=meanwhile)
@@ -187,7 +187,7 @@ def _straight(repository: Repository, span: Range) -> Sequence[rows.Ends]:
     return line[:end][::-1]
 
 
-def _walked(repository: Repository, walk: list[str]) -> list[rows.Ends]:
+def _list_ends(repository: Repository, walk: list[str]) -> list[rows.Ends]:
     """The commits of any range, oldest first."""
     told = repository.run("rev-list", "--parents", "--topo-order", "--reverse", *walk)
     split = (line.split(" ") for line in told.decode().splitlines())
@@ -216,7 +216,7 @@ def _of_shas(
     lines, more = "".join(f"{sha}\n" for sha in shas), ["--numstat"] if counts else []
     if len(shas) <= SHORT and not repository.shallow:
         with contextlib.suppress(staying.Died):
-            with staying.asked(repository, (*STAYS, *more), lines) as told:
+            with staying.answer(repository, (*STAYS, *more), lines) as told:
                 meanwhile()
                 found = list(output.commits(b"".join(told)))
             if len(found) == len(shas):

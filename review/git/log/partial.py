@@ -23,7 +23,7 @@ def commits(
         listed = list(output.commits(repository.run(*listing, *span)))
     except GitError:
         bare = list(output.commits(repository.run(*walk, *span)))
-        listed = _listed(repository, listing, bare)
+        listed = _with_files(repository, listing, bare)
     blobs = {oid for commit in listed for file in commit.files for oid in file.blobs}
     missing = objects.missing(repository, blobs)
     whole = [commit.sha for commit in listed if _has_all(commit, missing)]
@@ -32,7 +32,9 @@ def commits(
     return found, [commit.sha for commit in found if not commit.counted]
 
 
-def _listed(repository: Repository, listing: Sequence[str], bare: Sequence[Commit]) -> list[Commit]:
+def _with_files(
+    repository: Repository, listing: Sequence[str], bare: Sequence[Commit]
+) -> list[Commit]:
     """The same commits with their files, where both trees are here."""
     ends = {sha for commit in bare for sha in (commit.sha, *commit.parents[:1])}
     roots = objects.roots(repository, ends)

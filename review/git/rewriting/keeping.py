@@ -46,7 +46,7 @@ def time_of(fold: str) -> datetime | None:
         return None
 
 
-def kept(repository: Repository) -> dict[str, list[Move]]:
+def moves_by_fold(repository: Repository) -> dict[str, list[Move]]:
     """The moves of each fold that is still kept, the oldest fold first."""
     told = command.run(repository.path, "for-each-ref", FORMAT, BEFORE, AFTER).decode(
         errors="surrogateescape"
@@ -91,7 +91,7 @@ def drop(repository: Repository, days: int) -> int:
     before = datetime.now(UTC) - timedelta(days=days)
     old = [
         f"delete {root}{one.branch}/{fold}\0\0"
-        for fold, found in kept(repository).items()
+        for fold, found in moves_by_fold(repository).items()
         if (time := time_of(fold)) and time < before
         for one in found
         for root in (BEFORE, AFTER)

@@ -50,11 +50,11 @@ def read(repository: Repository, shas: Iterable[str]) -> list[Raw]:
     for sha, told in catfile.contents(repository, shas):
         if told is None or told[0] != "commit":
             raise GitError("failed", f"Commit {sha} is missing from the repository")
-        found.append(parsed(sha, told[1]))
+        found.append(parse(sha, told[1]))
     return found
 
 
-def parsed(sha: str, data: bytes) -> Raw:
+def parse(sha: str, data: bytes) -> Raw:
     """Parse the data of a commit object."""
     head, _, message = data.partition(b"\n\n")
     headers: list[bytes] = []

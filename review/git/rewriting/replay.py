@@ -101,13 +101,13 @@ class _Replay:
         beside = raw.store(
             self.repository, commit.bytes(tree, commit.parents[0], b"svc <svc@localhost> 0 +0000")
         )
-        told = merged(self.repository, beside, commit.sha)
+        told = merge_trees(self.repository, beside, commit.sha)
         if isinstance(told, list):
             raise Clash(commit.sha, told)
         return told
 
 
-def merged(repository: Repository, ours: str, theirs: str) -> str | list[str]:
+def merge_trees(repository: Repository, ours: str, theirs: str) -> str | list[str]:
     """The tree of their merge, or the conflicting paths. GitError."""
     asked = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     try:

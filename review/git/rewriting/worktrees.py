@@ -34,7 +34,7 @@ class Worktree:
         return f"{self.path}, which is not there now (git worktree prune forgets what is gone)"
 
 
-def listed(repository: Repository) -> list[Worktree]:
+def list_all(repository: Repository) -> list[Worktree]:
     """Every work tree that git knows of: the repository's own and the linked ones."""
     told = os.fsdecode(command.run(repository.path, "worktree", "list", "--porcelain", "-z"))
     found = []
@@ -52,7 +52,7 @@ def listed(repository: Repository) -> list[Worktree]:
     return found
 
 
-def held(trees: Collection[Worktree], refs: Collection[str]) -> str | None:
+def why_held(trees: Collection[Worktree], refs: Collection[str]) -> str | None:
     """A sentence why one of these branches cannot be moved now; None if nothing is in progress."""
     for tree in trees:
         for act, ref in _acts(tree):

@@ -16,7 +16,7 @@ from review.files import times
 from review.git.repository import LONGEST, Repository
 from review.stacks import repo as repos
 from review.stacks.asking import message as messages
-from review.stacks.asking.chosen import Choice, OnCommit, chosen
+from review.stacks.asking.chosen import Choice, OnCommit, find_threads
 from review.threads import asking, commit_review
 from review.threads.asked import Asked
 from review.threads.asking import Chat
@@ -78,24 +78,24 @@ class Letter:
 
 def offer(choice: Choice, desks: Desks) -> Offer:
     """What a person sees before anything is sent."""
-    found = chosen(choice)
+    found = find_threads(choice)
     places = desks(_folders(found))
     return {
         "message": messages.message(found),
         "threads": _targets(found),
         "desks": places,
-        "suggested": _suggested(found, places),
+        "suggested": _suggest_chat(found, places),
         "folder": str(found[0].repo.entry.path),
     }
 
 
 def ask(choice: Choice, letter: Letter, desks: Desks, send: Send) -> Answer:
     """Send the message, and note on each thread who was asked."""
-    found = chosen(choice)
+    found = find_threads(choice)
     text = messages.message(found) if letter.message is None else letter.message
     at = times.now_exact()
     sent = send(_wish(found, letter, desks), text, name=_name(found))
-    unmarked = list(_marked(found, Chat(sent["project"], sent["chat"]), at))
+    unmarked = list(_mark_asked(found, Chat(sent["project"], sent["chat"]), at))
     return {**sent, "threads": _targets(found), "unmarked": unmarked}
 
 
@@ -120,7 +120,7 @@ def _wish(found: Sequence[OnCommit], letter: Letter, desks: Desks) -> Wish:
     if letter.make:
         return Wish(folder=folder)
     places = desks(_folders(found))
-    suggested = _suggested(found, places)
+    suggested = _suggest_chat(found, places)
     if suggested is not None:
         return Wish(suggested["project"], suggested["chat"])
     if places:
@@ -134,7 +134,7 @@ def _wish(found: Sequence[OnCommit], letter: Letter, desks: Desks) -> Wish:
     )
 
 
-def _suggested(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested | None:
+def _suggest_chat(found: Sequence[OnCommit], places: Sequence[Desk]) -> Suggested | None:
     """The chat on whose branch these commits are, else the chat that was last asked about one of
     these stacks, if it can still be continued, else the only project there is. None otherwise."""
     branches = {stack.branch for one in found for stack in one.repo.stacks if stack.n == one.stack}
@@ -163,7 +163,7 @@ def _asked_before(found: Sequence[OnCommit]) -> Iterator[Asked]:
                 yield from (one.asked for one in review.conversations if one.asked)
 
 
-def _marked(found: Sequence[OnCommit], chat: Chat, at: str) -> Iterator[Unmarked]:
+def _mark_asked(found: Sequence[OnCommit], chat: Chat, at: str) -> Iterator[Unmarked]:
     """Mark the threads as asked; yield the commits whose file cannot be written. The message has
     been sent at this point."""
     for one in found:

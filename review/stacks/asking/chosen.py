@@ -39,7 +39,7 @@ class OnCommit:
     threads: tuple[Thread, ...]
 
 
-def chosen(choice: Choice) -> list[OnCommit]:
+def find_threads(choice: Choice) -> list[OnCommit]:
     """The chosen threads, commit by commit, bottom to top. Resolved threads are included only if
     named. NotFound if a named thread is not there; Invalid if there is no thread or too many."""
     found = list(_choose(choice))
@@ -72,7 +72,7 @@ def _choose(choice: Choice) -> Iterator[OnCommit]:
 
 def _places(one: Repo, choice: Choice) -> Iterator[tuple[str, int | None, Target]]:
     """Yield each chosen commit, then what is not committed."""
-    left = reviewed.discussed(one)  # first, so that commits take over their threads
+    left = reviewed.find_discussed(one)  # first, so that commits take over their threads
     if choice.sha != files.WORKTREE:
         for item in _items(one, choice):
             yield item.title, item.stack, repos.target(one, item)

@@ -74,7 +74,7 @@ def since(project: str, repo: str, sha: str, thread: str) -> Since:
     span = repos.look_up_repo(project, repo).range
     head = span.head_sha if span else None
     for where, old, new in _steps(there, target, asked, head):
-        lines = _changed(where, asked, old, new)
+        lines = _diff_lines(where, asked, old, new)
         if lines:
             shown, cut = "\n".join(lines[:MOST]), len(lines) > MOST
             to = files.WORKTREE if where == "worktree" else new.sha
@@ -113,7 +113,7 @@ def _steps(
         yield "worktree", _Version(mine, look.pointers.head), _Version(mine, look.commit.sha)
 
 
-def _changed(where: Where, asked: Asked, old: _Version, new: _Version) -> list[str]:
+def _diff_lines(where: Where, asked: Asked, old: _Version, new: _Version) -> list[str]:
     """The hunks of the file as lines of a unified diff."""
     path = asked.path or ""
     there = new.repository
@@ -127,7 +127,7 @@ def _changed(where: Where, asked: Asked, old: _Version, new: _Version) -> list[s
     except GitError:
         return []
     near = [edit for edit in edits if line is None or _is_near(edit, line)]
-    return _unified(_lines(there, before_oid), _lines(there, after_oid), near)
+    return _hunk_lines(_lines(there, before_oid), _lines(there, after_oid), near)
 
 
 def _line(where: Where, asked: Asked, there: Repository, before_oid: str | None) -> int | None:
@@ -150,7 +150,7 @@ def _lines(there: Repository, oid: str | None) -> list[str]:
     return objects.text(data)[0].removesuffix("\n").split("\n")
 
 
-def _unified(old: Sequence[str], new: Sequence[str], edits: Sequence[Edit]) -> list[str]:
+def _hunk_lines(old: Sequence[str], new: Sequence[str], edits: Sequence[Edit]) -> list[str]:
     """Hunks with three lines of context; edits close to each other share a hunk."""
     groups: list[list[Edit]] = []
     for edit in edits:

@@ -58,7 +58,7 @@ def list_threads(
     found = (
         wall.of_commit(directory, commit, project)
         if commit
-        else list(wall.discussed(directory, project))
+        else list(wall.iter_threads(directory, project))
     )
     wanted = [one for one in found if _in_state(one, state)]
     rows = [_row(one) for one in wanted[:LISTED]]
@@ -90,7 +90,9 @@ def read_diff(
     one, item = wall.commit(directory, commit, project)
     assert one.repository is not None
     shown = item.shown_commit
-    data = diff.unified(one.repository, shown, _called(shown, path) if path is not None else ())
+    data = diff.commit_patch(
+        one.repository, shown, _find_paths(shown, path) if path is not None else ()
+    )
     if len(data) > MOST_DIFF:
         raise TooLarge(
             f"The diff is larger than {MOST_DIFF:,} characters; read one file with `path`"
@@ -102,7 +104,7 @@ def read_diff(
     }
 
 
-def _called(commit: Commit, path: str) -> list[str]:
+def _find_paths(commit: Commit, path: str) -> list[str]:
     """The paths of a file before and after: given only one, git would not see the rename."""
     for names in ((file.path, file.old_path) for file in commit.files):
         named = [name for name in names if name]
@@ -123,7 +125,7 @@ def list_stacks(directory: Path, *, project: str | None) -> dict[str, Any]:
                 "title": stack.title,
                 "commits": [_commit_row(one, one.by_sha[sha]) for sha in stack.commits],
             }
-            for one in wall.loaded(directory, project)
+            for one in wall.load_repos(directory, project)
             for stack in one.stacks
         ]
     }

@@ -67,7 +67,7 @@ def within(noun: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path
 
     @wraps(noun)
     def run(directory: Path, /, *args: P.args, **given: P.kwargs) -> T:
-        found = _reached(directory)
+        found = _find_reach(directory)
         set_before = _reach.set(found)
         try:
             with walled.behind(_wall(directory, found)):
@@ -94,7 +94,7 @@ def entries(directory: Path, project: str | None = None) -> list[tuple[Project, 
     return named
 
 
-def loaded(directory: Path, project: str | None = None) -> list[Repo]:
+def load_repos(directory: Path, project: str | None = None) -> list[Repo]:
     """The current repos of `entries`."""
     return [repos.load(one, entry) for one, entry in entries(directory, project)]
 
@@ -102,7 +102,7 @@ def loaded(directory: Path, project: str | None = None) -> list[Repo]:
 def commit(directory: Path, sha: str, project: str | None = None) -> tuple[Repo, Item]:
     """One commit. NotFound, or Invalid for a sha that names several."""
     missed = NotFound("")
-    for one in loaded(directory, project):
+    for one in load_repos(directory, project):
         try:
             return one, repos.find(one, sha)
         except NotFound as error:
@@ -110,10 +110,10 @@ def commit(directory: Path, sha: str, project: str | None = None) -> tuple[Repo,
     raise missed
 
 
-def discussed(directory: Path, project: str | None = None) -> Iterator[ThreadOnCommit]:
+def iter_threads(directory: Path, project: str | None = None) -> Iterator[ThreadOnCommit]:
     """Every thread that is shown, stack by stack, bottom to top; the uncommitted ones last."""
-    for one in loaded(directory, project):
-        left = list(_uncommitted(one))  # first, so that commits take over their threads
+    for one in load_repos(directory, project):
+        left = list(_uncommitted_threads(one))  # first, so that commits take over their threads
         for stack in one.stacks:
             for sha in stack.commits:
                 yield from _threads(one, one.by_sha[sha])
@@ -123,13 +123,15 @@ def discussed(directory: Path, project: str | None = None) -> Iterator[ThreadOnC
 def of_commit(directory: Path, sha: str, project: str | None = None) -> list[ThreadOnCommit]:
     """The threads of one commit, or of what is not committed."""
     if sha == files.WORKTREE:
-        return [found for one in loaded(directory, project) for found in _uncommitted(one)]
+        return [
+            found for one in load_repos(directory, project) for found in _uncommitted_threads(one)
+        ]
     return list(_threads(*commit(directory, sha, project)))
 
 
 def thread(directory: Path, tid: str, project: str | None = None) -> ThreadOnCommit:
     """One thread. NotFound; Conflict if several have this id, as after an edit by hand."""
-    found = [one for one in discussed(directory, project) if one.thread.id == tid]
+    found = [one for one in iter_threads(directory, project) if one.thread.id == tid]
     if not found:
         names = ", ".join(dict.fromkeys(str(one.path) for _, one in entries(directory, project)))
         raise NotFound(
@@ -150,15 +152,15 @@ def _threads(one: Repo, item: Item) -> Iterator[ThreadOnCommit]:
         yield ThreadOnCommit(one, item.title, target, thread)
 
 
-def _uncommitted(one: Repo) -> Iterator[ThreadOnCommit]:
-    target = reviewed.discussed(one)
+def _uncommitted_threads(one: Repo) -> Iterator[ThreadOnCommit]:
+    target = reviewed.find_discussed(one)
     if target is None:
         return
     for thread in commit_review.of(target).review.conversations:
         yield ThreadOnCommit(one, reviewed.TITLE, target, thread)
 
 
-def _reached(directory: Path) -> _Reach:
+def _find_reach(directory: Path) -> _Reach:
     """What the turn reaches, by resolving each path once; the wall guards against later changes."""
     home = _around(directory)
     found = _Reach([], [directory], [])

@@ -94,12 +94,12 @@ def since(
 
     Covers the files that either version changes; with `whole`, also those only the base changes.
     """
-    asked = texts.wanted(contents)
+    asked = texts.parse_wanted(contents)
     found = versions.family(repos.target_at(project, repo, sha))
     pair = _pair(found, old, to, whole=whole)
     most = asked if isinstance(asked, int) else len(pair.commit.files) if asked == "all" else 0
     most = min(most, MOST)
-    listed = {one["sha"]: one for one in versions.listed(found)}
+    listed = {one["sha"]: one for one in versions.render_all(found)}
     return {
         "from": listed[pair.old.sha] if pair.old and old != PARENT else None,
         "to": listed[pair.new.sha],
@@ -158,12 +158,12 @@ def pair_of(
 
 
 def _pair(found: Family, old: str, to: str | None, *, whole: bool) -> Pair:
-    new = found.commit(found.named(to) if to else found.current)
+    new = found.commit(found.find_version(to) if to else found.current)
     repository = found.target.repository
     try:
         if old == PARENT:
             return pair_of(repository, _parent(found, new), new, whole=True, based=False)
-        return pair_of(repository, found.commit(found.named(old)), new, whole=whole)
+        return pair_of(repository, found.commit(found.find_version(old)), new, whole=whole)
     except GitError as error:
         if error.kind == "timeout":
             raise

@@ -56,7 +56,7 @@ class Span:
 
 def whole(project: str, repo: str, n: str, *, contents: Any = "all") -> StackDiff:
     """The files that a stack changes as a whole; as many as asked for with texts, at most 200."""
-    asked = texts.wanted(contents)
+    asked = texts.parse_wanted(contents)
     found = span(project, repo, n)
     pair = found.pair
     listed = pair.commit.files
@@ -103,9 +103,9 @@ def _span(found: Repo, stack: Stack) -> Span:
     order = [item.commit.sha for item in found.items]
     span = found.range
     assert span is not None, "a repo without errors has a range"
-    inside = ancestry.contained(found.repository, stack.commits, [span.head_sha])
+    inside = ancestry.reachable(found.repository, stack.commits, [span.head_sha])
     if span.base_sha:
-        inside -= ancestry.contained(found.repository, stack.commits, [span.base_sha])
+        inside -= ancestry.reachable(found.repository, stack.commits, [span.base_sha])
     mine = [sha for sha in order if sha in inside and sha in stack.commits]
     if not mine:
         raise NotFound("No commit of this stack is in the range: it has no single diff")

@@ -69,7 +69,7 @@ class Family:
     def current(self) -> str:
         return self.target.shown_commit.sha
 
-    def named(self, name: str) -> str:
+    def find_version(self, name: str) -> str:
         """The version that a full or short sha names. NotFound if it names none, or several."""
         wanted = name.lower()
         hits = [sha for sha in self.shas if sha.startswith(wanted)] if len(wanted) >= 4 else []
@@ -98,10 +98,10 @@ class Family:
 def versions(project: str, repo: str, sha: str) -> Versions:
     """All versions of a commit, oldest first, and the one of the reviewer's last look."""
     found = family(repos.target_at(project, repo, sha))
-    return {"versions": listed(found), "since": _since(found)}
+    return {"versions": render_all(found), "since": _since(found)}
 
 
-def listed(found: Family) -> list[Version]:
+def render_all(found: Family) -> list[Version]:
     """The versions as clients read them, oldest first."""
     gone = objects.missing(found.target.repository, found.shas)
     shorts = wire.shorts(found.shas)
@@ -114,7 +114,7 @@ def listed(found: Family) -> list[Version]:
 def family(target: Target) -> Family:
     shown = commit_review.of(target)
     shas = commit_review.versions(target, shown)
-    return Family(target, shown, shas, _looked(target, shas))
+    return Family(target, shown, shas, _with_acts(target, shas))
 
 
 def _version(found: Family, n: int, sha: str, short: str, *, here: bool) -> Version:
@@ -132,7 +132,7 @@ def _version(found: Family, n: int, sha: str, short: str, *, here: bool) -> Vers
     }
 
 
-def _looked(target: Target, shas: Sequence[str]) -> frozenset[str]:
+def _with_acts(target: Target, shas: Sequence[str]) -> frozenset[str]:
     """The versions whose file has an act of the reviewer that no older one has. A file that takes
     over another one copies its acts."""
     me = reviewer.me().id
@@ -163,7 +163,7 @@ def _since(found: Family) -> LastLook | None:
     if last is None or _read(found) or not objects.exists(found.target.repository, last):
         return None
     n = len(found.shas) - found.shas.index(last)
-    return {"sha": last, "n": n, "changed": _changed(found, last)}
+    return {"sha": last, "n": n, "changed": _has_changed(found, last)}
 
 
 def _read(found: Family) -> bool:
@@ -176,7 +176,7 @@ def _read(found: Family) -> bool:
     return bool(files) and len(viewed.valid(found.target, found.shown)[0]) == len(files)
 
 
-def _changed(found: Family, old: str) -> bool:
+def _has_changed(found: Family, old: str) -> bool:
     """Whether the current version's own change differs from that of `old`, parents aside."""
     repository = found.target.repository
     was = diff.change_digest(repository, history.commit(repository, old))

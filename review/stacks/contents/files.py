@@ -47,7 +47,7 @@ Edits = dict[str, tuple[Edit, ...]]
 Told = Iterator[tuple[str, tuple[Edit, ...]]]
 
 
-def wanted(asked: Any) -> Wanted:
+def parse_wanted(asked: Any) -> Wanted:
     """Which files are shown with texts: "all", "none", or how many. Invalid otherwise."""
     if asked in ("all", "none"):
         return cast("Wanted", asked)
@@ -99,7 +99,7 @@ class Files:
             "additions": file.additions,
             "deletions": file.deletions,
             "binary": self.commit.counted and file.additions is None and not file.is_submodule,
-            "generated": self._generated(file, deep or len(self.commit.files) <= FEW),
+            "generated": self._is_generated(file, deep or len(self.commit.files) <= FEW),
             "old": None,
             "new": None,
             "old_oid": file.old_oid,
@@ -134,8 +134,8 @@ class Files:
         shown["encoding"] = next(one for one in rank if one in (was, now))
         return shown
 
-    def _generated(self, file: Changed, deep: bool) -> bool:
-        said = self._attributes.generated(file.path, deep=deep)
+    def _is_generated(self, file: Changed, deep: bool) -> bool:
+        said = self._attributes.is_generated(file.path, deep=deep)
         return generated.by_name(file.path) if said is None else said
 
     def _look_ahead(self, files: Sequence[Changed]) -> None:

@@ -52,7 +52,7 @@ class Attributes:
         self._read = read
         self._chains: dict[str, tuple[Rules, ...]] = {}
 
-    def generated(self, path: str, *, deep: bool = True) -> bool | None:
+    def is_generated(self, path: str, *, deep: bool = True) -> bool | None:
         """The value in the nearest .gitattributes that sets one, None if none does.
 
         Unless `deep`, only the root's file is used, and those that were looked up before.

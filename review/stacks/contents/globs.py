@@ -53,7 +53,7 @@ class Glob:
         """Follow all alternatives at once, with a bit for each part that may come next, so that the
         time depends on the path's length, whatever the pattern."""
         wild = self._many | self._folders
-        here = self._reached(1, wild)
+        here = self._skip_wild(1, wild)
         for char in path:
             taking = self._taking.get(char)
             if taking is None:
@@ -61,7 +61,7 @@ class Glob:
                 self._taking[char] = taking
             here &= taking
             here = (here & wild) | (here & ~wild) << 1
-            here = self._reached(here, wild if char == "/" else self._many)
+            here = self._skip_wild(here, wild if char == "/" else self._many)
             if not here:
                 return False
         return bool(here >> len(self.parts) & 1)
@@ -70,7 +70,7 @@ class Glob:
         return sum(1 << at for at, part in enumerate(self.parts) if of(part))
 
     @staticmethod
-    def _reached(here: int, wild: int) -> int:
+    def _skip_wild(here: int, wild: int) -> int:
         """Add the parts that may come next if these wildcards match nothing more."""
         while (more := here | (here & wild) << 1) != here:
             here = more

@@ -53,7 +53,7 @@ class NamedSuggestion:
     block: int = 0
 
 
-def asked(value: Any) -> list[NamedSuggestion]:
+def parse_suggestions(value: Any) -> list[NamedSuggestion]:
     """Parse the `suggestions` of a request. Invalid names field, reason and fix."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST:
         raise Invalid(f'"suggestions" must be a list of 1 to {MOST} of {{thread, comment, block}}')
@@ -101,7 +101,7 @@ def apply(project: str, repo: str, sha: str, wanted: Sequence[NamedSuggestion]) 
             edits.setdefault(path, []).append(edit)
         changes = [_change(ground, path, found) for path, found in sorted(edits.items())]
         subject = _subject(ground, item.commit.sha, item.commit.subject)
-        made = _committed(ground, changes, subject)
+        made = _commit(ground, changes, subject)
         return {
             "sha": made,
             "subject": subject,
@@ -119,7 +119,7 @@ def _stack_of(found: Repo, sha: str) -> Stack | None:
 def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str, Edit]:
     """Path and edit on the branch as it is now. Conflict if the lines have changed since."""
     thread = commit_review.of(target).review.thread(wanted.thread)
-    lines = _suggested(thread, wanted)
+    lines = _find_suggestion(thread, wanted)
     (here,) = placing.place(target, [thread])
     if here.path is None or here.line is None or normal_side(here.side) != "RIGHT":
         raise Conflict(f"Thread {thread.id} is on no lines of the new text: there is nothing to "
@@ -131,19 +131,19 @@ def _edit(ground: Ground, target: Target, wanted: NamedSuggestion) -> tuple[str,
         raise _others(thread, here.path)
     text = _text(tip, there.path)
     if there.outdated and suggestions.stands(text.lines, lines, there.line):
-        raise _applied(thread)
+        raise _applied_error(thread)
     if there.outdated:
         raise _others(thread, here.path)
     first, last = there.start_line or there.line, there.line
     now = text.snippet(first, last).lines
     if suggestions.plain(now) == suggestions.plain(lines):
-        raise _applied(thread)
+        raise _applied_error(thread)
     if now != meant:
         raise _others(thread, there.path)
     return there.path, Edit(first, last, lines, thread.id)
 
 
-def _suggested(thread: Thread, wanted: NamedSuggestion) -> tuple[str, ...]:
+def _find_suggestion(thread: Thread, wanted: NamedSuggestion) -> tuple[str, ...]:
     """The lines of the suggestion. NotFound if there is none."""
     comments = [thread.comment(wanted.comment)] if wanted.comment else thread.comments[::-1]
     for comment in comments:
@@ -187,7 +187,7 @@ def _text(tip: Target, path: str) -> Text:
     return Text(data)
 
 
-def _applied(thread: Thread) -> Conflict:
+def _applied_error(thread: Thread) -> Conflict:
     return Conflict(f"The suggestion of thread {thread.id} is applied already.", code="applied")
 
 
@@ -203,7 +203,7 @@ def _change(ground: Ground, path: str, edits: Sequence[Edit]) -> Change:
     entry = objects.entry(ground.repository, ground.tip, path)
     assert entry is not None, "its text was read"
     before = objects.blob(ground.repository, entry.oid) or b""
-    after = suggestions.applied(before, edits, printable(path))
+    after = suggestions.apply(before, edits, printable(path))
     oid = writing.blob(ground.repository, after)
     return Change(path, entry.mode, entry.oid, oid, before, after)
 
@@ -218,7 +218,7 @@ def _subject(ground: Ground, sha: str, subject: str) -> str:
     return named if told == roots.get(sha, sha) else f"fixup! {sha}"
 
 
-def _committed(ground: Ground, changes: Sequence[Change], subject: str) -> str:
+def _commit(ground: Ground, changes: Sequence[Change], subject: str) -> str:
     """Make the commit and move the branch, and update the work tree that has it checked out."""
     repository = ground.repository
     tree = writing.tree(repository, ground.tip, {one.path: one.new for one in changes})

@@ -54,9 +54,9 @@ class Checkout:
         if mine is None:
             raise GitError("failed", f"{self.tree.path} is not a work tree any more")
         with files.lock(shadow.lock_of(self.root)):
-            repositories.handed_over(mine, lambda: self._prepared(mine, move, why))
+            repositories.handed_over(mine, lambda: self._prepare(mine, move, why))
 
-    def _prepared(self, mine: Shadow, move: Move, why: str) -> dict[str, Any]:
+    def _prepare(self, mine: Shadow, move: Move, why: str) -> dict[str, Any]:
         copy = Index(mine, "copy")
         was = copy.copy()
         self._check_index(copy)

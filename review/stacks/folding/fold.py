@@ -54,7 +54,7 @@ def fold(project: str, repo: str, n: int) -> Folded:
         folds = [one for one in autosquash.folds(ground.chain) if one.target in within]
         if not folds:
             raise Conflict(_nothing(ground, stack), code="nothing_to_fold")
-        made = _replayed(ground, folds)
+        made = _replay(ground, folds)
         moves = _moves(ground, made)
         grounds.check_moves(ground, moves)
         fold = keeping.new_id()
@@ -70,7 +70,7 @@ def undo(project: str, repo: str, fold: Any) -> Folded:
     if not isinstance(fold, str):
         raise Invalid('"id" is required: that of a fold')
     with grounds.held(project, repo, lambda now: _stack_of(now, fold)) as ground:
-        found = keeping.kept(ground.repository).get(fold)
+        found = keeping.moves_by_fold(ground.repository).get(fold)
         if not found:
             raise NotFound(f"No fold {printable(fold, 40)} is kept in this repository")
         assert ground.found.refs is not None
@@ -113,7 +113,7 @@ def _nothing(ground: Ground, stack: Stack) -> str:
     return f"No commit amends one of stack {stack.n}: there is nothing to fold."
 
 
-def _replayed(ground: Ground, folds: Sequence[Fold]) -> Replayed:
+def _replay(ground: Ground, folds: Sequence[Fold]) -> Replayed:
     """Replay the chain from the lowest target on. Conflict if it fails or ends in another tree."""
     targets = {one.target for one in folds}
     shas = [one.sha for one in ground.chain]

@@ -60,13 +60,13 @@ def _ground(found: Repo, stack: Stack | None) -> Ground:
     there = offers.branch_of(found, stack)
     if there is None:
         raise Conflict(
-            f"The range of repo {found.entry.name} ends at {ranges.named(found.range.head)}, which "
-            "is not a local branch; give it a range that ends at a branch, or check one out.",
+            f"The range of repo {found.entry.name} ends at {ranges.name_text(found.range.head)}, "
+            "which is not a local branch; give it a range that ends at a branch, or check one out.",
             code="no_branch",
         )
     ref, tip = there
-    trees = worktrees.listed(found.repository)
-    if why := worktrees.held(trees, [ref]):
+    trees = worktrees.list_all(found.repository)
+    if why := worktrees.why_held(trees, [ref]):
         raise Conflict(why, code="under_way")
     return Ground(found, found.repository, ref, tip, offers.chain(found, tip), trees)
 
@@ -78,7 +78,7 @@ def _unread(found: Repo) -> str:
 
 def check_moves(ground: Ground, moves: Sequence[Move]) -> None:
     """Conflict if a move would disturb an operation in progress, or change a work tree's files."""
-    if why := worktrees.held(ground.trees, [move.ref for move in moves]):
+    if why := worktrees.why_held(ground.trees, [move.ref for move in moves]):
         raise Conflict(why, code="under_way")
     shas = {sha for move in moves for sha in (move.before, move.after)}
     trees = objects.roots(ground.repository, sorted(shas))

@@ -27,7 +27,7 @@ def blocks(body: str) -> list[tuple[str, ...]]:
     return [tuple(text.removesuffix("\n").split("\n") if text else ()) for text in found]
 
 
-def applied(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
+def apply(data: bytes, edits: Sequence[Edit], name: str) -> bytes:
     """The file with all edits applied. Conflict if two overlap, or its encoding cannot hold one."""
     mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     lines = _split(data.removeprefix(mark))

@@ -31,7 +31,7 @@ Render = Callable[[str], bytes]
 Run = tuple[str, str, bool]  # words, families, bold
 
 
-def placed(picture: str, render: Render) -> tuple[str, str]:
+def place_runs(picture: str, render: Render) -> tuple[str, str]:
     """The picture with each run in its place, and the characters that no font here has."""
     texts = [one for one in TEXT.finditer(picture) if metrics.lacking(unescape(one[3]))]
     if not texts:
@@ -39,7 +39,7 @@ def placed(picture: str, render: Render) -> tuple[str, str]:
     words = "".join(unescape(one[3]) for one in texts)
     lacking = [char for char in metrics.lacking(words) if _stands(char)]
     runs = list(islice(dict.fromkeys(run for one in texts for run in _runs(one)), MOST))
-    widths, missing = _measured(runs, [NOWHERE, *lacking], render)
+    widths, missing = _measure(runs, [NOWHERE, *lacking], render)
     known = dict(zip(runs, widths, strict=True))
     return TEXT.sub(lambda one: "".join(_parts(one, known)), picture), missing
 
@@ -73,7 +73,7 @@ def _stands(char: str) -> bool:
     return unicodedata.category(char) not in {"Mn", "Mc", "Me", "Cf"}
 
 
-def _measured(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tuple[list[float], str]:
+def _measure(runs: Sequence[Run], chars: Sequence[str], render: Render) -> tuple[list[float], str]:
     """The width of each run in ems, and which characters are drawn like the first of them."""
     below = LINE * len(runs)
     spots = [(LINE * (n % ACROSS), below + LINE * (n // ACROSS)) for n in range(len(chars))]

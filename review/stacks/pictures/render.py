@@ -62,8 +62,8 @@ def svg(
         raise Invalid('"scope" must be project, repo or stack')
     if scale not in SCALES:
         raise Invalid('"scale" must be sqrt or linear')
-    whole = _scoped(project, scope, repo, sha)
-    summary, parts = _summary(whole), _bounded(whole)
+    whole = _make_parts(project, scope, repo, sha)
+    summary, parts = _summary(whole), _limit_rows(whole)
     rows = [row for part in parts for stack in part.stacks for row in stack.rows]
     sheet = Sheet(Columns.of(rows, scale, narrow=narrow))
     if title:
@@ -77,12 +77,12 @@ def png(picture: str) -> PNG:
     key = hashlib.sha256(picture.encode()).digest()
     drawn = _drawn.get(key)
     if drawn is None:
-        whole, missing = foreign.placed(picture, _rendered)
-        drawn = _drawn.put(key, PNG(_rendered(whole), missing))
+        whole, missing = foreign.place_runs(picture, _png_bytes)
+        drawn = _drawn.put(key, PNG(_png_bytes(whole), missing))
     return drawn
 
 
-def _rendered(picture: str) -> bytes:
+def _png_bytes(picture: str) -> bytes:
     return resvg_py.svg_to_bytes(
         svg_string=picture,
         zoom=ZOOM,
@@ -91,7 +91,7 @@ def _rendered(picture: str) -> bytes:
     )
 
 
-def _scoped(project: Detail, scope: str, repo: str | None, sha: str | None) -> list[Part]:
+def _make_parts(project: Detail, scope: str, repo: str | None, sha: str | None) -> list[Part]:
     chosen = [one for one in project["repos"] if scope == "project" or one["name"] == repo]
     return [_part(one, scope, sha if one["name"] == repo else None) for one in chosen]
 
@@ -125,11 +125,11 @@ def _row(commit: Detail, current: bool) -> Row:
         additions=counts["additions"] or 0,
         deletions=counts["deletions"] or 0,
         current=current,
-        judged=_judged(commit.get("verdicts") or ()),
+        judged=_verdict_text(commit.get("verdicts") or ()),
     )
 
 
-def _judged(verdicts: Sequence[Detail]) -> tuple[str, str]:
+def _verdict_text(verdicts: Sequence[Detail]) -> tuple[str, str]:
     """The verdicts in words, with their colour: changes outweigh approval, stale ones say so."""
     for word, said, role in (
         ("changes", "changes asked", "delink"),
@@ -143,7 +143,7 @@ def _judged(verdicts: Sequence[Detail]) -> tuple[str, str]:
     return "", ""
 
 
-def _bounded(parts: list[Part]) -> list[Part]:
+def _limit_rows(parts: list[Part]) -> list[Part]:
     """At most MOST_ROWS rows: those around the current one, else the first ones."""
     rows = [row for part in parts for stack in part.stacks for row in stack.rows]
     if len(rows) <= MOST_ROWS:

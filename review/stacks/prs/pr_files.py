@@ -101,7 +101,7 @@ def parse(value: Any) -> PrFile:
         status=status.stored_status(fields.text("status")),
         status_over=fields.hex("status_over"),
         github=rules.github_of(fields.raw("github")),
-        landed=_landed(fields.raw("landed")),
+        landed=_parse_landed(fields.raw("landed")),
         carried_from=carried_from(fields.raw("carried_from"), []),
         commit=fingerprint(fields.raw("commit"), []),
         extra=fields.extra(),
@@ -160,7 +160,7 @@ def set_pr(
     `pr` is the record shown and `source_sha` the sha whose file holds it. Invalid for a bad field,
     Conflict if the file is not valid YAML, or if a field to set is not as it `was`.
     """
-    changes = _with_rules(rules.checked(patch), landed_sha)
+    changes = _with_rules(rules.parse_fields(patch), landed_sha)
     own = read(target.slug, target.repo, target.commit.sha)
     change = _Change(target, changes, pr, source_sha, own, rules.read_before(was, patch))
     files.change(parts(target), change.edit, backup=change.may_lose)
@@ -305,7 +305,7 @@ def _rung(target: Target, source_sha: str | None) -> str:
     return match.by if match and source_sha in (match.sha, *match.also) else "lineage"
 
 
-def _landed(value: Any) -> Landed | None:
+def _parse_landed(value: Any) -> Landed | None:
     """The mapping `landed`; None without a sha."""
     if value is None:
         return None

@@ -23,7 +23,7 @@ WEB = re.compile(r"https?://[^\s/\"<>]+[^\s\"<>]*")
 NOT_IN_REFS = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/.]|/\.|[/.]$|\.lock(?:/|$)|^@$")
 
 
-def checked(patch: Mapping[str, Any]) -> dict[str, Any]:
+def parse_fields(patch: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a PUT as they are stored; None clears one. Invalid for anything else."""
     for name in patch:
         if name not in SETTERS and name not in READ_ONLY:
@@ -75,7 +75,7 @@ def github_of(value: Any) -> dict[str, Any] | None:
     known = {name: GITHUB_SETTERS[name](value.get(name)) for name in GITHUB if value.get(name)}
     kept = {name: inner for name, inner in known.items() if inner is not None}
     unknown = {name: inner for name, inner in value.items() if name not in GITHUB}
-    return _numbered(kept) | unknown or None
+    return _with_number(kept) | unknown or None
 
 
 def _title(value: Any) -> str:
@@ -130,13 +130,13 @@ def _github_object(value: Mapping[str, Any]) -> dict[str, Any]:
     for name, inner in found.items():
         if inner is None:
             raise Invalid(f'"github.{name}" must be {GITHUB_WANTED[name]}')
-    found = _numbered(found)
+    found = _with_number(found)
     if "number" not in found and not found["url"]:
         raise Invalid('"github" needs a "number" or a "url"')
     return found
 
 
-def _numbered(found: Mapping[str, Any]) -> dict[str, Any]:
+def _with_number(found: Mapping[str, Any]) -> dict[str, Any]:
     """The fields in order, with a `url` and, if only the URL names it, with the number."""
     whole = {"url": "", **found}
     if "number" not in whole and (named := PULL.fullmatch(whole["url"])):

@@ -44,17 +44,17 @@ def commit(
     Invalid for a bad message or file. Conflict with a code: blocked, moved, changed, nothing,
     unmerged, filtered, locked, no_identity, not_writable.
     """
-    text = cleaned(message)
+    text = clean_message(message)
     with repositories.held(project, repo) as mine:
         found = looks.look(project, repo)
         if found.blocked:
             raise Conflict(found.blocked, code="blocked")
-        taken = repositories.chosen(found, files)
-        looks.unchanged(found.repository, found.commit, look, taken)
+        taken = repositories.choose_files(found, files)
+        looks.refuse_changed(found.repository, found.commit, look, taken)
         _refuse_strangers(mine)
-        repositories.refuse_filtered(mine, repositories.touched(taken))
+        repositories.refuse_filtered(mine, repositories.touched_paths(taken))
         making = _Making(mine, found, taken, text)
-        repositories.handed_over(mine, making.prepared)
+        repositories.handed_over(mine, making.prepare)
     taking_over.settle(project, repo)
     looks.forget(project, repo)
     events.project(project, "worktree")
@@ -66,7 +66,7 @@ def commit(
     }
 
 
-def cleaned(message: Any) -> str:
+def clean_message(message: Any) -> str:
     """The message as git would keep it: no blanks at line ends, no two empty lines in a row."""
     if not isinstance(message, str) or not message.strip():
         raise Invalid('"message" is required: say in a line what the commit does')
@@ -81,16 +81,16 @@ class _Making:
 
     def __init__(self, mine: Shadow, found: Look, taken: list[Changed], text: str) -> None:
         self.mine, self.found, self.text = mine, found, text
-        self.paths = repositories.touched(taken)
+        self.paths = repositories.touched_paths(taken)
         self.wanted = _entries(taken)
         self.sha = ""
 
-    def prepared(self) -> dict[str, Any]:
+    def prepare(self) -> dict[str, Any]:
         copy = Index(self.found.view, "copy")
         was = copy.copy()
         held, torn = copy.entries(set(self.paths))
         repositories.refuse_torn(torn)
-        copy.feed(set(self.paths) - repositories.ignored(self.found.view, self.paths, held))
+        copy.feed(set(self.paths) - repositories.ignored_paths(self.found.view, self.paths, held))
         held, _ = copy.entries(set(self.paths))
         for path, entry in self.wanted.items():
             if held.get(path) != entry:

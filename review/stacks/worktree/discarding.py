@@ -98,12 +98,12 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
         raise Invalid('"path" is required')
     with repositories.held(project, repo) as mine:
         found = looks.look(project, repo)
-        changed = looks.named(found.files, path)
+        changed = looks.find_file(found.files, path)
         if changed is None:
             looks.refuse_left(found, path)
             raise Invalid('"path" is not a file that differs from HEAD')
-        looks.unchanged(found.repository, found.commit, look, [changed])
-        paths = repositories.touched([changed])
+        looks.refuse_changed(found.repository, found.commit, look, [changed])
+        paths = repositories.touched_paths([changed])
         repositories.refuse_filtered(mine, paths)
         _prune(mine)
         try:
@@ -113,7 +113,7 @@ def discard(project: str, repo: str, *, path: Any = None, look: Any = None) -> D
             text = f"{shown_path(changed.path)} stays: it cannot be kept for an undo ({error.text})"
             raise Conflict(text, code="not_kept") from None
         try:
-            repositories.handed_over(mine, made.prepared)
+            repositories.handed_over(mine, made.prepare)
         except (SvcError, GitError):
             _drop(mine, [name])
             raise
@@ -130,8 +130,8 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
         kept = _read(mine, name)
         turning = _Undoing(mine, kept)
         try:
-            if turning.needed():
-                repositories.handed_over(mine, turning.prepared)
+            if turning.is_needed():
+                repositories.handed_over(mine, turning.prepare)
         except GitError as error:
             text = f"{shown_path(kept.path)} cannot be given back: {error.text}"
             raise Conflict(text, code="not_kept") from None
@@ -140,12 +140,12 @@ def undo(project: str, repo: str, *, name: Any = None) -> Discarded:
     return {"id": name, "path": shown_path(kept.path), "files": _paths(kept.was)}
 
 
-def listed(project: str, repo: str) -> Listed:
+def list_discarded(project: str, repo: str) -> Listed:
     """What can be restored: the newest 50 that are still kept. NotFound without a work tree."""
     path = looks.place(project, repo)
     looks.read(path)
     try:
-        mine = looks.opened(path)
+        mine = looks.open_shadow(path)
     except GitError:  # nothing can be written there, so nothing was discarded
         return {"discarded": []}
     found: list[Earlier] = []
@@ -201,7 +201,7 @@ class _Discarding:
 
     def _refuse_taken(self, listed: Container[str]) -> None:
         """Conflict if something else is in the way: a folder, or a file that git ignores."""
-        ignored = repositories.ignored(self.found.view, self.paths, listed)
+        ignored = repositories.ignored_paths(self.found.view, self.paths, listed)
         for path in self.paths:
             place, name = self.mine.root / path, shown_path(path)
             if place.is_dir() and not place.is_symlink():
@@ -217,7 +217,7 @@ class _Discarding:
             return None
         return Entry(entry.mode, entries.oid(text, sha256=self.mine.sha256))
 
-    def prepared(self) -> dict[str, Any]:
+    def prepare(self) -> dict[str, Any]:
         index = _index(self.mine, self.found.view, self.head)
         files = [
             {"path": path, "was": self.was[path]}
@@ -234,7 +234,7 @@ class _Undoing:
         self.mine, self.kept = mine, kept
         self.lying: Held = {}
 
-    def needed(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether anything is left to restore. Conflict if a path has been written since."""
         for path, was in self.kept.was.items():
             try:
@@ -246,9 +246,9 @@ class _Undoing:
             self.lying[path] = found.entry if found else None
             if self.lying[path] not in (was, self.kept.now[path]):
                 raise _since(path)
-        return self.lying != self.kept.was or bool(self._restaged())
+        return self.lying != self.kept.was or bool(self._restaged_entries())
 
-    def _restaged(self) -> Held:
+    def _restaged_entries(self) -> Held:
         """The entries that go back into the index, except where something was staged since."""
         copy = Index(self.mine, "copy")
         copy.copy()
@@ -259,8 +259,8 @@ class _Undoing:
             if staged != self.kept.head[path] == listed.get(path) and path not in torn
         }
 
-    def prepared(self) -> dict[str, Any]:
-        index = _index(self.mine, self.mine, self._restaged())
+    def prepare(self) -> dict[str, Any]:
+        index = _index(self.mine, self.mine, self._restaged_entries())
         files = [
             {"path": path, "was": self.lying[path]}
             | _placement(self.mine, f"source-{n}", was, _raw(self.mine, was))

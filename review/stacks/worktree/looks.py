@@ -90,7 +90,7 @@ class Look:
 
 def changes(project: str, repo: str, *, contents: Any = "all") -> Changes:
     """Every file that differs from HEAD; as many as asked for with texts, at most 200."""
-    asked = texts.wanted(contents)
+    asked = texts.parse_wanted(contents)
     found = look(project, repo)
     most = asked if isinstance(asked, int) else len(found.files) if asked == "all" else 0
     most = min(most, MOST)
@@ -148,7 +148,7 @@ def file(project: str, repo: str, path: str | None) -> texts.Record:
     if path is None:
         raise Invalid('"path" is required')
     found = look(project, repo)
-    changed = named(found.files, path)
+    changed = find_file(found.files, path)
     if changed is None:
         raise NotFound('"path" is not a file that differs from HEAD')
     (record,) = texts.Files(found.repository, found.commit).whole([changed])
@@ -161,7 +161,7 @@ def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[
     return images.of(found.repository, found.commit, path, side)
 
 
-def named(files: Iterable[Changed], path: str) -> Changed | None:
+def find_file(files: Iterable[Changed], path: str) -> Changed | None:
     """The file of this path, as git or as an answer writes the path; else None."""
     return by_name(files).get(path)
 
@@ -179,7 +179,7 @@ def refuse_left(found: Look, path: str) -> None:
         raise Conflict(text, code="not_compared")
 
 
-def unchanged(
+def refuse_changed(
     repository: Repository,
     now: Commit,
     asked: Any,
@@ -261,7 +261,7 @@ def look_at(path: Path) -> Look:
     theirs, pointers = read(path)
     view = _view(path)
     with storage.lock(f"view:{view.root}"):
-        view = _renewed(view, path)
+        view = _renew(view, path)
         taken, left_alone = snapshot.take(view), _left_alone(view)
         tree = _with(view, taken.tree, left_alone) if left_alone else taken.tree
         parents = [pointers.head] if pointers.head else []
@@ -280,12 +280,12 @@ def look_at(path: Path) -> Look:
 
 def _view(path: Path) -> Shadow:
     try:
-        return opened(path, view=True)
+        return open_shadow(path, view=True)
     except GitError as error:
         raise _unread(error.text) from None
 
 
-def opened(path: Path, *, view: bool = False) -> Shadow:
+def open_shadow(path: Path, *, view: bool = False) -> Shadow:
     """Our repository beside the one at `path`. NotFound without a work tree; GitError says why it
     cannot be read or, without `view`, written."""
     found = shadow.opened(path, view=view)
@@ -294,7 +294,7 @@ def opened(path: Path, *, view: bool = False) -> Shadow:
     return found
 
 
-def _renewed(view: Shadow, path: Path) -> Shadow:
+def _renew(view: Shadow, path: Path) -> Shadow:
     """The view; after a day a new one, without the objects of older looks."""
     if time.time() - (view.dir / "root").stat().st_mtime < FRESH_S:
         return view
@@ -308,11 +308,11 @@ def _left_alone(view: Shadow) -> Mapping[str, Entry]:
     index = storage.stat_of(view.git_dir / "index") or ""
     known = _alone.get(view.root)
     if known is None or known[0] != index:
-        known = _alone.put(view.root, (index, _marked(view)))
+        known = _alone.put(view.root, (index, _marked_entries(view)))
     return known[1]
 
 
-def _marked(view: Shadow) -> Mapping[str, Entry]:
+def _marked_entries(view: Shadow) -> Mapping[str, Entry]:
     told = view.theirs("ls-files", "-s", "-v", "-z")
     if (b"\0" + told).count(b"\0H ") == told.count(b"\0"):  # the usual case, fast for a long index
         return {}

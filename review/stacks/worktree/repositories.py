@@ -34,14 +34,14 @@ def held(project: str, repo: str) -> Iterator[Shadow]:
     path = looks.place(project, repo)
     looks.read(path)
     try:
-        mine = looks.opened(path)
+        mine = looks.open_shadow(path)
     except GitError as error:
         raise Conflict(looks.not_writable(error), code="not_writable") from None
     with storage.lock(shadow.lock_of(mine.root)):
         yield mine
 
 
-def chosen(found: Look, paths: Any) -> list[Changed]:
+def choose_files(found: Look, paths: Any) -> list[Changed]:
     """The files of these paths; None means all. Invalid names a path that does not differ."""
     if paths is None:
         paths = [file.path for file in found.files]
@@ -53,7 +53,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
         raise Invalid('"files" is empty: choose at least one file')
     files = {}
     for path in paths:
-        file = looks.named(found.files, path)
+        file = looks.find_file(found.files, path)
         if file is None:
             looks.refuse_left(found, path)
             raise Invalid(f'"files" names {_short(path)}, which does not differ from HEAD')
@@ -61,7 +61,7 @@ def chosen(found: Look, paths: Any) -> list[Changed]:
     return list(files.values())
 
 
-def touched(files: Iterable[Changed]) -> list[str]:
+def touched_paths(files: Iterable[Changed]) -> list[str]:
     """Every path that changes with these files, including the old name of a renamed one."""
     return list(dict.fromkeys(path for file in files for path in _both(file)))
 
@@ -72,7 +72,7 @@ def _both(file: Changed) -> Iterator[str]:
     yield file.path
 
 
-def ignored(view: Shadow, paths: Iterable[str], index: Container[str]) -> set[str]:
+def ignored_paths(view: Shadow, paths: Iterable[str], index: Container[str]) -> set[str]:
     """The paths that are not in the index and that git ignores: files there are left alone."""
     out = [path for path in paths if path not in index]
     return view.ignored(out) if out else set()

@@ -23,7 +23,7 @@ TITLE = "Not committed"
 def at(project: str, repo: str, sha: str) -> Target:
     """A commit, or what is not committed, as reviews see it; commits first take over threads."""
     if sha == files.WORKTREE:
-        return taking_over.settled(project, repo)
+        return taking_over.settled_target(project, repo)
     taking_over.settle(project, repo)
     return repos.target_at(project, repo, sha)
 
@@ -39,7 +39,7 @@ def check_look(target: Target, look: Any, paths: Iterable[Any]) -> None:
     names = [path for path in paths if isinstance(path, str)]
     seen = [differ[name] for name in names if name in differ]
     gone = [name for name in names if name not in differ]
-    looks.unchanged(target.repository, target.shown_commit, look, seen, gone)
+    looks.refuse_changed(target.repository, target.shown_commit, look, seen, gone)
 
 
 def having(project: str, repo: str, sha: str, thread: str) -> Target:
@@ -58,39 +58,43 @@ def _has(target: Target, thread: str) -> bool:
     return any(one.id == thread for one in commit_review.of(target).review.conversations)
 
 
-def discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
+def find_discussed(repo: Repo, *, unresolved_only: bool = False) -> Target | None:
     """What is not committed in that repo, if it has a thread; None also if it cannot be looked
     at."""
     slug, name = repo.project.slug, repo.entry.name
-    if repo.errors or not said(slug, name, unresolved_only=unresolved_only):
+    if repo.errors or not read_threads(slug, name, unresolved_only=unresolved_only):
         return None
     try:
-        target = taking_over.settled(slug, name)
+        target = taking_over.settled_target(slug, name)
     except (SvcError, GitError) as error:
         log.info("what is not committed is not seen", extra={"repo": name, "why": str(error)})
         return None
-    return target if said(slug, name, unresolved_only=unresolved_only) else None
+    return target if read_threads(slug, name, unresolved_only=unresolved_only) else None
 
 
 def mark(project: str) -> str:
     """A value that changes with every look that threads are placed on; "" without any."""
     found = projects.get(project)
-    loaded = (repos.load(found, entry) for entry in found.repos if said(project, entry.name))
-    seen = [target.shown_commit.sha for one in loaded if (target := discussed(one))]
+    loaded = (
+        repos.load(found, entry) for entry in found.repos if read_threads(project, entry.name)
+    )
+    seen = [target.shown_commit.sha for one in loaded if (target := find_discussed(one))]
     return " ".join(seen)
 
 
-def stranded(repo: Repo) -> list[Orphan]:
+def list_stranded(repo: Repo) -> list[Orphan]:
     """The threads on what is not committed of a repo that cannot be read, as in their file."""
     slug, name = repo.project.slug, repo.entry.name
-    threads = said(slug, name) if repo.errors else ()
+    threads = read_threads(slug, name) if repo.errors else ()
     if not threads:
         return []
     file = files.path(slug, "reviews", name, f"{files.WORKTREE}.yaml")
     return [Orphan(files.WORKTREE, TITLE, str(file), threads, reason=repo.errors[0])]
 
 
-def said(slug: str, repo: str, *, unresolved_only: bool = False) -> tuple[schema.Thread, ...]:
+def read_threads(
+    slug: str, repo: str, *, unresolved_only: bool = False
+) -> tuple[schema.Thread, ...]:
     """The threads in the file of the work tree, wherever they are placed."""
     if not files.has_worktree(slug, repo):
         return ()

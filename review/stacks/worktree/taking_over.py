@@ -46,7 +46,7 @@ TAKEN_OUT = re.compile(
 )
 
 
-def settled(project: str, repo: str) -> Target:
+def settled_target(project: str, repo: str) -> Target:
     """What is not committed, as reviews see it, after every commit took over its threads and marks.
 
     NotFound for the project, the repo or its work tree; GitError if git cannot answer.
@@ -76,7 +76,7 @@ def settle(project: str, repo: str) -> None:
         said = _settled_head(project, repo)
         if found.refs is None or (said and said.sha == found.refs.head):
             return
-        settled(project, repo)
+        settled_target(project, repo)
     except (SvcError, GitError) as error:
         log.info("what is not committed is not seen", extra={"repo": repo, "why": str(error)})
 
@@ -274,7 +274,7 @@ def _committed_since(target: Target, said: ReviewFile, repo: Repo) -> list[Item]
     shas: dict[str, None] = {}
     for span in _ways(repo.repository or target.repository, before, target.commit.sha):
         if all(objects.exists(target.repository, end) for end in span):
-            shas |= dict.fromkeys(_walked(target.repository, *span, but=before))
+            shas |= dict.fromkeys(_list_commits(target.repository, *span, but=before))
     return [repo.by_sha[sha] for sha in list(shas)[-MOST:] if sha in repo.by_sha]
 
 
@@ -296,7 +296,7 @@ def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]
     return found
 
 
-def _walked(repository: Repository, start: str, end: str, *, but: str) -> list[str]:
+def _list_commits(repository: Repository, start: str, end: str, *, but: str) -> list[str]:
     """The commits from `start` to `end`, oldest first, except those reachable from `but`."""
     asked = ("rev-list", "--first-parent", f"--max-count={MOST}", end, f"^{start}", f"^{but}")
     return repository.run(*asked).decode().split()[::-1]

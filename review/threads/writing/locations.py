@@ -8,7 +8,7 @@ from typing import Any
 from config.errors import Invalid
 from config.jsonio import clean
 from review.git import objects
-from review.git.ranges import named
+from review.git.ranges import name_text
 from review.threads.placement import follow
 from review.threads.placement.follow import Spot
 from review.threads.placement.text import Text
@@ -74,12 +74,12 @@ def _file(target: Target, path: str, side: str) -> Spot:
     """The file of that path on that side; the old path of a rename leads to its new one."""
     found = follow.spot(target.repository, target.shown_commit, path, normal_side(side))
     if found is None:
-        raise Invalid(f"No such file in this commit: {named(path)}")
+        raise Invalid(f"No such file in this commit: {name_text(path)}")
     return found
 
 
 def _check_line(target: Target, name: str, line: int, path: str, found: Spot) -> None:
-    reason = f'"{name}" cannot be given: {named(path)} is '
+    reason = f'"{name}" cannot be given: {name_text(path)} is '
     if found.oid is None:
         raise Invalid(reason + "a submodule")
     data = objects.blob(target.repository, found.oid)
@@ -91,4 +91,4 @@ def _check_line(target: Target, name: str, line: int, path: str, found: Spot) ->
     if not text.count:
         raise Invalid(reason + "empty")
     if not 1 <= line <= text.count:
-        raise Invalid(f'"{name}" must be between 1 and {text.count} for {named(path)}')
+        raise Invalid(f'"{name}" must be between 1 and {text.count} for {name_text(path)}')

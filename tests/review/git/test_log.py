@@ -460,7 +460,7 @@ def test_listed_commits_of_a_partial_clone_come_without_counts(repo: Repo, tmp_p
     shas = repo.shas("main..topic")
     clone = repo.clone(tmp_path / "clone", "--filter=blob:none", "--no-checkout")
 
-    found = history.listed(open_repository(clone.path), shas, counts=True)
+    found = history.commits_by_sha(open_repository(clone.path), shas, counts=True)
 
     assert [(found[sha].subject, found[sha].counted) for sha in shas] == [
         ("first", False), ("second", False),

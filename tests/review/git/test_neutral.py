@@ -66,7 +66,7 @@ def everything(repo: Repo) -> dict[str, Any]:
         "patches": {sha: asdict(patch) for sha, patch in patches.of(repository, shas).items()},
         "renames": diff.renames(repository, shas[0], shas[-1]),
         "interdiff": diff.interdiff(repository, shas[0], shas[1]),
-        "landed": patches.landed(repository, span(repo, "main~1..topic")),
+        "landed": patches.find_landed(repository, span(repo, "main~1..topic")),
     }
 
 

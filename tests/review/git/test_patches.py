@@ -178,7 +178,7 @@ def test_the_edge_of_a_shallow_clone_is_not_kept(repo: Repo, tmp_path: Path):
 
 
 def landed(repo: Repo, wanted: str = "main..topic") -> dict[str, str]:
-    return patches.landed(open_repository(repo.path), span(repo, wanted))
+    return patches.find_landed(open_repository(repo.path), span(repo, wanted))
 
 
 def test_a_commit_cherry_picked_to_trunk_has_landed(repo: Repo):
@@ -216,7 +216,7 @@ def test_without_a_trunk_nothing_has_landed(repo: Repo, runs: list[str]):
     wanted = span(repo, "topic~2..topic")
     runs.clear()
 
-    assert patches.landed(open_repository(repo.path), wanted) == {}
+    assert patches.find_landed(open_repository(repo.path), wanted) == {}
     assert runs == []
 
 
@@ -224,10 +224,10 @@ def test_what_landed_is_asked_once(repo: Repo, runs: list[str]):
     repo.checkout("main")
     repo.cherry_pick("topic~1")
     repository, wanted = open_repository(repo.path), span(repo, "main..topic")
-    first = patches.landed(repository, wanted)
+    first = patches.find_landed(repository, wanted)
     runs.clear()
 
-    assert patches.landed(repository, wanted) == first
+    assert patches.find_landed(repository, wanted) == first
     assert len(first) == 1
     assert runs == []
 
@@ -241,5 +241,5 @@ def test_a_history_too_long_to_compare_tells_of_no_landing(
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
-    assert patches.landed(open_repository(repo.path), wanted) == {}
+    assert patches.find_landed(open_repository(repo.path), wanted) == {}
     assert "landed commits are unknown" in caplog.text

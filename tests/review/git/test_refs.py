@@ -84,7 +84,7 @@ def test_refs_in_plain_files_are_read_as_git_reads_them(
 @pytest.mark.django_db
 def test_no_ref_is_lost_while_git_packs_them(repo: Repo, monkeypatch: pytest.MonkeyPatch):
     before = read(repo)
-    for name in ("_loose", "_packed"):
+    for name in ("_loose", "_read_packed"):
         monkeypatch.setattr(reffiles, name, packing(repo, getattr(reffiles, name)))
     caches.clear()
 
@@ -298,7 +298,7 @@ def test_the_folders_to_watch_tell_of_every_move(repo: Repo, tmp_path: Path):
     linked = repo.worktree(tmp_path / "linked", "deep/side")
     common = repo.path / ".git"
 
-    watched = refs.watched(open_repository(linked.path))
+    watched = refs.watched_folders(open_repository(linked.path))
 
     assert {common, common / "refs", common / "refs/heads", common / "refs/heads/deep"} <= {
         *watched
@@ -315,7 +315,7 @@ def test_what_the_service_keeps_is_no_branch_and_no_move(repo: Repo):
     assert settled(repo) == before
     repo.git("update-ref", "refs/svc/checkpoints/chat/turn", "main")
     repo.git("update-ref", "refs/svc/checkpoints/chat/more", "main")
-    folders = refs.watched(open_repository(repo.path))
+    folders = refs.watched_folders(open_repository(repo.path))
 
     assert settled(repo) == before
     assert not [folder for folder in folders if "svc" in folder.parts]

@@ -32,14 +32,16 @@ def test_a_clone_that_becomes_deeper_shows_what_came(clone: Repo):
     head = clone.sha()
     assert subjects(clone, {"base": None, "head": "topic"}) == ["second"]
     assert len(history.commit(opened(clone), head).files) == 2  # it seems to add every file
-    assert len(history.listed(opened(clone), [head])[head].files) == 2
+    assert len(history.commits_by_sha(opened(clone), [head])[head].files) == 2
 
     clone.git("fetch", "-q", "--deepen=1")
 
     assert opened(clone).shallow
     assert subjects(clone, {"base": None, "head": "topic"}) == ["first", "second"]
     assert [one.path for one in history.commit(opened(clone), head).files] == ["b/c.txt"]
-    assert [one.path for one in history.listed(opened(clone), [head])[head].files] == ["b/c.txt"]
+    assert [one.path for one in history.commits_by_sha(opened(clone), [head])[head].files] == [
+        "b/c.txt"
+    ]
 
 
 def test_commits_that_met_behind_the_edge_have_met_once_it_is_further_away(
@@ -52,13 +54,13 @@ def test_commits_that_met_behind_the_edge_have_met_once_it_is_further_away(
     clone.git("fetch", "-q", "--depth=1", "origin", base)
     assert ancestry.merge_base(opened(clone), [main, topic]) is None
     assert ranges.merge_base(opened(clone), main, topic) is None
-    assert ancestry.contained(opened(clone), [base], [topic]) == frozenset()
+    assert ancestry.reachable(opened(clone), [base], [topic]) == frozenset()
 
     clone.git("fetch", "-q", "--unshallow")
 
     assert ancestry.merge_base(opened(clone), [main, topic]) == base
     assert ranges.merge_base(opened(clone), main, topic) == base
-    assert ancestry.contained(opened(clone), [base], [topic]) == {base}
+    assert ancestry.reachable(opened(clone), [base], [topic]) == {base}
 
 
 def test_commits_have_met_once_they_are_fetched(repo: Repo, tmp_path: Path):

@@ -13,7 +13,7 @@ from config.storage import displaced
 from review import caches
 from review.stacks import changes, details
 from review.stacks.folding import fold as folding
-from review.stacks.folding.suggestions import Edit, applied, blocks
+from review.stacks.folding.suggestions import Edit, apply, blocks
 from tests.review.repos import Repo
 from tests.review.stacks.test_fold import state, subjects, text
 from tests.review.stacks.world import Payments
@@ -372,7 +372,7 @@ def test_blocks_are_read_as_markdown_reads_them():
 
 def test_ends_of_lines_and_of_the_file_stay():
     def replaced(data: bytes, first: int, last: int, *lines: str) -> bytes:
-        return applied(data, [Edit(first, last, lines, "t")], "a")
+        return apply(data, [Edit(first, last, lines, "t")], "a")
 
     assert replaced(b"a\r\nb\r\n", 2, 2, "c", "d") == b"a\r\nc\r\nd\r\n"
     assert replaced(b"a\nb", 2, 2, "c", "d") == b"a\nc\nd"

@@ -355,7 +355,7 @@ def test_what_a_fold_keeps_is_dropped_by_its_age(topic: Payments):
 
     folding.drop_old(["gone", "pay"])
 
-    assert list(keeping.kept(repository)) == [told["id"]]
+    assert list(keeping.moves_by_fold(repository)) == [told["id"]]
 
 
 def test_threads_of_the_middle_commit_stand_right_after_a_fold(topic: Payments):

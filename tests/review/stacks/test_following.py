@@ -216,13 +216,13 @@ def test_a_review_with_two_homes_is_told_and_given_to_none(pay: Payments, featur
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The commits whose patches are asked of git or its table."""
     found: list[str] = []
-    begun = patches.begun
+    begun = patches.start
 
     def noted(repository: Any, shas: Any) -> Any:
         found.extend(shas)
         return begun(repository, shas)
 
-    monkeypatch.setattr(patches, "begun", noted)
+    monkeypatch.setattr(patches, "start", noted)
     return found
 
 

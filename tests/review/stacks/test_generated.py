@@ -47,7 +47,7 @@ def test_the_nearest_attributes_decide_and_their_last_line():
         "api": b"*.go text\nx.go linguist-generated=false\n",
     }
 
-    said = generated.Attributes(files.get).generated
+    said = generated.Attributes(files.get).is_generated
 
     assert said("a.go") is True
     assert said("deep/down/a.go") is True
@@ -104,10 +104,10 @@ def rules(count: int, glob: str = "made/{}") -> bytes:
     ],
 )
 def test_attributes_of_more_than_anybody_writes_say_nothing(data, expected):
-    assert generated.Attributes({"": data}.get).generated("made/7") is expected
+    assert generated.Attributes({"": data}.get).is_generated("made/7") is expected
 
 
 def test_too_many_rules_near_a_file_leave_those_above_it():
     files = {"": rules(1, "x*"), "made": rules(5000)}
 
-    assert generated.Attributes(files.get).generated("made/x") is True
+    assert generated.Attributes(files.get).is_generated("made/x") is True

@@ -27,7 +27,7 @@ class Hung:
         self.begun, self.over = threading.Event(), threading.Event()
         self.tries = 0
         self.clock = 1000.0
-        filled = items.filled
+        filled = items.fill
 
         def hanging(base: Repo, *rest: Any) -> Repo:
             if base.entry.name != "api":
@@ -38,7 +38,7 @@ class Hung:
             self.clock += 20
             raise GitError("timeout", "git log took more than 20 seconds")
 
-        monkeypatch.setattr(items, "filled", hanging)
+        monkeypatch.setattr(items, "fill", hanging)
         monkeypatch.setattr("review.stacks.repo.time.monotonic", self.now)
 
     def now(self) -> float:
@@ -71,14 +71,14 @@ def unreadable() -> int:
 def test_who_waited_for_a_try_that_failed_does_not_try_again(
     hung: Hung, monkeypatch: pytest.MonkeyPatch
 ):
-    opened, arrived = repos._opened, threading.Semaphore(0)
+    opened, arrived = repos._open, threading.Semaphore(0)
 
     def seen(*args: Any) -> Any:
         found = opened(*args)
         arrived.release()
         return found
 
-    monkeypatch.setattr(repos, "_opened", seen)
+    monkeypatch.setattr(repos, "_open", seen)
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(load) for _ in range(4)]
         assert all(arrived.acquire(timeout=20) for _ in asked)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from review.git.commits import Commit
-from review.stacks.landing import Clues, Trunk, evidence, indexed, outside
+from review.stacks.landing import Clues, Trunk, evidence, index_trunk, outside
 
 
 def commit(sha: str, subject: str = "", parents: tuple[str, ...] = (), **fields: Any) -> Commit:
@@ -35,7 +35,7 @@ def test_the_first_evidence_that_holds_decides(clues, expected):
 
 
 def test_the_trunk_is_known_by_change_ids_and_by_numbers_at_the_end_of_subjects():
-    trunk = indexed(
+    trunk = index_trunk(
         [
             commit("a", "Add x (#12)"),
             commit("b", "Again x (#12) ", change_id="I9"),

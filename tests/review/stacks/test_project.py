@@ -323,7 +323,7 @@ def test_a_git_that_took_too_long_once_is_asked_again(
         raise GitError("timeout", "git log took more than 20 seconds")
 
     with monkeypatch.context() as hung:
-        hung.setattr(items, "filled", slow)
+        hung.setattr(items, "fill", slow)
         first, tag = pay.shown(), details.etag("pay")
 
     assert first["errors"] == [

@@ -19,7 +19,7 @@ def test_a_thread_waits_until_an_agent_has_the_last_word_or_a_chat_was_asked(pay
     second = changes.start_thread(*place, me="ann", body="And this?")["id"]
 
     def unanswered() -> list[str]:
-        return [thread["id"] for thread in conversations.unanswered("pay", "api")]
+        return [thread["id"] for thread in conversations.unanswered_threads("pay", "api")]
 
     assert unanswered() == [first, second]
     changes.reply(*place, first, me="agent", body="Because.")

@@ -184,7 +184,9 @@ def test_what_leaves_head_on_its_branch_is_no_matter(topic: Payments, doing: str
 def test_the_folders_that_tell_of_it_are_watched(topic: Payments):
     rebase(topic.repo)
 
-    assert topic.repo.path / ".git/rebase-merge" in refs.watched(open_repository(topic.repo.path))
+    assert topic.repo.path / ".git/rebase-merge" in refs.watched_folders(
+        open_repository(topic.repo.path)
+    )
 
 
 @pytest.mark.parametrize("name", ["rebase-merge/head-name", "BISECT_START"])

@@ -74,7 +74,7 @@ def test_all_of_them_leave_the_tree_as_head_has_it_and_what_is_ignored_alone(mes
     before = everything(messed)
     names = [messed.discard(path)["id"] for path in messed.paths()]
 
-    assert {one["id"] for one in discarding.listed(**PLACE)["discarded"]} == set(names)
+    assert {one["id"] for one in discarding.list_discarded(**PLACE)["discarded"]} == set(names)
     assert (messed.status(), messed.paths()) == (["D  run.sh", "?? run.sh"], [])
     assert (messed.root / "x.log").read_text() == "ignored\n"
     assert not (messed.root / "deep").exists()
@@ -177,7 +177,7 @@ def test_discards_are_kept_as_long_as_checkpoints(desk: Desk):
     desk.repo.git("update-ref", "-d", f"{discarding.REFS}/{old}")
     (record,) = records()
     record.rename(record.with_name(f"{aged}.json"))
-    assert [one["id"] for one in discarding.listed(**PLACE)["discarded"]] == [aged]
+    assert [one["id"] for one in discarding.list_discarded(**PLACE)["discarded"]] == [aged]
     put(desk.root / "b.txt", b"2\n")
 
     new = desk.discard("b.txt")["id"]
@@ -205,7 +205,7 @@ def test_a_discard_that_only_the_repository_tells_of_is_none(desk: Desk):
     for name in ("20260102T030405Z-deadbeef", done["id"]):
         forged(desk, name)
 
-    assert [one["id"] for one in discarding.listed(**PLACE)["discarded"]] == [done["id"]]
+    assert [one["id"] for one in discarding.list_discarded(**PLACE)["discarded"]] == [done["id"]]
     with pytest.raises(NotFound):
         desk.undo("20260102T030405Z-deadbeef")
     assert desk.undo(done["id"])["files"] == ["a.txt"]

@@ -23,7 +23,7 @@ def every_way(desk: Desk) -> list[Any]:
         lambda: desk.commit("a.txt"),
         lambda: desk.discard("a.txt"),
         lambda: desk.undo("20260101T000000Z-00000000"),
-        lambda: discarding.listed(**PLACE),
+        lambda: discarding.list_discarded(**PLACE),
         lambda: REGISTRY["get_review"].run(None, unresolved_only=False, **place),
     ]
 
@@ -64,7 +64,7 @@ def test_a_repository_that_does_not_name_its_work_tree_says_why_nothing_is_commi
     with pytest.raises(Conflict) as caught:
         desk.commit("a.txt")
     assert caught.value.code == "not_writable"
-    assert discarding.listed(**PLACE) == {"discarded": []}
+    assert discarding.list_discarded(**PLACE) == {"discarded": []}
 
 
 def test_a_file_that_git_cannot_read_as_it_is_told_to_is_left_out_alone(desk: Desk):
