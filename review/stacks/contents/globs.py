@@ -7,7 +7,7 @@ A pattern without a slash matches the name in any folder. `**/` matches any fold
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,8 +91,10 @@ def _next(text: str) -> tuple[_Part, str]:
         return _Part("one", NO_SLASH, "[^/]"), text[1:]
     if text.startswith("\\") and len(text) > 1:
         return _one(re.escape(text[1])), text[2:]
-    end = text.find("]", 2) if text.startswith("[") else -1
-    return (_set(text[1:end]), text[end + 1 :]) if end > 0 else (_one(re.escape(text[0])), text[1:])
+    if text.startswith("["):
+        end = text.find("]", 3 if text[1:2] in {"!", "^"} else 2)
+        return (_set(text[1:end]), text[end + 1 :]) if end > 0 else (NOTHING, "")
+    return _one(re.escape(text[0])), text[1:]
 
 
 def _one(expression: str) -> _Part:
@@ -100,10 +102,20 @@ def _one(expression: str) -> _Part:
 
 
 def _set(inside: str) -> _Part:
-    """`[abc]`, `[a-z]`, `[!a]`; an invalid set matches nothing."""
-    inner = inside.replace("\\", "\\\\").replace("[", "\\[").replace("&&", "&\\&")
-    expression = f"(?!/)[{'^' + inner[1:] if inner[0] in '!^' else inner}]"
-    try:
-        return _one(expression)
-    except re.error:
-        return _one("(?!)")
+    """`[abc]`, `[a-z]`, `[!a]`."""
+    negated = inside[0] in "!^"
+    inner = "".join(_ranges(inside[1:] if negated else inside))
+    return _one(f"(?!/)[{'^' if negated else ''}{inner}]")
+
+
+def _ranges(inside: str) -> Iterator[str]:
+    """The characters and ranges of a set as an expression; of a range that ends before it begins,
+    as in git, only its first character."""
+    while inside:
+        size = 3 if len(inside) > 2 and inside[1] == "-" else 1
+        ends = inside[:size:2]
+        yield "-".join(map(re.escape, ends if ends[0] <= ends[-1] else ends[0]))
+        inside = inside[size:]
+
+
+NOTHING = _one("(?!)")  # what a set without an end matches

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from review.stacks.contents import generated
 from review.stacks.contents.globs import Glob
+from tests.review.repos import Repo
 
 
 @pytest.mark.parametrize(
@@ -67,11 +68,30 @@ def test_the_nearest_attributes_decide_and_their_last_line():
         ("**/gen/*.[ch]", "gen/x.d", False), ("a/**/b/*/c?.*", "a/b/x/cy.z", True),
         ("a/**/b/*/c?.*", "a/q/r/b/x/cy.z", True), ("a/**/b/*/c?.*", "a/q/bb/x/cy.z", False),
         ("[z-a]", "b", False), ("[!a]", "b", True), ("[!a]", "a", False), ("f\\*o", "f*o", True),
-        ("f\\*o", "fxo", False), ("[", "[", True), ("a[", "a[", True),
+        ("f\\*o", "fxo", False), ("[", "[", False), ("a[", "a[", False),
+        ("[?--]", "?", True), ("[?--]", "-", False), ("[!]]", "a", True), ("[&&~~||]", "&", True),
     ],
 )  # fmt: skip
 def test_patterns_match_as_git_matches_them(glob, path, expected):
     assert Glob(glob).matches(path) is expected
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    return Repo(tmp_path_factory.mktemp("attributes"))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text("ab?*[]!^-&|~", min_size=1, max_size=8).filter(lambda glob: glob[0] != "!"),
+    st.lists(st.text("ab?[]-&", min_size=1, max_size=5), min_size=1, max_size=20),
+)
+def test_what_a_set_matches_is_what_git_matches(repo: Repo, glob: str, names: list[str]):
+    (repo.path / ".gitattributes").write_text(f"{glob} generated\n")
+    asked = "".join(f"{name}\0" for name in names).encode()
+    said = repo.git("check-attr", "-z", "--stdin", "generated", stdin=asked).split("\0")
+
+    assert [Glob(glob).matches(name) for name in names] == [one == "set" for one in said[2::3]]
 
 
 @given(st.text("ab/*?[]!\\-", max_size=12), st.text("ab/-", max_size=12))
