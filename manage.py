@@ -23,7 +23,7 @@ def main() -> None:
     try:
         if sys.argv[1:2] not in SERVING:
             django.setup()
-            heap.loaded(lasting=False)
+            heap.freeze(lasting=False)
         execute_from_command_line(sys.argv)
     except OptionError as error:
         sys.exit(error.report())

@@ -19,7 +19,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, bounded, compared, percentile
+from bench.figures import Figure, bounded_figure, percentile, ratio_figure
 from bench.mcp_bench import CONFIG, HEADERS, TOKEN
 from bench.timing import Connection, milliseconds
 from tests.service import ROOT, Service, until
@@ -83,8 +83,8 @@ def _starts(service: Service) -> list[Figure]:
     spawn, p50, worst = _spawn(), statistics.median(waits), max(waits)
     what = "send → turn_start on disk, p50 : 3 S + 50 ms"
     return [
-        compared("E2", what, p50, 3 * spawn + 50, unit="ms", most=1),
-        bounded("E2", f"the same, slowest of {STARTS}", worst, 1000, unit="ms"),
+        ratio_figure("E2", what, p50, 3 * spawn + 50, unit="ms", most=1),
+        bounded_figure("E2", f"the same, slowest of {STARTS}", worst, 1000, unit="ms"),
     ]
 
 
@@ -98,7 +98,7 @@ def _burst(service: Service) -> list[Figure]:
     target = ceil(TURNS / (os.cpu_count() or 1)) * 3 * spawn + 1000
     assert all(_records(service, chat, "turn_end")[0]["status"] == "ok" for chat in chats)
     what = f"{TURNS} turns at once : ceil({TURNS}/cores) 3 S + 1 s"
-    return [compared("E5", what, took, target, unit="ms", most=1)]
+    return [ratio_figure("E5", what, took, target, unit="ms", most=1)]
 
 
 def reads(service: Service) -> list[Figure]:
@@ -109,8 +109,8 @@ def reads(service: Service) -> list[Figure]:
     folder = service.projects / "alpha" / ".chats"
     folder.mkdir(exist_ok=True)
     for number in range(CHATS - len(list(folder.glob("*.yaml")))):
-        written(folder, f"Chat {number}", turns=2)
-    long = written(folder, "Long", turns=20)
+        write_chat(folder, f"Chat {number}", turns=2)
+    long = write_chat(folder, "Long", turns=20)
     endpoint = Endpoint(service)
     service.http.post("/api/projects", json={"name": "Empty"}).raise_for_status()
     blank = _chat(service)
@@ -120,7 +120,7 @@ def reads(service: Service) -> list[Figure]:
         "list": lambda: endpoint.tool("list_chats", project="alpha", limit=CHATS),
         "read": lambda: endpoint.tool("read_chat", project="alpha", session_id=long, limit=40),
     }
-    until(lambda: _settled(service), seconds=60)
+    until(lambda: _is_indexed(service), seconds=60)
     assert len(_content(calls["list"]())["chats"]) == CHATS
     assert len(_content(calls["read"]())["messages"]) == 40
     times: dict[str, list[float]] = {name: [] for name in (*calls, "anew")}
@@ -139,16 +139,17 @@ def reads(service: Service) -> list[Figure]:
         Figure("S3", "read_chat of 40 messages, p50 : of none", f"{p50['read']:.2f} ms",
                f"{p50['no read']:.2f} ms", p50["read"] / p50["no read"], "< 2 ms and <= 1.5 x",
                p50["read"] < 2 and p50["read"] <= 1.5 * p50["no read"]),
-        bounded("S3", "the same, a message later", p50["anew"], 2, unit="ms", floor=p50["no read"]),
+        bounded_figure("S3", "the same, a message later", p50["anew"], 2, unit="ms",
+                       floor=p50["no read"]),
     ]  # fmt: skip
 
 
-def _settled(service: Service) -> bool:
+def _is_indexed(service: Service) -> bool:
     """Whether the search has indexed what was written: it reads each new chat once."""
     return not service.http.get("/api/search", params={"q": "Question"}).json()["indexing"]
 
 
-def written(folder: Path, name: str, *, turns: int) -> str:
+def write_chat(folder: Path, name: str, *, turns: int) -> str:
     """Write a chat as files only, as if it had been copied in. Returns its id."""
     chat = ids.session_id()
     with transcript.Writer(str(folder / f"{chat}.jsonl")) as writer:
@@ -186,12 +187,12 @@ def _fork(service: Service) -> list[Figure]:
     """E8: fork_chat beside a copy of the same file, both on the disk: once for a large chat, and
     many times for one of usual size, which leaves a folder full of chats."""
     return [
-        _forked(service, "fork_chat of 50 MB : cp + fsync", FORK_BYTES, 7),
-        _forked(service, f"{FORKS} of 1 MB in a row, each", FORKED_BYTES, FORKS),
+        _fork_figure(service, "fork_chat of 50 MB : cp + fsync", FORK_BYTES, 7),
+        _fork_figure(service, f"{FORKS} of 1 MB in a row, each", FORKED_BYTES, FORKS),
     ]
 
 
-def _forked(service: Service, what: str, size: int, times: int) -> Figure:
+def _fork_figure(service: Service, what: str, size: int, times: int) -> Figure:
     chat = _chat(service)
     path = service.projects / "alpha" / ".chats" / f"{chat}.jsonl"
     with transcript.Writer(str(path)) as writer:
@@ -211,7 +212,7 @@ def _forked(service: Service, what: str, size: int, times: int) -> Figure:
     # Alternately, so that both see the same disk.
     pairs = [(milliseconds(fork), milliseconds(lambda: _copy(path))) for _ in range(times)]
     ours, floor = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return compared("E8", what, ours, floor, unit="ms", most=1.5)
+    return ratio_figure("E8", what, ours, floor, unit="ms", most=1.5)
 
 
 def _copy(path: Path) -> None:
@@ -241,7 +242,7 @@ def _stream(service: Service) -> list[Figure]:
                 _read(client, b"id: %d\n" % writer.end)
                 waits.append((time.perf_counter() - began) * 1000)
     p99 = percentile(waits, 0.99)
-    return [bounded("E9", f"append → {CLIENTS} clients, p99", p99, 250, unit="ms")]
+    return [bounded_figure("E9", f"append → {CLIENTS} clients, p99", p99, 250, unit="ms")]
 
 
 def _read(client: EventClient, mark: bytes) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.chats_bench import QUICK
 from bench.dashboard.crowd import targets
-from bench.figures import Figure, bounded
+from bench.figures import Figure, bounded_figure
 from bench.timing import busy
 from config.process import vitals
 from tests.dashboard.served import Served
@@ -36,8 +36,8 @@ def main() -> list[Figure]:
         held = vitals.memory(service.family()) / 1e6
     what = f"{SETTLE_S} s after a day, one page open, all processes"
     return [
-        bounded("S14", f"{what}: memory", held, 320, unit="MB"),
-        bounded("S15", f"{what}: CPU over {WATCH_S} s", used, 1, unit="%"),
+        bounded_figure("S14", f"{what}: memory", held, 320, unit="MB"),
+        bounded_figure("S15", f"{what}: CPU over {WATCH_S} s", used, 1, unit="%"),
     ]
 
 

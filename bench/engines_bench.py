@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.figures import Figure, bounded, percentile
+from bench.figures import Figure, bounded_figure, percentile
 from config.process import table, tree
 from tests.workspace.chats.turns.world import pss_mb
 from tests.workspace.engines.conformance.drivers import ALL, Driver, Say, driving
@@ -46,12 +46,14 @@ def _turns(driver: Driver) -> list[Figure]:
         ends.append((time.perf_counter() - began) * 1000)
     name, most = driver.name, MOST_MB[driver.name]
     figures = [
-        bounded("E4", f"PSS of a {name} turn process", max(held), most, unit="MB"),
-        bounded("E6", f"{name}: Stop to exit, p50", percentile(ends, 0.5), STOP_MS, unit="ms"),
+        bounded_figure("E4", f"PSS of a {name} turn process", max(held), most, unit="MB"),
+        bounded_figure(
+            "E6", f"{name}: Stop to exit, p50", percentile(ends, 0.5), STOP_MS, unit="ms"
+        ),
     ]
     if name == "claude":
         what = "PSS of Claude Code and what it starts"
-        figures.append(bounded("E4", what, max(below), PROGRAM_MB, unit="MB"))
+        figures.append(bounded_figure("E4", what, max(below), PROGRAM_MB, unit="MB"))
     return figures
 
 

@@ -26,7 +26,9 @@ class Figure:
     mode: str = ""
 
 
-def compared(name: str, what: str, ours: float, peer: float, *, unit: str, most: float) -> Figure:
+def ratio_figure(
+    name: str, what: str, ours: float, peer: float, *, unit: str, most: float
+) -> Figure:
     """A figure whose target is a maximum ratio."""
     texts = f"{ours:.3g} {unit}", f"{peer:.3g} {unit}"
     return Figure(name, what, *texts, ours / peer, f"<= {most} x", ours / peer <= most)
@@ -53,7 +55,7 @@ def _spread(times: Sequence[float], unit: str) -> str:
     return f"{median(times):.3g} {unit} ({min(times):.3g} to {max(times):.3g})"
 
 
-def bounded(
+def bounded_figure(
     name: str, what: str, ours: float, most: float, *, unit: str, floor: float | None = None
 ) -> Figure:
     """A figure whose target is a maximum value; `floor`, of the same run, gives the ratio."""
@@ -63,7 +65,7 @@ def bounded(
     return Figure(name, what, f"{ours:.3g} {unit}", beside, ratio, target, ours <= most)
 
 
-def counted(name: str, what: str, count: int, most: int = 0) -> Figure:
+def count_figure(name: str, what: str, count: int, most: int = 0) -> Figure:
     """A figure that counts things which must not occur, or at most `most` times."""
     return Figure(name, what, str(count), "", None, f"<= {most}" if most else "0", count <= most)
 

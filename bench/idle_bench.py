@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.figures import Figure, bounded
+from bench.figures import Figure, bounded_figure
 from bench.timing import busy
 from tests.service import Service
 from tests.wire import EventClient
@@ -21,7 +21,7 @@ def main() -> list[Figure]:
         service = Service(Path(folder))
         with resting(service) as figures:
             cpu = busy([one.pid for one in service.family()], WATCH_S)
-    return [*figures, bounded("S13", "idle CPU of everything", cpu, 1, unit="%")]
+    return [*figures, bounded_figure("S13", "idle CPU of everything", cpu, 1, unit="%")]
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def resting(service: Service) -> Iterator[list[Figure]]:
         time.sleep(SETTLE_S)
         memory = sum(one.memory_full_info().pss for one in service.family()[1:]) / 1e6
         yield [
-            bounded("S12", "start to healthy, warm", start, 3, unit="s"),
-            bounded("S12", "idle memory, server + qcluster", memory, 260, unit="MB"),
+            bounded_figure("S12", "start to healthy, warm", start, 3, unit="s"),
+            bounded_figure("S12", "idle memory, server + qcluster", memory, 260, unit="MB"),
         ]
         page.close()

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from playwright.sync_api import Page, sync_playwright
 
-from bench.figures import Figure, bounded, compared
+from bench.figures import Figure, bounded_figure, ratio_figure
 from bench.review import histories
 from bench.timing import Connection, alternately
 from tests.browser.conftest import CHROMIUM, MISSING, launched
@@ -55,18 +55,22 @@ def main() -> list[Figure]:
 def asking(service: Service, receiver: Receiver) -> list[Figure]:
     """N1 and N2, measured on the same questions."""
     with pages(service) as seen_on:
-        told, shown = zip(*(asked(service, receiver, seen_on) for _ in range(ROUNDS)), strict=True)
+        told, shown = zip(
+            *(time_question(service, receiver, seen_on) for _ in range(ROUNDS)), strict=True
+        )
     worst = f"worst of {ROUNDS}"
     figures = [
-        bounded("N1", f"question → message at a channel, {worst}", max(told), TOLD_S, unit="s")
+        bounded_figure(
+            "N1", f"question → message at a channel, {worst}", max(told), TOLD_S, unit="s"
+        )
     ]
     if seen_on:
         what = f"question → title of a page of each part, {worst}"
-        figures.append(bounded("N2", what, max(shown), SHOWN_S, unit="s"))
+        figures.append(bounded_figure("N2", what, max(shown), SHOWN_S, unit="s"))
     return figures
 
 
-def asked(service: Service, receiver: Receiver, seen_on: list[Page]) -> tuple[float, float]:
+def time_question(service: Service, receiver: Receiver, seen_on: list[Page]) -> tuple[float, float]:
     """Seconds from one question to its message, and to the last of the changed titles."""
     receiver.got.clear()
     for page in seen_on:
@@ -105,12 +109,12 @@ def pages(service: Service) -> Iterator[list[Page]]:
 
 
 def listing(service: Service, folder: Path) -> list[Figure]:
-    history = histories.stacked(folder)[0]
+    history = histories.stack(folder)[0]
     for slug, count in (("many", MANY), ("few", FEW)):
-        talked(service.projects / slug, history, count)
+        write_project(service.projects / slug, history, count)
     client = Connection(service.ports["review"])
 
-    def written() -> None:
+    def change_comments() -> None:
         """Change a comment, so that no part of the answers is cached."""
         for slug in ("many", "few"):
             path = next((service.projects / slug / "reviews" / "r").iterdir())
@@ -124,14 +128,14 @@ def listing(service: Service, folder: Path) -> list[Figure]:
     for what, path in rows.items():
         many, few = (f"/api/projects/{slug}/{path}".rstrip("/") for slug in ("many", "few"))
         until(partial(client.get, many), what="the first answer")
-        for when, before in (("after a write", written), ("again", tuple)):
+        for when, before in (("after a write", change_comments), ("again", tuple)):
             both = alternately(partial(client.get, many), partial(client.get, few), before=before)
             name = f"{what}, {when}, {MANY} threads asked and answered : {FEW}"
-            figures.append(compared("N3", name, *both, unit="ms", most=LISTS))
+            figures.append(ratio_figure("N3", name, *both, unit="ms", most=LISTS))
     return figures
 
 
-def talked(project: Path, history: histories.History, count: int) -> None:
+def write_project(project: Path, history: histories.History, count: int) -> None:
     """A project whose stack was reviewed commit by commit, with this many threads in all."""
     config = {
         "title": project.name,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.figures import Figure, medians, percentile
-from bench.timing import spent
+from bench.timing import cpu_seconds
 from tests.clients import node
 from tests.service import ROOT, Service
 
@@ -51,7 +51,7 @@ class Server:
     beside: Callable[[], Iterable[int]] = tuple  # further processes that do its work
 
     def cpu_s(self) -> float:
-        return spent([self.pid, *self.beside()])
+        return cpu_seconds([self.pid, *self.beside()])
 
     def request(self, method: str) -> bytes:
         arguments = {} if self.tool == "list_projects" else {"project": "alpha"}

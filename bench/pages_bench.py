@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from bench.figures import Figure, bounded, bounded_median, counted, medians
+from bench.figures import Figure, bounded_figure, bounded_median, count_figure, medians
 from bench.review.histories import wide
 from tests.browser.conftest import CHROMIUM, MISSING, launched
 from tests.browser.test_chat_long import TURNS, turn
@@ -76,8 +76,10 @@ def main() -> list[Figure]:
         pages = [apps(service), commit(service, Path(folder)), chat(service)]
         line = f"{service.url}/api/health"
         home = Visited("P4", "home", f"{service.url}/", ".home-row")
-        figures = [figure for page in pages for figure in measured(browser, page, line)]
-        return figures + again(browser, [home, *pages], line) + asked(browser, service, home)
+        figures = [figure for page in pages for figure in page_figures(browser, page, line)]
+        return (
+            figures + again(browser, [home, *pages], line) + request_figures(browser, service, home)
+        )
 
 
 def apps(service: Service) -> Visited:
@@ -124,18 +126,18 @@ def chat(service: Service) -> Visited:
     return Visited("P3", "a chat of 5,000 messages", address, ".turn-block")
 
 
-def measured(browser: Browser, page: Visited, line: str) -> list[Figure]:
-    both = [(painted(browser, page.address), painted(browser, line)) for _ in range(VISITS)]
+def page_figures(browser: Browser, page: Visited, line: str) -> list[Figure]:
+    both = [(time_paint(browser, page.address), time_paint(browser, line)) for _ in range(VISITS)]
     found, floor = zip(*both, strict=True)
     first = f"{page.name}: first paint, p50 : of a line of text"
-    traced = [worked(browser, page) for _ in range(TRACED)]
+    traced = [time_work(browser, page) for _ in range(TRACED)]
     work, task = median(work for work, _ in traced), max(task for _, task in traced)
     return [
         medians(page.id, first, found, floor, unit="ms", most=PAINT_RATIO),
-        bounded(
+        bounded_figure(
             page.id, "the same: work until what it is about is there", work, SEEN_MS, unit="ms"
         ),
-        bounded(page.id, "the same: longest task", task, TASK_MS, unit="ms"),
+        bounded_figure(page.id, "the same: longest task", task, TASK_MS, unit="ms"),
     ]
 
 
@@ -146,11 +148,11 @@ def again(browser: Browser, pages: list[Visited], line: str) -> list[Figure]:
             window = context.new_page()
             window.goto(page.address)
             window.locator(page.selector).first.wait_for()
-        times = [(page, *visited(context, page, line)) for page in pages]
-        return [figure for one in times for figure in returned(*one)]
+        times = [(page, *time_visits(context, page, line)) for page in pages]
+        return [figure for one in times for figure in visit_figures(*one)]
 
 
-def visited(
+def time_visits(
     context: BrowserContext, visit: Visited, line: str
 ) -> tuple[list[float], list[float], list[float]]:
     """When the content is there: of a line of text and of the page, each in a fresh window, and of
@@ -176,7 +178,7 @@ def there(page: Page, visit: Visited) -> float:
     return float(page.evaluate(THERE))
 
 
-def returned(
+def visit_figures(
     visit: Visited, floor: list[float], made: list[float], opened: list[float]
 ) -> list[Figure]:
     words = f"{visit.name}, visited, four windows open: there, p50 : a line of text"
@@ -187,7 +189,7 @@ def returned(
     ]
 
 
-def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
+def request_figures(browser: Browser, service: Service, home: Visited) -> list[Figure]:
     """The requests that reach the service in three successive visits of home by one browser."""
     figures, shifted = [], 0.0
     between = Between(service)
@@ -201,12 +203,12 @@ def asked(browser: Browser, service: Service, home: Visited) -> list[Figure]:
                 shifted = max(shifted, float(page.evaluate("shifted")))
             named = f"home: {{}}, visit {visit}".format
             figures += [
-                counted("P5", named("requests"), len(between.asked), requests),
-                bounded("P5", named("what came"), between.came / 1000, weight, unit="kB"),
+                count_figure("P5", named("requests"), len(between.asked), requests),
+                bounded_figure("P5", named("what came"), between.came / 1000, weight, unit="kB"),
             ]
             between.asked, between.came = [], 0
     between.listener.close()
-    return [*figures, bounded("P6", "home: layout shift", shifted, SHIFT, unit="")]
+    return [*figures, bounded_figure("P6", "home: layout shift", shifted, SHIFT, unit="")]
 
 
 @contextmanager
@@ -219,13 +221,13 @@ def opened(browser: Browser) -> Iterator[Page]:
         context.close()
 
 
-def painted(browser: Browser, address: str) -> float:
+def time_paint(browser: Browser, address: str) -> float:
     with opened(browser) as page:
         page.goto(address)
         return float(page.wait_for_function(PAINTED).json_value())
 
 
-def worked(browser: Browser, visit: Visited) -> tuple[float, float]:
+def time_work(browser: Browser, visit: Visited) -> tuple[float, float]:
     """CPU ms of the main thread until the page's main content is there, and of its longest task
     until the end of a scroll through the page."""
     with opened(browser) as page:

@@ -31,11 +31,11 @@ def main() -> list[Figure]:
         here = Path(folder)
         made = world.build(here)
         with rows.client(here / "service", made.root) as client:
-            figures = _measured(rows.rows(made, client))
+            figures = _measure(rows.rows(made, client))
     return sorted(figures, key=lambda one: int(one.id[1:]))
 
 
-def _measured(rows: Iterable[Callable[[], list[Figure]]]) -> list[Figure]:
+def _measure(rows: Iterable[Callable[[], list[Figure]]]) -> list[Figure]:
     figures: list[Figure] = []
     for row in rows:
         first = row()

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, bounded, compared
+from bench.figures import Figure, bounded_figure, ratio_figure
 from bench.timing import alternately
 
 SESSIONS, EDGE = 1000, 1 << 16
@@ -39,7 +39,7 @@ def _sessions() -> list[Figure]:
         os.environ["CLAUDE_CONFIG_DIR"] = folder
         directory = Path(folder) / "shop"
         directory.mkdir()
-        return _listed(directory, _kept(Path(folder) / "projects", directory))
+        return _listing_figures(directory, _write_sessions(Path(folder) / "projects", directory))
 
 
 def _directories() -> list[Figure]:
@@ -61,10 +61,10 @@ def _directories() -> list[Figure]:
 
         took, least = alternately(ours, partial(known.look, store), before=sessions._known.clear)
     what = f"{DIRECTORIES} directories by their sessions : folder, 64 KiB, real path, .git of each"
-    return [bounded("H2", what, took, 100, unit="ms", floor=least)]
+    return [bounded_figure("H2", what, took, 100, unit="ms", floor=least)]
 
 
-def _listed(directory: Path, paths: list[Path]) -> list[Figure]:
+def _listing_figures(directory: Path, paths: list[Path]) -> list[Figure]:
     from workspace.chats.sessions import claude_code
 
     def change() -> None:
@@ -86,8 +86,8 @@ def _listed(directory: Path, paths: list[Path]) -> list[Figure]:
         first = alternately(partial(ours, limit), floor, before=change)
         again = alternately(partial(ours, limit), floor)
         figures += [
-            compared("H1", f"{what}, all changed : {least}", *first, unit="ms", most=2),
-            compared("H1", f"{what}, none changed : {least}", *again, unit="ms", most=1),
+            ratio_figure("H1", f"{what}, all changed : {least}", *first, unit="ms", most=2),
+            ratio_figure("H1", f"{what}, none changed : {least}", *again, unit="ms", most=1),
         ]
     return figures
 
@@ -101,7 +101,7 @@ def _ends(path: Path) -> None:
         os.close(fd)
 
 
-def _kept(store: Path, directory: Path) -> list[Path]:
+def _write_sessions(store: Path, directory: Path) -> list[Path]:
     """Sessions of typical length over a month: a few of one or two lines, most of about 100 KB.
     Every third one has a title."""
     from tests.workspace.chats.sessions.kept import folder, model, person, written

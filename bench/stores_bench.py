@@ -21,14 +21,14 @@ def main() -> list[Figure]:
     figures = []
     with modes() as all_modes:
         for mode in all_modes:
-            measured = served(mode)
+            measured = service_figures(mode)
             if mode.redis is None:  # the rows are the same with a Redis as well
                 measured += lists.figures(mode)
             figures += [replace(one, mode=mode.name) for one in measured]
     return figures
 
 
-def served(mode: Mode) -> list[Figure]:
+def service_figures(mode: Mode) -> list[Figure]:
     """The figures of other benchmarks, measured with another environment."""
     peer = mcp_bench.beside_peers(mcp_bench.ours(mode.environment(), mode.pids))
     with tempfile.TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ def alternately(
     return best, least
 
 
-def spent(pids: Iterable[int]) -> float:
+def cpu_seconds(pids: Iterable[int]) -> float:
     """CPU seconds that these processes have used, including their threads that have ended."""
     total = 0.0
     for pid in pids:
@@ -47,9 +47,9 @@ def spent(pids: Iterable[int]) -> float:
 def busy(pids: Iterable[int], seconds: float) -> float:
     """Percent of one core that these processes use together."""
     known = list(pids)
-    before = spent(known)
+    before = cpu_seconds(known)
     time.sleep(seconds)
-    return (spent(known) - before) / seconds * 100
+    return (cpu_seconds(known) - before) / seconds * 100
 
 
 class Connection:

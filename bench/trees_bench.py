@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from bench.figures import Figure, compared
+from bench.figures import Figure, ratio_figure
 from bench.timing import alternately
 
 FILES, CHANGED, FOLDERS = 20_000, 5, 500
@@ -30,11 +30,11 @@ def main() -> list[Figure]:
     call_command("migrate", verbosity=0)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "work"
-        made = _made(root)
+        made = _make_tree(root)
         return [_checkpoint(root, made), _changes(root, made)]
 
 
-def _made(root: Path) -> list[Path]:
+def _make_tree(root: Path) -> list[Path]:
     """A committed tree of this many files."""
     made = [root / f"d{n % FOLDERS}" / f"f{n}.txt" for n in range(FILES)]
     for n, path in enumerate(made):
@@ -79,7 +79,7 @@ def _changes(root: Path, made: list[Path]) -> Figure:
     ours()
     best, least = alternately(ours, floor, before=change)
     what = f"what is not committed, {FILES} files, {CHANGED} changed : git status + git diff"
-    return compared("T2", what, best, least, unit="ms", most=1.5)
+    return ratio_figure("T2", what, best, least, unit="ms", most=1.5)
 
 
 def _git(root: Path, *args: str, index: Path | None = None) -> None:
@@ -94,7 +94,7 @@ def _checkpoint(root: Path, made: list[Path]) -> Figure:
     index, change = root.parent / "index", _changer(made)
 
     def ours() -> None:
-        repository = shadow.opened(root)
+        repository = shadow.open_at(root)
         assert repository is not None
         found = snapshot.take(repository)
         snapshot.keep(repository, f"{records.REFS}/bench/turn", found.tree, "bench")
@@ -107,4 +107,4 @@ def _checkpoint(root: Path, made: list[Path]) -> Figure:
     change()
     best, least = alternately(ours, floor, before=change)
     what = f"checkpoint, {FILES} files, {CHANGED} changed : {MOST_X} x git add -A + {MORE_MS} ms"
-    return compared("T1", what, best, MOST_X * least + MORE_MS, unit="ms", most=1)
+    return ratio_figure("T1", what, best, MOST_X * least + MORE_MS, unit="ms", most=1)

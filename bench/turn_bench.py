@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.figures import Figure, bounded, compared, counted
+from bench.figures import Figure, bounded_figure, count_figure, ratio_figure
 from bench.timing import milliseconds
 from tests.workspace.chats.turns.world import BASE, World, book, fence, pss_mb, until
 from workspace.chats import transcript
@@ -69,12 +69,12 @@ def _speed(world: World) -> list[Figure]:
     inner = statistics.median(spans)
     s = "import asyncio, json"
     return [
-        compared("S5", "whole runbook turn : python -c pass", p50["turn"], p50["pass"],
-                 unit="ms", most=3),
-        compared("E1", f"turn process, p50 : {s}", p50["turn"], p50["base"], unit="ms", most=2),
-        compared("E1", f"turn process, p95 : {s} p50", p95, p50["base"], unit="ms", most=3),
-        compared("E3", f"nightly check, turn_start to turn_end : {s}", inner, p50["base"],
-                 unit="ms", most=0.6),
+        ratio_figure("S5", "whole runbook turn : python -c pass", p50["turn"], p50["pass"],
+                     unit="ms", most=3),
+        ratio_figure("E1", f"turn process, p50 : {s}", p50["turn"], p50["base"], unit="ms", most=2),
+        ratio_figure("E1", f"turn process, p95 : {s} p50", p95, p50["base"], unit="ms", most=3),
+        ratio_figure("E3", f"nightly check, turn_start to turn_end : {s}", inner, p50["base"],
+                     unit="ms", most=0.6),
     ]  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _memory(world: World) -> Figure:
     running.stop()
     running.end()
     begun.unlink()
-    return bounded("E4", "PSS of a runbook turn process", held, 40, unit="MB")
+    return bounded_figure("E4", "PSS of a runbook turn process", held, 40, unit="MB")
 
 
 def _stops(world: World) -> list[Figure]:
@@ -105,9 +105,9 @@ def _stops(world: World) -> list[Figure]:
         left += sum(len(pids) for pids in procs.pids_by_turn(str(world.root)).values())
         begun.unlink()
     return [
-        counted("E6", f"processes left by {STOPS} stopped turns", left),
-        bounded("E6", "Stop to exit, p50", statistics.median(spans), 300, unit="ms"),
-        bounded("E6", "Stop to exit, longest", max(spans), 6000, unit="ms"),
+        count_figure("E6", f"processes left by {STOPS} stopped turns", left),
+        bounded_figure("E6", "Stop to exit, p50", statistics.median(spans), 300, unit="ms"),
+        bounded_figure("E6", "Stop to exit, longest", max(spans), 6000, unit="ms"),
     ]
 
 
@@ -124,8 +124,8 @@ def _storage(world: World) -> list[Figure]:
         ]
     appended, durable = statistics.median(plain) * 1000, statistics.median(synced)
     return [
-        bounded("E10", "append, p50", appended, 50, unit="µs"),
-        bounded("E10", "append and fsync, p50", durable, 5, unit="ms"),
+        bounded_figure("E10", "append, p50", appended, 50, unit="µs"),
+        bounded_figure("E10", "append and fsync, p50", durable, 5, unit="ms"),
     ]
 
 
@@ -143,4 +143,4 @@ def _prefix(world: World) -> Figure:
         )
         for command in (inside, bare)
     ]
-    return bounded("E10", what, spans[0] - spans[1], 20, unit="ms more")
+    return bounded_figure("E10", what, spans[0] - spans[1], 20, unit="ms more")

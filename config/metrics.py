@@ -57,18 +57,18 @@ def text(metrics: Iterable[Metric]) -> bytes:
         lines.append(f"# TYPE {metric.name} {metric.kind}")
         if unit := next((u for u in ("seconds", "bytes") if metric.name.endswith(f"_{u}")), None):
             lines.append(f"# UNIT {metric.name} {unit}")
-        lines.append(f"# HELP {metric.name} {_escaped(metric.meaning)}")
+        lines.append(f"# HELP {metric.name} {_escape(metric.meaning)}")
         name = metric.name + SUFFIX.get(metric.kind, "")
         lines += [f"{name}{_labels(labels)} {value}" for labels, value in metric.samples]
     return "\n".join([*lines, "# EOF", ""]).encode()
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    inner = ",".join(f'{key}="{_escaped(value)}"' for key, value in labels.items())
+    inner = ",".join(f'{key}="{_escape(value)}"' for key, value in labels.items())
     return f"{{{inner}}}" if inner else ""
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 

@@ -365,7 +365,9 @@ def load(environ: Mapping[str, str]) -> Options:
         values["projects_dir"] = data_dir / "projects"
     values["tls_host"] = values["tls_host"] or values["host"]
     readers.refuse_together(values | {"data_dir": data_dir})
-    told = written.variables(given, tree, variables()) + written.warnings(tree, frozenset(known()))
+    told = written.variables(given, tree, variables()) + written.warnings(
+        tree, frozenset(known_keys())
+    )
     return Options(data_dir, config_file, tuple(told), given, **values)
 
 
@@ -374,7 +376,7 @@ def variables() -> set[str]:
     return BESIDE | {option.env for option in OPTIONS.values() if option.env}
 
 
-def known() -> Iterator[str]:
+def known_keys() -> Iterator[str]:
     """Every dotted key that the file may have, derived from the readers."""
     for option in OPTIONS.values():
         if option.key and isinstance(option.read, readers.Section):

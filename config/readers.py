@@ -97,7 +97,7 @@ def zone(name: str, value: object) -> str:
     """The name of a time zone, or ""."""
     found = text(name, value)
     try:
-        return zones.named(found).key if found else ""
+        return zones.iana_zone(found).key if found else ""
     except zones.BadZone:
         raise refusal(name, found, f"the name of a time zone, e.g. {zones.EXAMPLE}") from None
 
@@ -230,7 +230,7 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def made(name: str, path: Path) -> Path:
+def make_directory(name: str, path: Path) -> Path:
     """The directory at `path`, created for this user alone if it does not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)

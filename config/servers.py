@@ -154,7 +154,7 @@ def url(value: Any) -> str:
     return str(value)
 
 
-def refused(name: str) -> bool:
+def is_refused(name: str) -> bool:
     """Whether this variable is given to no turn, whoever names it."""
     return name.startswith(NEVER) or name in NEVER_EXACT
 
@@ -176,7 +176,7 @@ def variables(value: Any) -> tuple[str, ...]:
 
 def check_variable(where: str, name: str) -> None:
     """Raise BadServer for a variable that no command of ours may be given."""
-    if refused(name):
+    if is_refused(name):
         text = f"{where}: {name[:60]} is never passed on, for it may hold a secret of this service"
         raise BadServer(f"{text}; copy what is needed into a variable of another name")
 

@@ -22,10 +22,10 @@ class Unsaid(str):
 BASE_DIR = Path(__file__).resolve().parent.parent
 written.adopt(os.environ)
 SVC = options.load(os.environ)
-DATA_DIR = readers.made("SVC_DATA_DIR", SVC.data_dir)
+DATA_DIR = readers.make_directory("SVC_DATA_DIR", SVC.data_dir)
 for folder in ("state/locks", "cache/static", "logs", "run"):
-    readers.made("SVC_DATA_DIR", DATA_DIR / folder)
-PROJECTS_DIR = readers.made("SVC_PROJECTS_DIR", SVC.projects_dir)
+    readers.make_directory("SVC_DATA_DIR", DATA_DIR / folder)
+PROJECTS_DIR = readers.make_directory("SVC_PROJECTS_DIR", SVC.projects_dir)
 SVC_HOME = homes.read_or_make(PROJECTS_DIR) if SVC.database_url else ""
 
 SECRET_KEY = secret.read_or_make(DATA_DIR)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from config.errors import Conflict
 
 
-async def happened(event: asyncio.Event, seconds: float | None) -> bool:
+async def wait_within(event: asyncio.Event, seconds: float | None) -> bool:
     """Whether the event was set within the time; None waits without limit."""
     try:
         async with asyncio.timeout(seconds):

@@ -40,7 +40,7 @@ class Host:
     problem: str = ""
 
 
-def named(name: str) -> ZoneInfo:
+def iana_zone(name: str) -> ZoneInfo:
     """The zone of an IANA name. Raises BadZone if there is none."""
     if zone := _zone_info(name):
         return zone
@@ -68,7 +68,7 @@ def _nearest(name: str) -> str | None:
 
 def find(name: str) -> tzinfo:
     """The zone of a name that was validated before, or of LOCAL."""
-    return host().zone if name == LOCAL else named(name)
+    return host().zone if name == LOCAL else iana_zone(name)
 
 
 def host() -> Host:
@@ -94,7 +94,7 @@ def _detect(variable: str | None, _seen: tuple[object, ...]) -> Host:
     if text.startswith("/"):
         return _of_file(Path(text), "TZ")
     if name := _name(text or UTC):
-        return Host(name, named(name), "TZ")
+        return Host(name, iana_zone(name), "TZ")
     if path := _file(text):
         return _of_file(path, "TZ")
     problem = f'"{text[:LONGEST]}" names no time zone; UTC is used'
@@ -115,8 +115,8 @@ def _of_rule(text: str) -> Host | None:
 def _of_file(path: Path, source: str) -> Host:
     """The zone that the file links to, else of its rules, named if /etc/timezone names equal
     ones."""
-    if name := _linked(path):
-        return Host(name, named(name), source)
+    if name := _linked_name(path):
+        return Host(name, iana_zone(name), source)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST)
@@ -126,11 +126,11 @@ def _of_file(path: Path, source: str) -> Host:
     except (ValueError, OSError):
         return Host(UTC, ZoneInfo(UTC), source, f"{path} holds no time zone; UTC is used")
     if (name := _timezone_file()) and (known := _file(name)) and known.read_bytes() == data:
-        return Host(name, named(name), source)
+        return Host(name, iana_zone(name), source)
     return Host(LOCAL, zone, source, f"{path} is a copy that bears no name")
 
 
-def _linked(path: Path) -> str:
+def _linked_name(path: Path) -> str:
     """The part after `zoneinfo/` of the path that the links lead to; "" if there is none."""
     for _ in range(LINKS):
         name = _name(str(path).partition("/zoneinfo/")[2])

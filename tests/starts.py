@@ -87,7 +87,7 @@ def pytest_collection() -> Iterator[None]:
     try:
         return (yield)
     finally:
-        heap.loaded(lasting=False)
+        heap.freeze(lasting=False)
 
 
 def _roots(item: pytest.Item) -> list[Any]:

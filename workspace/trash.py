@@ -198,7 +198,7 @@ def _name(entry: Path) -> str:
     """The name in its file; "" if it has none or cannot be read."""
     with suppress(OSError, ValueError, yamlio.YamlError):
         data = opening.contents(entry / HELD / FILE, limit=LIMIT, within=entry / HELD)
-        found = yamlio.parse(data).merged()
+        found = yamlio.parse(data).merged_value()
         name = found.get("name") if isinstance(found, dict) else None
         return name.strip() if isinstance(name, str) else ""
     return ""

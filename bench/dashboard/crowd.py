@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.figures import Figure, bounded, percentile
+from bench.figures import Figure, bounded_figure, percentile
 from bench.timing import Connection, busy, milliseconds
 from tests.dashboard.served import Served
 from tests.service import until
@@ -32,18 +32,20 @@ def figures() -> list[Figure]:
             for number, port in enumerate(ports):
                 full.declare(f"app-{number}", f"name: App {number}\nport: {port}\n")
             with full:
-                known = _known(full)
+                known = _time_until_known(full)
                 time.sleep(SETTLE_S)
                 used, held = busy([full.pid], WATCHED_S), _memory(full)
                 state, floor = (_requests(full, f"/api/{name}") for name in ("state", "health"))
     what = f"{APPS} apps"
     cpu = f"{what} : none, CPU of the whole server"
     return [
-        bounded("D2", f"{what} have a state, after the first answer", known, 5, unit="s"),
-        bounded("D3", cpu, used, 3, unit="%", floor=idle),
-        bounded("S9", f"{what} at 30 s, CPU beyond that of none", used - idle, 3, unit="%"),
-        bounded("D3", f"{what}: memory beyond that of none", held - none, 35, unit="MB"),
-        bounded("S10", f"/api/state with {what}, p50 : health", state, 15, unit="ms", floor=floor),
+        bounded_figure("D2", f"{what} have a state, after the first answer", known, 5, unit="s"),
+        bounded_figure("D3", cpu, used, 3, unit="%", floor=idle),
+        bounded_figure("S9", f"{what} at 30 s, CPU beyond that of none", used - idle, 3, unit="%"),
+        bounded_figure("D3", f"{what}: memory beyond that of none", held - none, 35, unit="MB"),
+        bounded_figure(
+            "S10", f"/api/state with {what}, p50 : health", state, 15, unit="ms", floor=floor
+        ),
     ]
 
 
@@ -63,7 +65,7 @@ def targets(count: int, folder: Path) -> Iterator[list[int]]:
         yield [int(word) for pipe in pipes for word in pipe.readline().split()]
 
 
-def _known(served: Served) -> float:
+def _time_until_known(served: Served) -> float:
     """Seconds from the server's first answer until no app is unknown or starting."""
     began = time.monotonic()
 

@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.figures import Figure, bounded
+from bench.figures import Figure, bounded_figure
 from tests.dashboard.served import Dev, Event, Served, Stream
 from tests.service import until
 
@@ -24,30 +24,30 @@ def figures() -> list[Figure]:
     ):
         until(lambda: served.api.get("/api/state").status_code == 200)
         for first in range(0, CYCLES, AT_ONCE):
-            devs = _started(served, stream, first, seen)
-            _killed(served, stream, devs, gone)
+            devs = _start(served, stream, first, seen)
+            _kill(served, stream, devs, gone)
     what = f"{CYCLES} dev servers in directories of their own"
     return [
-        bounded("D1", f"{what}: listening → observed, worst", max(seen), SEEN_S, unit="s"),
-        bounded("D1", f"{what}: killed → state, worst", max(gone), GONE_S, unit="s"),
+        bounded_figure("D1", f"{what}: listening → observed, worst", max(seen), SEEN_S, unit="s"),
+        bounded_figure("D1", f"{what}: killed → state, worst", max(gone), GONE_S, unit="s"),
     ]
 
 
-def _started(served: Served, stream: Stream, first: int, took: list[float]) -> list[Dev]:
+def _start(served: Served, stream: Stream, first: int, took: list[float]) -> list[Dev]:
     """Start some dev servers; record when an event has shown that each is observed."""
     devs = []
     for number in range(first, first + AT_ONCE):
         dev = served.dev_server(f"site-{number}")
         until(lambda dev=dev: listens(dev.port), what="it listens")  # type: ignore[misc]
         began = time.monotonic()
-        took.append(_observed(served, stream, dev, began) - began)
+        took.append(_observed_at(served, stream, dev, began) - began)
         devs.append(dev)
     for number in range(first, first + AT_ONCE):
         served.until_state(f"site-{number}", "up", seconds=30)
     return devs
 
 
-def _killed(served: Served, stream: Stream, devs: list[Dev], took: list[float]) -> None:
+def _kill(served: Served, stream: Stream, devs: list[Dev], took: list[float]) -> None:
     for dev in devs:
         began = time.monotonic()
         dev.kill()
@@ -59,7 +59,7 @@ def _killed(served: Served, stream: Stream, devs: list[Dev], took: list[float]) 
         took.append(stream.until(ended, seconds=30)["at"] - began)
 
 
-def _observed(served: Served, stream: Stream, dev: Dev, began: float) -> float:
+def _observed_at(served: Served, stream: Stream, dev: Dev, began: float) -> float:
     """The time of the first event after which the list has the server: other servers start as
     well."""
     passed_over: list[float] = []

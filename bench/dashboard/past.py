@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from bench.figures import Figure, bounded, percentile
+from bench.figures import Figure, bounded_figure, percentile
 from dashboard import models
 from dashboard.history import store
 from dashboard.history.hours import Hour
@@ -43,8 +43,8 @@ def figures() -> list[Figure]:
             ours.append((ended - between) * 1000)
     what = f"90 d history at {rows / 1e6:.2f} M hours, p50"
     return [
-        bounded("D4", f"{what} : fetching its {DAYS * 24} rows", percentile(ours, 0.5), 10,
-                unit="ms", floor=percentile(floor, 0.5))
+        bounded_figure("D4", f"{what} : fetching its {DAYS * 24} rows", percentile(ours, 0.5), 10,
+                       unit="ms", floor=percentile(floor, 0.5))
     ]  # fmt: skip
 
 

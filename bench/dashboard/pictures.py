@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from bench.dashboard.cycles import listens
-from bench.figures import Figure, bounded
+from bench.figures import Figure, bounded_figure
 from dashboard.pictures.due import Allowance
 from dashboard.pictures.rounds import Pace
 from dashboard.rendering import chromium, thumbs
@@ -26,16 +26,16 @@ def figures() -> list[Figure]:
     command = chromium.found(None)
     if command is None:
         return []  # cards and favicons need no browser
-    counted, own = asyncio.run(_taken(command))
+    counted, own = asyncio.run(_cpu_of_picture(command))
     share = _hour(counted) * (1 + own / counted) / HOUR * 100
     what = f"CPU of a picture, mean of {PICTURES}, our own part beside it"
     return [
-        bounded("D15", what, (counted + own) * 1000, 4000, unit="ms", floor=own * 1000),
-        bounded("D15", "pictures of an hour in which one is always due", share, 5, unit="%"),
+        bounded_figure("D15", what, (counted + own) * 1000, 4000, unit="ms", floor=own * 1000),
+        bounded_figure("D15", "pictures of an hour in which one is always due", share, 5, unit="%"),
     ]
 
 
-async def _taken(command: str) -> tuple[float, float]:
+async def _cpu_of_picture(command: str) -> tuple[float, float]:
     """CPU seconds of one picture: what the rules count, and what this process uses in addition."""
     camera = Camera()
     with tempfile.TemporaryDirectory() as folder:
@@ -47,11 +47,11 @@ async def _taken(command: str) -> tuple[float, float]:
         )  # fmt: skip
         try:
             until(lambda: listens(port))
-            began = _used()
+            began = _cpu_seconds()
             for _ in range(PICTURES):
                 png = await camera.take(command, f"http://127.0.0.1:{port}/")
                 await asyncio.to_thread(thumbs.keep_screenshot, "shop", png)
-            return camera.spent / PICTURES, (_used() - began) / PICTURES
+            return camera.spent / PICTURES, (_cpu_seconds() - began) / PICTURES
         finally:
             site.kill()
             site.wait()
@@ -66,6 +66,6 @@ def _hour(cost: float) -> float:
     return spent
 
 
-def _used() -> float:
+def _cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime

@@ -8,7 +8,7 @@ import time
 
 import psutil
 
-from bench.figures import Figure, bounded, counted, percentile
+from bench.figures import Figure, bounded_figure, count_figure, percentile
 from tests.wire import EventClient, Wire, chunked, read_answer, request
 
 ASK = request("GET /events HTTP/1.0\nAccept: text/event-stream")
@@ -19,7 +19,7 @@ CONNECT_S, P99_MS, GROWTH_MB = 1.5, 120, 20
 
 def figures() -> list[Figure]:
     with Wire() as wire:
-        stalled = _stalled(wire)
+        stalled = _stalled_client(wire)
         figures = [*_crowd(wire, CLIENTS), *_storm(wire, STALLED_S)]
         stalled.close()
         wire.close()
@@ -42,9 +42,9 @@ def _crowd(wire: Wire, count: int) -> list[Figure]:
     streams.close()
     what = f"{count} event streams, one client stalled"
     return [
-        bounded("D5", f"{what}: connect", connected, CONNECT_S, unit="s"),
-        bounded("D5", f"{what}: event, p99", percentile(late, 0.99), P99_MS, unit="ms"),
-        counted("D5", f"{what}: events lost", count * EVENTS - len(late)),
+        bounded_figure("D5", f"{what}: connect", connected, CONNECT_S, unit="s"),
+        bounded_figure("D5", f"{what}: event, p99", percentile(late, 0.99), P99_MS, unit="ms"),
+        count_figure("D5", f"{what}: events lost", count * EVENTS - len(late)),
     ]
 
 
@@ -70,7 +70,7 @@ def _each_hears(streams: selectors.DefaultSelector, text: bytes) -> list[float]:
     return heard
 
 
-def _stalled(wire: Wire) -> socket.socket:
+def _stalled_client(wire: Wire) -> socket.socket:
     """A client that asks for the stream and never reads, with the smallest possible buffers."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -102,6 +102,10 @@ def _storm(wire: Wire, seconds: float) -> list[Figure]:
     reader.close()
     what = f"{sent / seconds:.0f} events/s for {seconds:.0f} s beside a stalled client"
     return [
-        bounded("D5", f"{what}: growth of memory", (most - before) / 1e6, GROWTH_MB, unit="MB"),
-        counted("D5", f"{what}: events lost or doubled by a reader", gaps + sent - len(reader.ids)),
+        bounded_figure(
+            "D5", f"{what}: growth of memory", (most - before) / 1e6, GROWTH_MB, unit="MB"
+        ),
+        count_figure(
+            "D5", f"{what}: events lost or doubled by a reader", gaps + sent - len(reader.ids)
+        ),
     ]

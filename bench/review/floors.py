@@ -32,7 +32,7 @@ class Pair:
 def commit(history: History, sha: str, pairs: Sequence[Pair]) -> None:
     """C2, cold."""
     git(history.path, "diff-tree", "-r", "--numstat", f"{sha}^", sha)
-    git(history.path, "cat-file", "--batch", stdin=_asked(pairs))
+    git(history.path, "cat-file", "--batch", stdin=_oid_lines(pairs))
 
 
 def first_screen(history: History, sha: str, paths: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ def first_screen(history: History, sha: str, paths: Sequence[str]) -> None:
 
 def everything(history: History, pairs: Sequence[Pair]) -> None:
     """C4."""
-    texts = _texts(git(history.path, "cat-file", "--batch", stdin=_asked(pairs)))
+    texts = _texts(git(history.path, "cat-file", "--batch", stdin=_oid_lines(pairs)))
     orjson.dumps([
         {"path": one.path, "old": texts.get(one.old or ""), "new": texts.get(one.new or "")}
         for one in pairs
@@ -98,7 +98,7 @@ def pairs(history: History, sha: str) -> list[Pair]:
     return found
 
 
-def _asked(pairs: Sequence[Pair]) -> bytes:
+def _oid_lines(pairs: Sequence[Pair]) -> bytes:
     oids = [oid for one in pairs for oid in (one.old, one.new) if oid]
     return "".join(f"{oid}\n" for oid in oids).encode()
 

@@ -69,7 +69,7 @@ def sha(path: Path, revision: str) -> str:
     return git(path, "rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()
 
 
-def stacked(folder: Path) -> tuple[History, History]:
+def stack(folder: Path) -> tuple[History, History]:
     """S as main..feature, and rebased as onto..rebased of a clone whose branch has moved on."""
     with Import(folder / "s") as made:
         dice = random.Random(50)
@@ -85,16 +85,16 @@ def stacked(folder: Path) -> tuple[History, History]:
         for number, step in enumerate(steps, 1):
             made.commit("feature", f"Step {number} of the work", step, parent="main", hour=number)
         headed = sorted({path for step in steps for path in step})[:HEADED]
-        made.commit("onto", "Name the authors", _headed(tree, headed), parent="main")
+        made.commit("onto", "Name the authors", _with_head(tree, headed), parent="main")
         for number, step in enumerate(steps, 1):
-            after = step | _headed(step, headed)
+            after = step | _with_head(step, headed)
             made.commit("rebased", f"Step {number} of the work", after, parent="onto", hour=number)
     work = History.at(folder / "s", "main..feature")
     moved = folder / "s-rebased.git"
     git(folder, "clone", "-q", "--bare", "--shared", str(folder / "s"), str(moved))
     git(moved, "update-ref", "-d", "refs/heads/feature")
     rebased = History.at(moved, "onto..rebased")
-    return _checked("S", work), _checked("S rebased", rebased)
+    return _check("S", work), _check("S rebased", rebased)
 
 
 def wide(folder: Path) -> History:
@@ -113,7 +113,7 @@ def wide(folder: Path) -> History:
     with Import(folder / "w") as made:
         made.commit("main", "Start", files(changed=False))
         made.commit("feature", "Change every file", files(changed=True), parent="main")
-    return _checked("W", History.at(folder / "w", "main..feature"))
+    return _check("W", History.at(folder / "w", "main..feature"))
 
 
 def versions(folder: Path) -> tuple[History, History]:
@@ -133,7 +133,7 @@ def versions(folder: Path) -> tuple[History, History]:
                 lines[20 + mine.randrange(50)] = mine.choice(pool)
         return made
 
-    moved = tree | _headed(tree, names[VERSIONED // 2 : VERSIONED // 2 + VERSIONED])
+    moved = tree | _with_head(tree, names[VERSIONED // 2 : VERSIONED // 2 + VERSIONED])
     with Import(folder / "v") as made:
         made.commit("main", "Start", tree)
         made.commit("first", "Change it", step(tree, 1), parent="main", hour=1)
@@ -165,7 +165,7 @@ def long(folder: Path) -> History:
     with Import(folder / "l") as made:
         made.commit("main", "Start", {"long.py": lines})
         made.commit("feature", "Change it here and there", {"long.py": after}, parent="main")
-    return _checked("L", History.at(folder / "l", "main..feature"))
+    return _check("L", History.at(folder / "l", "main..feature"))
 
 
 def small(folder: Path, number: int) -> History:
@@ -263,13 +263,13 @@ def _step(dice: random.Random, pool: Lines, tree: Tree) -> Tree:
     return changed
 
 
-def _headed(tree: Mapping[str, Lines], paths: Collection[str]) -> Tree:
+def _with_head(tree: Mapping[str, Lines], paths: Collection[str]) -> Tree:
     """The files at these paths, with the lines that the new base of S adds at their top."""
     head = ["# Copyright", "# of the", "# authors"]
     return {path: [*head, *tree[path]] for path in paths if path in tree}
 
 
-def _checked(name: str, found: History) -> History:
+def _check(name: str, found: History) -> History:
     wanted = HEADS[name]
     assert found.head == wanted, f"{name} is another history: {found.head}, not {wanted}"
     return found

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from bench.figures import Figure, bounded, compared
+from bench.figures import Figure, bounded_figure, ratio_figure
 from bench.review import floors, forgetting, world
 from bench.review.histories import History, git
 from bench.review.world import World
@@ -65,8 +65,8 @@ def detailing(made: World, client: Client) -> list[Figure]:
     warm = alternately(get, partial(git, history.path, "rev-parse", "HEAD"))
     what = f"project detail of s, {len(history.commits)} commits"
     return [
-        compared("C1", f"{what}, cold (S6) : git log --numstat -M", *cold, unit="ms", most=1.5),
-        compared("C1", f"{what}, warm (S6) : spawn of git rev-parse", *warm, unit="ms", most=5),
+        ratio_figure("C1", f"{what}, cold (S6) : git log --numstat -M", *cold, unit="ms", most=1.5),
+        ratio_figure("C1", f"{what}, warm (S6) : spawn of git rev-parse", *warm, unit="ms", most=5),
     ]
 
 
@@ -82,10 +82,10 @@ def opening(made: World, client: Client) -> list[Figure]:
     warm, dump = alternately(get, partial(orjson.dumps, answer))
     what = f"commit detail of s, {len(pairs)} files, {size // 1000} KB"
     return [
-        compared("C2", f"{what}, cold : diff-tree --numstat + cat-file --batch", *cold,
-                 unit="ms", most=2),
-        compared("C2", f"{what}, warm : {WARM_MS} ms + dump of the same JSON", warm,
-                 WARM_MS + dump, unit="ms", most=1),
+        ratio_figure("C2", f"{what}, cold : diff-tree --numstat + cat-file --batch", *cold,
+                     unit="ms", most=2),
+        ratio_figure("C2", f"{what}, warm : {WARM_MS} ms + dump of the same JSON", warm,
+                     WARM_MS + dump, unit="ms", most=1),
     ]  # fmt: skip
 
 
@@ -104,8 +104,8 @@ def screening(made: World, client: Client) -> list[Figure]:
     what = f"first {FIRST} of {len(answer['files'])} files (W)"
     floor = f"diff-tree --raw + diff of {FIRST} files"
     return [
-        compared("C3", f"{what}, cold (S7) : {floor}", *cold, unit="ms", most=3),
-        compared("C3", f"{what}, warm (S7) : {floor}", *warm, unit="ms", most=3),
+        ratio_figure("C3", f"{what}, cold (S7) : {floor}", *cold, unit="ms", most=3),
+        ratio_figure("C3", f"{what}, warm (S7) : {floor}", *warm, unit="ms", most=3),
     ]
 
 
@@ -124,9 +124,10 @@ def streaming(made: World, client: Client) -> list[Figure]:
         before=client.forget,
     )  # fmt: skip
     return [
-        compared("C4", f"all {len(pairs)} files (W), {size // 1_000_000} MB, cold : "
-                 "cat-file --batch + orjson dump", *cold, unit="ms", most=1.3),
-        bounded("C4", "the same: memory of the service beyond its rest", more, 64, unit="MiB"),
+        ratio_figure("C4", f"all {len(pairs)} files (W), {size // 1_000_000} MB, cold : "
+                     "cat-file --batch + orjson dump", *cold, unit="ms", most=1.3),
+        bounded_figure("C4", "the same: memory of the service beyond its rest", more, 64,
+                       unit="MiB"),
     ]  # fmt: skip
 
 
@@ -151,10 +152,10 @@ def reviewing(made: World, client: Client) -> list[Figure]:
     warm, dump = alternately(get, partial(orjson.dumps, answer))
     what = f"GET review, {len(threads)} threads in {len(files)} files"
     return [
-        compared("C6", f"{what}, cold : C-parser load + a -U0 diff per file pair", *cold,
-                 unit="ms", most=2),
-        compared("C6", f"{what}, warm : {WARM_MS} ms + dump", warm, WARM_MS + dump,
-                 unit="ms", most=1),
+        ratio_figure("C6", f"{what}, cold : C-parser load + a -U0 diff per file pair", *cold,
+                     unit="ms", most=2),
+        ratio_figure("C6", f"{what}, warm : {WARM_MS} ms + dump", warm, WARM_MS + dump,
+                     unit="ms", most=1),
     ]  # fmt: skip
 
 
@@ -166,8 +167,8 @@ def listing(made: World, client: Client) -> list[Figure]:
         partial(client.get, "/api/projects"), lambda: [file.stat() for file in files]
     )
     return [
-        bounded("C8", f"project list, 50 projects, warm : stat of {len(files)} files", ours, 20,
-                unit="ms", floor=stats)
+        bounded_figure("C8", f"project list, 50 projects, warm : stat of {len(files)} files", ours,
+                       20, unit="ms", floor=stats)
     ]  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def searching(made: World, client: Client) -> list[Figure]:
     ours, least = alternately(partial(client.get, path), partial(floors.grep, history, SOUGHT))
     what = f"{len(answer['lines'])} lines of a stack of {len(history.commits)} commits"
     floor = "git diff of it + git grep over that"
-    return [compared("C11", f"find {what} : {floor}", ours, least, unit="ms", most=1.5)]
+    return [ratio_figure("C11", f"find {what} : {floor}", ours, least, unit="ms", most=1.5)]
 
 
 # -- called in this process ----------------------------------------------------------------------
@@ -189,8 +190,8 @@ def searching(made: World, client: Client) -> list[Figure]:
 
 def placing(made: World, client: Client) -> list[Figure]:
     """C5 (S8): a pair of blobs of 20,000 lines, 2,000 hunks between them."""
-    threads = world.scattered(made.long, "long.py", world.PLACED, 20_000)
-    target = world.listed("l", made.long.head)
+    threads = world.scattered_threads(made.long, "long.py", world.PLACED, 20_000)
+    target = world.find_target("l", made.long.head)
     blobs = [git(made.long.path, "rev-parse", f"{sha}:long.py").decode().strip()
              for sha in (made.long.base, made.long.head)]  # fmt: skip
     floor = partial(floors.diffs, made.long, [(blobs[0], blobs[1])])
@@ -199,8 +200,8 @@ def placing(made: World, client: Client) -> list[Figure]:
     where = {one.placement for one in place()}
     assert {"moved", "text", "nearest"} <= where, where
     return [
-        compared("C5", "place 100 threads on L, cold (S8) : git diff -U0", ours, least,
-                 unit="ms", most=2),
+        ratio_figure("C5", "place 100 threads on L, cold (S8) : git diff -U0", ours, least,
+                     unit="ms", most=2),
     ]  # fmt: skip
 
 
@@ -220,8 +221,8 @@ def posting(made: World, client: Client) -> list[Figure]:
     cold = alternately(reply, floor, before=caches.clear)
     warm = alternately(reply, floor)
     return [
-        compared("C7", f"{what}, cold : C-parser load of it", *cold, unit="ms", most=3),
-        compared("C7", f"{what}, warm : C-parser load of it", *warm, unit="ms", most=3),
+        ratio_figure("C7", f"{what}, cold : C-parser load of it", *cold, unit="ms", most=3),
+        ratio_figure("C7", f"{what}, warm : C-parser load of it", *warm, unit="ms", most=3),
     ]
 
 
@@ -234,8 +235,8 @@ def carrying(made: World, client: Client) -> list[Figure]:
     by = [item.match.by for item in load().items if item.match]
     assert len(by) == len(made.rebased.commits), by
     return [
-        compared("C9", "carry-over of S after a rebase, cold : log -p into patch-id, U3 and U0",
-                 ours, least, unit="ms", most=1.5),
+        ratio_figure("C9", "carry-over of S after a rebase, cold : log -p into patch-id, U3 and U0",
+                     ours, least, unit="ms", most=1.5),
     ]  # fmt: skip
 
 
@@ -244,23 +245,23 @@ def comparing(made: World, client: Client) -> list[Figure]:
     first, second = made.versions
     place = ("versions", "r", second.head)
 
-    def opened() -> list[bytes]:
+    def answers() -> list[bytes]:
         known = versions.versions(*place)
         found = comparison.since(*place, first.head, contents=FIRST)
         return [orjson.dumps(known), orjson.dumps(found)]
 
-    known, found = map(orjson.loads, opened())
+    known, found = map(orjson.loads, answers())
     assert [one["sha"] for one in known["versions"]] == [first.head, second.head]
     assert 100 <= len(found["files"]) <= 200
     assert any(file["from_base"] for file in found["files"])
     least = partial(floors.two_diffs, first, second)
-    cold = alternately(opened, least, before=between.forget)
-    warm = alternately(opened, least)
+    cold = alternately(answers, least, before=between.forget)
+    warm = alternately(answers, least)
     what = "versions of a commit of 200 files, since the first"
     floor = "git diff of both, and of their bases"
     return [
-        compared("C10", f"{what}, cold : {floor}", *cold, unit="ms", most=1.5),
-        compared("C10", f"{what}, warm : {floor}", *warm, unit="ms", most=1),
+        ratio_figure("C10", f"{what}, cold : {floor}", *cold, unit="ms", most=1.5),
+        ratio_figure("C10", f"{what}, warm : {floor}", *warm, unit="ms", most=1),
     ]
 
 

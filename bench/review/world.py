@@ -54,7 +54,7 @@ def build(folder: Path) -> World:
     """Make a new world in the projects directory; the repositories are in `folder`."""
     root = Path(settings.PROJECTS_DIR)
     shutil.rmtree(root, ignore_errors=True)
-    work, rebased = histories.stacked(folder)
+    work, rebased = histories.stack(folder)
     wide, long = histories.wide(folder), histories.long(folder)
     versions = histories.versions(folder)
     _rebase(root, "versions", *versions)
@@ -69,7 +69,7 @@ def build(folder: Path) -> World:
     return World(
         root, work, rebased, wide, long, versions,
         reviewed=_review(root, "reviewed", head, list(_threads(work))),
-        posted=_posted(root, small),
+        posted=_posted_review(root, small),
     )  # fmt: skip
 
 
@@ -81,14 +81,14 @@ def describe(root: Path, slug: str, history: History) -> None:
     (root / slug / "project.yaml").write_text(text)
 
 
-def listed(slug: str, sha: str) -> Target:
+def find_target(slug: str, sha: str) -> Target:
     """A commit as the operations know it."""
     project = projects.get(slug)
     found = repos.load(project, projects.repo(project, "r"))
     return repos.target(found, repos.find(found, sha))
 
 
-def scattered(history: History, path: str, count: int, most: int) -> list[Thread]:
+def scattered_threads(history: History, path: str, count: int, most: int) -> list[Thread]:
     """Threads on lines of one file, as the file is on the base of the history."""
     on = targets.target(history.path, history.base)
     lines = sorted(random.Random(count).sample(range(1, most + 1), count))
@@ -107,7 +107,7 @@ def _threads(history: History) -> Iterator[Thread]:
     base."""
     told = histories.git(history.path, "diff", "--name-only", history.base, history.head)
     for path in sorted(told.decode().split())[:THREADED]:
-        yield from scattered(history, path, THREADS // THREADED, 40)
+        yield from scattered_threads(history, path, THREADS // THREADED, 40)
 
 
 def _review(root: Path, slug: str, on: Target, threads: Sequence[Thread]) -> Path:
@@ -135,7 +135,7 @@ def _fill(root: Path, slug: str, history: History) -> None:
         _review(root, slug, on, [_thread(on, on.commit.files[0].path, 5)])
 
 
-def _posted(root: Path, history: History) -> Path:
+def _posted_review(root: Path, history: History) -> Path:
     threads: list[Thread] = []
     on = targets.target(history.path, history.head)
     path = on.commit.files[0].path

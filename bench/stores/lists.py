@@ -12,7 +12,7 @@ from pathlib import Path
 from bench import chats_bench
 from bench.figures import Figure
 from bench.stores.modes import Mode
-from bench.timing import Connection, spent
+from bench.timing import Connection, cpu_seconds
 from tests.service import ROOT, Service
 from tests.workspace import filling
 from tests.workspace.test_many_rows import PATHS
@@ -50,7 +50,7 @@ def _service(mode: Mode, folder: Path) -> Service:
     chats = service.projects / "p1" / ".chats"
     chats.mkdir()
     for number in CHATS:
-        made = chats_bench.written(chats, f"Chat {number}", turns=1)
+        made = chats_bench.write_chat(chats, f"Chat {number}", turns=1)
         for suffix in (".yaml", ".jsonl"):
             path = (chats / made).with_suffix(suffix)
             text = path.read_text().replace("origin: human", "origin: scheduled\ntrigger: t05")
@@ -67,9 +67,9 @@ def _asking(mode: Mode, service: Service) -> Callable[[str], float]:
     def ask(path: str) -> float:
         kind = "application/json" if "/api/" in path else "*/*"
         pids = [server, *mode.pids()]
-        before = {pid: spent([pid]) for pid in pids}
+        before = {pid: cpu_seconds([pid]) for pid in pids}
         connection.get(path, kind)
-        return sum(max(0.0, spent([pid]) - was) for pid, was in before.items()) * 1000
+        return sum(max(0.0, cpu_seconds([pid]) - was) for pid, was in before.items()) * 1000
 
     return ask
 

@@ -113,7 +113,7 @@ def run(
     return output
 
 
-def piped(
+def pipe(
     directory: Path,
     source: Sequence[str],
     sink: Sequence[str],

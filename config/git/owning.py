@@ -50,7 +50,7 @@ def of(top: Path) -> Owned:
     return found
 
 
-def borrowed(common: Path) -> list[Path]:
+def all_alternates(common: Path) -> list[Path]:
     """The object folders it borrows from, as with `git clone --reference`, and those that they
     borrow from. Raises GitError where git would find more of them than this does."""
     found: dict[Path, None] = {}
@@ -69,14 +69,14 @@ def _locate(top: Path) -> Owned:
     dot_git = top / ".git"
     _refuse_links(top, [".git"])
     if os.path.lexists(dot_git) and not dot_git.is_dir():
-        return _linked(top, dot_git)
+        return _linked_repository(top, dot_git)
     git_dir = dot_git if dot_git.is_dir() else top
     if os.path.lexists(git_dir / "commondir"):
         raise GitError("failed", f"{git_dir} claims to be a work tree of another repository")
     return Owned(git_dir, git_dir)
 
 
-def _linked(top: Path, dot_git: Path) -> Owned:
+def _linked_repository(top: Path, dot_git: Path) -> Owned:
     """The repository of a linked worktree or of a submodule."""
     told = _line(dot_git)
     if not told.startswith("gitdir:"):
@@ -100,13 +100,13 @@ def _work_tree(git_dir: Path) -> str:
         if file.is_file():
             found = file.stat()
             stamp = (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino)
-            if told := _configured(file, stamp):
+            if told := _core_worktree(file, stamp):
                 return os.path.realpath(git_dir / told.removesuffix("\n"))
     return ""
 
 
 @lru_cache(256)
-def _configured(file: Path, stamp: tuple[int, ...]) -> str:
+def _core_worktree(file: Path, stamp: tuple[int, ...]) -> str:
     """core.worktree of a file, cached by its stamp: each load of a page opens its repositories."""
     asked = ("config", "--file", str(file), "--get", "core.worktree")
     return os.fsdecode(command.run(file.parent, *asked, accepted=(0, 1, 128)))

@@ -100,7 +100,7 @@ class Shadow:
             raise GitError("failed", f"the object {oid} is damaged")
         return data
 
-    def ignored(self, paths: Collection[str]) -> set[str]:
+    def filter_ignored(self, paths: Collection[str]) -> set[str]:
         """Those of the paths that git ignores by the current rules, tracked or not."""
         self.rules()
         # check-ignore refuses literal pathspecs; after "./" no pathspec magic applies
@@ -161,7 +161,7 @@ def home() -> Path:
     return Path(settings.DATA_DIR) / "checkpoints"
 
 
-def opened(root: Path, *, view: bool = False) -> Shadow | None:
+def open_at(root: Path, *, view: bool = False) -> Shadow | None:
     """The shadow of a work tree with the top `root`; None if `root` is not one. Raises GitError.
 
     A `view` keeps its objects to itself and lets git convert line ends, so that it can be compared

@@ -87,12 +87,12 @@ class _Taking:
 
     def run(self) -> Snapshot:
         rules = self.shadow.rules()
-        names = self._changed()
+        names = self._changed_names()
         marks = {"rules": rules, "users": _stat(self.shadow)}
         known = {key: self.seen.get(key) for key in marks}
         gone: list[str] = []
         if known != marks or any(name.endswith(".gitignore") for name in names):
-            gone, more = self._ignored()
+            gone, more = self._ignored_names()
             names |= dict.fromkeys(more)
         ignored = [name for name in gone if os.path.lexists(f"{self.shadow.root}/{name}")]
         changed = self._update(list(names), gone)
@@ -105,14 +105,14 @@ class _Taking:
             self.seen_file.write_text(json.dumps({**marks, "tree": tree}))
         return Snapshot(str(tree), rules, sorted(self.left), ignored)
 
-    def _changed(self) -> dict[str, None]:
+    def _changed_names(self) -> dict[str, None]:
         """Names that differ from the index. The two git commands for them run at the same time."""
         with Pool(1) as pool:
             others = pool.submit(self._list, "-o", "--exclude-standard")
             names = dict.fromkeys(self._list("-m") if self.shadow.index.exists() else [])
             return names | dict.fromkeys(others.result())
 
-    def _ignored(self) -> tuple[list[str], list[str]]:
+    def _ignored_names(self) -> tuple[list[str], list[str]]:
         """What our index has and git would ignore, and what is tracked although it is ignored."""
         asked = ("ls-files", "-z", "-c", "-i", "--exclude-standard")
         ours = set(split(self._run(*asked)))
@@ -144,7 +144,7 @@ class _Taking:
         try:
             self._feed(["--add", "--replace", "--remove"], names)
         except GitError as error:
-            if error.kind != "failed" or self._rest() < SHORT_S or not self._encoded(names):
+            if error.kind != "failed" or self._rest() < SHORT_S or not self._has_encoding(names):
                 raise
             if len(names) == 1:
                 self.left += names
@@ -153,7 +153,7 @@ class _Taking:
             self._add(names[: len(names) // 2])
             self._add(names[len(names) // 2 :])
 
-    def _encoded(self, names: list[str]) -> bool:
+    def _has_encoding(self, names: list[str]) -> bool:
         """Whether any of them has a working-tree-encoding attribute."""
         lines = b"".join(os.fsencode(name) + b"\0" for name in names)
         asked = ("check-attr", "-z", "--stdin", "working-tree-encoding")
@@ -166,7 +166,7 @@ class _Taking:
             return None
         path = f"{self.shadow.root}/{name}"
         try:
-            found = os.lstat(path) if self._reached(name.rpartition("/")[0]) else None
+            found = os.lstat(path) if self._is_real_folder(name.rpartition("/")[0]) else None
         except OSError:
             found = None
         if found is None:
@@ -179,10 +179,10 @@ class _Taking:
             return None
         return found.st_size
 
-    def _reached(self, folder: str) -> bool:
+    def _is_real_folder(self, folder: str) -> bool:
         """Whether the path of the folder exists and contains no link."""
         if folder not in self.folders:
-            above = self._reached(folder.rpartition("/")[0])
+            above = self._is_real_folder(folder.rpartition("/")[0])
             found = above and os.lstat(f"{self.shadow.root}/{folder}")
             self.folders[folder] = bool(found and modes.S_ISDIR(found.st_mode))
         return self.folders[folder]

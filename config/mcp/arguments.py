@@ -40,7 +40,7 @@ def read(
         if value is _ABSENT and argument.required and not argument.as_sent:
             value = defaults.get(argument.name, _ABSENT)
             if value is _ABSENT:
-                raise _required(argument)
+                raise _missing_error(argument)
         if value is _ABSENT and argument.default is not None:
             value = argument.default
         if value is not _ABSENT:
@@ -69,7 +69,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word[:GOT_LIMIT], sorted(known), n=1)), None)
 
 
-def _required(argument: Argument) -> Invalid:
+def _missing_error(argument: Argument) -> Invalid:
     why = f" ({argument.absent})" if argument.absent else ""
     return Invalid(f"`{argument.name}` is required{why}.")
 
@@ -97,7 +97,7 @@ def _as_sent(argument: Argument, value: Any) -> Any:
 
 def _string(argument: Argument, value: Any) -> Any:
     if not isinstance(value, str):
-        raise _mistyped(argument, "text", value)
+        raise _type_error(argument, "text", value)
     word = clean(value).strip()
     if word and argument.choices and not argument.judged and word not in argument.choices:
         reason = f'"{printable(word)}" is not one of {", ".join(argument.choices)}'
@@ -108,13 +108,13 @@ def _string(argument: Argument, value: Any) -> Any:
 def _name(argument: Argument, value: Any) -> Any:
     text = _string(argument, value)
     if text is not _ABSENT and (len(text) > NAME_LIMIT or _CONTROL.search(text)):
-        raise _mistyped(argument, f"one line of at most {NAME_LIMIT} characters", text)
+        raise _type_error(argument, f"one line of at most {NAME_LIMIT} characters", text)
     return text
 
 
 def _text(argument: Argument, value: Any) -> Any:
     if not isinstance(value, str):
-        raise _mistyped(argument, "text", value)
+        raise _type_error(argument, "text", value)
     if not value.strip():
         return _ABSENT
     if "\0" in value:
@@ -131,7 +131,7 @@ def _boolean(argument: Argument, value: Any) -> Any:
     if word == "":
         return _ABSENT
     if word not in {"true", "false"}:
-        raise _mistyped(argument, "true or false", value)
+        raise _type_error(argument, "true or false", value)
     return word == "true"
 
 
@@ -140,8 +140,8 @@ def _integer(argument: Argument, value: Any) -> Any:
     if number is _ABSENT:
         return number
     if isinstance(number, float) and not number.is_integer():
-        raise _mistyped(argument, WHOLE, value)
-    return _ranged(argument, int(number), value)
+        raise _type_error(argument, WHOLE, value)
+    return _fit_range(argument, int(number), value)
 
 
 def _number(argument: Argument, value: Any) -> Any:
@@ -149,20 +149,20 @@ def _number(argument: Argument, value: Any) -> Any:
         if not value.strip():
             return _ABSENT
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}(\.[0-9]{1,30})?\s*", value):
-            raise _mistyped(argument, WHOLE, value)
+            raise _type_error(argument, WHOLE, value)
         return float(value) if "." in value else int(value)
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole and not (isinstance(value, float) and math.isfinite(value)):
-        raise _mistyped(argument, WHOLE, value)
+        raise _type_error(argument, WHOLE, value)
     return value
 
 
-def _ranged(argument: Argument, number: int, value: Any) -> int:
+def _fit_range(argument: Argument, number: int, value: Any) -> int:
     least, most = argument.least, argument.most
     inside = max(number, least if least is not None else number)
     inside = min(inside, most if most is not None else inside)
     if inside != number and not argument.clamp:
-        raise _mistyped(argument, _range(argument), value)
+        raise _type_error(argument, _range(argument), value)
     return inside
 
 
@@ -208,11 +208,11 @@ def _entries(argument: Argument, value: Any, *, commas: bool) -> list[str]:
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            raise _mistyped(argument, "a list, or the text of a JSON array", value) from None
+            raise _type_error(argument, "a list, or the text of a JSON array", value) from None
     if isinstance(value, str):
         value = value.replace("\n", ",").split(",") if commas else value.splitlines()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise _mistyped(argument, "a list of strings", value)
+        raise _type_error(argument, "a list of strings", value)
     return [clean(entry).strip() if commas else clean(entry) for entry in value]
 
 
@@ -223,10 +223,10 @@ def _json(argument: Argument, value: Any) -> Any:
     try:
         return jsonio.loads(value.encode(errors="replace"))
     except jsonio.JsonError:
-        raise _mistyped(argument, "JSON", value) from None
+        raise _type_error(argument, "JSON", value) from None
 
 
-def _mistyped(argument: Argument, wanted: str, value: Any) -> Invalid:
+def _type_error(argument: Argument, wanted: str, value: Any) -> Invalid:
     got = jsonio.dumps(value).decode()
     return Invalid(f"`{argument.name}` must be {wanted} (got {_short(got)}).")
 

@@ -12,7 +12,7 @@ ALL = "*"
 FIELDS = Argument("fields", "list", "Only these keys of each; * for all")
 
 
-def picked(
+def pick(
     records: Iterable[Mapping[str, Any]],
     fields: Sequence[str],
     usual: Sequence[str],

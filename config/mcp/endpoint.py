@@ -42,8 +42,8 @@ from config.mcp.keepalive import KeepAlive
 from config.mcp.operations import Operation, Principal, Registry
 from config.mcp.results import (
     Result,
-    encoded,
-    mistyped,
+    describe_error,
+    encode,
     outcome_of,
     tool,
     tool_error,
@@ -188,7 +188,7 @@ class Exchange:
         try:
             result = await self._result(message)
             if self.stateless and self.result is not None:
-                result = revisions.stamped(result, message.method, self.endpoint.name)
+                result = revisions.stamp(result, message.method, self.endpoint.name)
             answer, outcome = jsonrpc.result_event(result, message.id), "ok"
         except Gone:
             raise
@@ -216,14 +216,14 @@ class Exchange:
             return await self._tool(params)
         answered = await self._serve(message, params)
         if method == "initialize":
-            chosen = revisions.negotiated(params["protocolVersion"])
+            chosen = revisions.negotiate(params["protocolVersion"])
             order = ("capabilities", "serverInfo")
             answered = {"protocolVersion": chosen, **{key: answered[key] for key in order}}
         return self.result or jsonio.dumps(answered)
 
     async def _list(self, message: Message) -> bytes:
         """The list of this caller's operations, cached for all callers that have the same ones."""
-        granted = self.registry.granted(self.caller)
+        granted = self.registry.visible_to(self.caller)
         key = (*(operation.name for operation in granted), *sorted(self.caller.defaults))
         kept = _lists.setdefault(self.registry, {})
         if key not in kept:
@@ -253,7 +253,7 @@ class Exchange:
         return await runner.on_request(_Context(message.id), message.method, params)
 
     async def _on_list(self, context: Any, params: PaginatedRequestParams) -> Result:
-        granted = self.registry.granted(self.caller)
+        granted = self.registry.visible_to(self.caller)
         self.result = jsonio.dumps({"tools": [tool(one, self.caller) for one in granted]})
         return {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
@@ -265,10 +265,10 @@ class Exchange:
             case _ if not self.stateless:  # a stateless request was checked before
                 methods.validate_client_request("tools/call", LATEST_HANDSHAKE_VERSION, params)
         self.called = True
-        self.result = await self._called(params["name"], params.get("arguments") or {})
+        self.result = await self._dispatch(params["name"], params.get("arguments") or {})
         return self.result
 
-    async def _called(self, name: str, given: dict[str, Any]) -> bytes:
+    async def _dispatch(self, name: str, given: dict[str, Any]) -> bytes:
         operation = self.registry.find(name, self.caller)
         if operation is None:
             name = jsonio.clean(name[:NAME_SHOWN])
@@ -288,7 +288,7 @@ class Exchange:
         try:
             outcome, result = "ok", tool_result(operation.render(self._run(operation, given)))
         except Exception as error:
-            outcome, result = self._failed(operation, error)
+            outcome, result = self._error_outcome(operation, error)
         return self._finish(operation, given, outcome, result)
 
     async def _wait(self, operation: Operation, given: dict[str, Any]) -> bytes:
@@ -300,7 +300,7 @@ class Exchange:
             self.endpoint.done(self.caller, operation.name, "error", arguments=given)
             raise
         except Exception as error:
-            outcome, result = self._failed(operation, error)
+            outcome, result = self._error_outcome(operation, error)
         return self._finish(operation, given, outcome, result)
 
     async def _pause(self, operation: Operation, given: dict[str, Any]) -> bytes | None:
@@ -315,14 +315,14 @@ class Exchange:
             self.endpoint.done(self.caller, operation.name, "error", arguments=given)
             raise
         except Exception as error:
-            return self._finish(operation, given, *self._failed(operation, error))
+            return self._finish(operation, given, *self._error_outcome(operation, error))
         return None
 
     def _run(self, operation: Operation, given: dict[str, Any]) -> Any:
         values = arguments.read(operation, given, self.caller.defaults)
         return self.registry.run(operation.name, self.caller, **values)
 
-    def _failed(self, operation: Operation, error: Exception) -> tuple[str, Result]:
+    def _error_outcome(self, operation: Operation, error: Exception) -> tuple[str, Result]:
         known = translate(error)
         told = {"operation": operation.name, "requestId": self.endpoint.scope.get("request_id", "")}
         if known is not error:
@@ -336,14 +336,14 @@ class Exchange:
     ) -> bytes:
         done = result.get("structuredContent", {})
         self.endpoint.done(self.caller, operation.name, outcome, arguments=given, result=done)
-        return encoded(result)
+        return encode(result)
 
 
 def _error_event(reason: Exception, message: Message) -> bytes:
     if isinstance(reason, MCPError):
         return jsonrpc.error_event(reason.error.code, reason.error.message, message.id)
     assert isinstance(reason, ValidationError)
-    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, mistyped(reason), message.id)
+    return jsonrpc.error_event(jsonrpc.INVALID_PARAMS, describe_error(reason), message.id)
 
 
 @dataclass(slots=True)

@@ -86,10 +86,10 @@ def refuse_size() -> Never:
 
 @lru_cache(64)  # a client sends the same values each time
 def _accepts_both(values: tuple[str, ...]) -> bool:
-    return _accepted(values) >= {JSON, EVENTS}
+    return _accepted_types(values) >= {JSON, EVENTS}
 
 
-def _accepted(values: tuple[str, ...]) -> set[str]:
+def _accepted_types(values: tuple[str, ...]) -> set[str]:
     """The media types listed with a weight above 0."""
     found = set()
     for entry in ",".join(values).split(","):

@@ -119,7 +119,7 @@ class Registry:
             return operation
         return None
 
-    def granted(self, principal: Principal) -> list[Operation]:
+    def visible_to(self, principal: Principal) -> list[Operation]:
         """The operations this caller sees, with `needs` applied."""
         return [operation for operation in self if self.find(operation.name, principal)]
 

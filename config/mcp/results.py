@@ -52,7 +52,7 @@ def tool_result(rendered: Result) -> Result:
     return {"content": [{"type": "text", "text": text}], "structuredContent": rendered}
 
 
-def encoded(result: Result) -> bytes:
+def encode(result: Result) -> bytes:
     """The bytes of a result. Its text is the JSON of its object, which is not encoded twice."""
     if "structuredContent" in result:
         text = result["content"][0]["text"]
@@ -79,7 +79,7 @@ def outcome_of(refused: SvcError) -> str:
             return "error"
 
 
-def mistyped(reason: ValidationError) -> str:
+def describe_error(reason: ValidationError) -> str:
     """What is wrong with the params of a request."""
     errors = reason.errors(include_url=False, include_input=False)
     first = min(errors, key=lambda error: error["loc"][-1] != "protocolVersion")

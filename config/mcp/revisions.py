@@ -28,7 +28,7 @@ from pydantic import ValidationError
 from config import __version__, jsonio
 from config.mcp import jsonrpc
 from config.mcp.jsonrpc import Message
-from config.mcp.results import mistyped
+from config.mcp.results import describe_error
 from config.web.guard import Headers
 
 STATELESS = LATEST_MODERN_VERSION
@@ -39,7 +39,7 @@ METHODS = frozenset({"server/discover", "tools/list", "tools/call"})
 LIST_FRESH_MS = 60_000  # how long a client may use the list without requesting it again
 
 
-def negotiated(asked: str) -> str:
+def negotiate(asked: str) -> str:
     """The revision for a handshake: the newest that is not newer than `asked`, else the newest."""
     return next((version for version in HANDSHAKES if version <= asked), HANDSHAKES[0])
 
@@ -88,10 +88,10 @@ def _check(headers: Headers, message: Message) -> None:
     try:
         methods.validate_client_request(message.method, STATELESS, message.params)
     except ValidationError as reason:
-        jsonrpc.refuse(400, jsonrpc.INVALID_PARAMS, mistyped(reason), message.id)
+        jsonrpc.refuse(400, jsonrpc.INVALID_PARAMS, describe_error(reason), message.id)
 
 
-def stamped(result: bytes, method: str, server: str) -> bytes:
+def stamp(result: bytes, method: str, server: str) -> bytes:
     """A result of the older revisions, as JSON, with the fields that the newest requires added."""
     about = {"name": server, "version": __version__}
     marks: dict[str, Any] = {"resultType": "complete", "_meta": {SERVER_INFO_META_KEY: about}}

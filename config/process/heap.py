@@ -19,12 +19,12 @@ _libc = ctypes.CDLL(None)
 
 
 def loading() -> None:
-    """Disable garbage collection until `loaded`: what a start allocates stays alive, and to scan it
+    """Disable garbage collection until `freeze`: what a start allocates stays alive, and to scan it
     again and again takes a fifth of the start."""
     gc.disable()
 
 
-def loaded(*, lasting: bool = True) -> None:
+def freeze(*, lasting: bool = True) -> None:
     """Exclude all present objects from garbage collection, also from that at exit, so that none
     scans them and makes a fork copy them. A `lasting` process collects once before that."""
     if lasting:
@@ -33,7 +33,7 @@ def loaded(*, lasting: bool = True) -> None:
     gc.enable()
 
 
-def shared() -> None:
+def prepare_for_forks() -> None:
     """Prepare the present objects to be shared by forks; call it before the first fork.
 
     A fork copies each page that it writes to, and loading leaves gaps of a few bytes in thousands
@@ -43,7 +43,7 @@ def shared() -> None:
 
     Garbage is not collected first: that would free 1 % and take an eighth of a start.
     """
-    loaded(lasting=False)
+    freeze(lasting=False)
     _gaps.extend(_small_gaps())
     gc.freeze()
     if hasattr(_libc, "mallinfo2"):

@@ -85,7 +85,7 @@ def _logs() -> Iterator[Finding]:
 def _nodes() -> Iterator[Finding]:
     """Other nodes on this PostgreSQL and Redis, which of them are gone or of another version."""
     others = nodes.others()
-    if not nodes.heard():
+    if not nodes.can_hear():
         yield Finding(FAULT, "nodes", "the Redis does not answer, so no other node is heard")
         return
     for one in others:

@@ -29,7 +29,7 @@ from config.process.node_registry import ID, LONGEST, Node, NodeRegistry
 from config.storage import opening
 from config.web.late import load
 
-__all__ = ["Node", "Nodes", "follow", "forget", "heard", "me", "name", "others", "twin"]
+__all__ = ["Node", "Nodes", "can_hear", "follow", "forget", "me", "name", "others", "twin"]
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def twin() -> str:
     return _running().twin()
 
 
-def heard() -> bool:
+def can_hear() -> bool:
     """Whether the Redis answers; while it does not, no node is heard. True without a Redis."""
     return not settings.SVC.redis_url or _running().heard
 
@@ -92,7 +92,7 @@ def forget(node: str) -> None:
 
 
 def follow(changed: Callable[[], None]) -> Callable[[], None]:
-    """Call `changed` (from a thread) whenever others() or heard() changes; returns what ends it."""
+    """Call `changed` (from a thread) when others() or can_hear() changes; returns what ends it."""
     _followers.append(changed)
     return lambda: _followers.remove(changed)
 

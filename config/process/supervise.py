@@ -66,7 +66,7 @@ class Child:
         """Fork it; return the descriptors of its output and of its readiness, or None."""
         output, into = os.pipe() if self.log is not None else (None, None)
         ready, tell = os.pipe() if self.tells_ready else (None, None)
-        ours, its = opened(output, ready), opened(into, tell)
+        ours, its = present(output, ready), present(into, tell)
 
         def begin() -> None:
             leave()
@@ -81,7 +81,7 @@ class Child:
         self.started, self.due, self.refusal = time.monotonic(), None, ""
         return output, ready
 
-    def ended(self, now: float) -> int | None:
+    def poll(self, now: float) -> int | None:
         """The exit code if the process has just ended, else None; plans the next start."""
         code = self.process.exitcode if self.process else None
         if code is None:
@@ -163,7 +163,7 @@ class Supervisor:
         self._wakeup.close()
 
     def _read(self, descriptor: int, take: Callable[[bytes], None]) -> None:
-        def arrived(descriptor: int) -> None:
+        def on_readable(descriptor: int) -> None:
             data = os.read(descriptor, 65536)
             if data:
                 take(data)
@@ -171,7 +171,7 @@ class Supervisor:
                 self.selector.unregister(descriptor)
                 os.close(descriptor)
 
-        self.selector.register(descriptor, selectors.EVENT_READ, arrived)
+        self.selector.register(descriptor, selectors.EVENT_READ, on_readable)
 
     def _timeout(self) -> float | None:
         now = time.monotonic()
@@ -181,14 +181,14 @@ class Supervisor:
 
     def _reap(self) -> None:
         for child in self.children:
-            code = child.ended(time.monotonic())
+            code = child.poll(time.monotonic())
             if code is None:
                 continue
             self._hear_out(child)
             if self.stopping is not None:
                 child.due = None
             elif code == REFUSED:
-                self._refused(child)
+                self._on_refused(child)
             elif child.due is not None:
                 wait = child.due - time.monotonic()
                 say(f"{child.name} ended ({_how(code)}); starting again in {wait:.1f} s")
@@ -199,7 +199,7 @@ class Supervisor:
             if key.fd == child.output:
                 key.data(key.fd)
 
-    def _refused(self, child: Child) -> None:
+    def _on_refused(self, child: Child) -> None:
         child.due = None
         self.code = REFUSED
         if child.log is not None:
@@ -236,5 +236,5 @@ def _how(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit code {code}"
 
 
-def opened(*descriptors: int | None) -> list[int]:
+def present(*descriptors: int | None) -> list[int]:
     return [one for one in descriptors if one is not None]

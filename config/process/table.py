@@ -78,12 +78,12 @@ def environ(pid: int) -> list[bytes]:
     if not PROC:
         return _environ_by_psutil(pid)
     try:
-        return (_read(pid, "environ") or _executed(pid)).split(b"\0")
+        return (_read(pid, "environ") or _wait_for_environ(pid)).split(b"\0")
     except (OSError, ValueError):  # ValueError: `stat` has fewer fields here
         return []
 
 
-def _executed(pid: int) -> bytes:
+def _wait_for_environ(pid: int) -> bytes:
     """Wait for the environment of a process that shows none; b"" if it really has none.
 
     The kernel sets the bounds of the environment while it executes a program, and an `environ`

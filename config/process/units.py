@@ -102,11 +102,11 @@ def systemd(job: Job) -> str:
     if UNSAFE.intersection(str(job.python)):
         raise Invalid(f"{job.python}: systemd runs no program whose path has quotes, $ or \\")
     body = UNIT.format(
-        checkout=_escaped(job.checkout),
+        checkout=_escape(job.checkout),
         command=" ".join(_word(part) for part in job.argv),
         data_dir=_word(f"SVC_DATA_DIR={job.data_dir}", dollars=False),
         path=_word(f"PATH={job.path}", dollars=False),
-        environment=_escaped(re.sub(r"([\\*?\[])", r"\\\1", str(job.environment))),  # a glob
+        environment=_escape(re.sub(r"([\\*?\[])", r"\\\1", str(job.environment))),  # a glob
         retry=RETRY_S,
         refused=REFUSED,
         stop=STOP_S,
@@ -234,12 +234,12 @@ def _digest(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:32]
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     """A path of a unit, where % begins a specifier."""
     return str(value).replace("%", "%%")
 
 
 def _word(value: str, *, dollars: bool = True) -> str:
     """One quoted word of a unit; in a command `$` begins a variable too."""
-    quoted = _escaped(value).replace("\\", "\\\\").replace('"', '\\"')
+    quoted = _escape(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{quoted.replace("$", "$$") if dollars else quoted}"'

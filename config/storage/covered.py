@@ -85,7 +85,7 @@ def beside(path: Path, turn: str) -> Iterator[None]:
 
 def begin(path: Path, turn: str) -> None:
     """Record that a turn is about to work beside the file."""
-    with _recorded(path) as (target, old):
+    with _locked_record(path) as (target, old):
         now = _now(target)
         if now is None:
             return
@@ -97,7 +97,7 @@ def begin(path: Path, turn: str) -> None:
             _keep(target, replace(old, turns=(*old.turns, turn), fell=fell))
 
 
-def recorded() -> list[tuple[Path, tuple[str, ...]]]:
+def recorded_files() -> list[tuple[Path, tuple[str, ...]]]:
     """Each file with the turns recorded beside it; a crash may have ended some of them."""
     try:
         folders = list(_root().iterdir())
@@ -109,7 +109,7 @@ def recorded() -> list[tuple[Path, tuple[str, ...]]]:
 
 def end(path: Path, turn: str) -> None:
     """Record that no process of the turn is left. Does nothing if that is recorded already."""
-    with _recorded(path) as (target, old):
+    with _locked_record(path) as (target, old):
         if old is None or turn not in old.turns:
             return
         left = tuple(one for one in old.turns if one != turn)
@@ -153,7 +153,7 @@ def confirm(path: Path, etag: str) -> None:
 
     Raises Conflict if the file has changed: a turn may write between the look and the confirmation.
     """
-    with _recorded(path) as (target, old):
+    with _locked_record(path) as (target, old):
         now = _now(target)
         if now is None or now.etag != etag:
             text = f"{path.name} has changed since it was shown; look at it again"
@@ -203,7 +203,7 @@ def _grants(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _recorded(path: Path) -> Iterator[tuple[Path, Record | None]]:
+def _locked_record(path: Path) -> Iterator[tuple[Path, Record | None]]:
     target = Path(os.path.realpath(path))
     with locks.lock(f"{locks.FILE}{target}"):
         yield target, _record(target)

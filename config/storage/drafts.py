@@ -171,7 +171,7 @@ class Draft:
         syscalls.again(syscalls.rename, self.name, name, self.folder.fd)
         self.name = name
 
-    def gone(self) -> None:
+    def mark_gone(self) -> None:
         """Record that the name of the draft holds something else, or nothing."""
         self.present = False
 
@@ -185,13 +185,13 @@ def sweep(directories: Iterable[Path], *, older_than_s: float = 60) -> list[Path
     for directory in directories:
         with contextlib.suppress(OSError), Folder.open(directory) as folder:
             for name in os.listdir(folder.fd):  # noqa: PTH208 - of what is open
-                if name.startswith(PREFIX) and _orphaned(folder, name, older_than_s):
+                if name.startswith(PREFIX) and _is_orphan(folder, name, older_than_s):
                     _discard(folder, name)
                     found.append(directory / name)
     return found
 
 
-def _orphaned(folder: Folder, name: str, older_than_s: float) -> bool:
+def _is_orphan(folder: Folder, name: str, older_than_s: float) -> bool:
     try:
         found = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
     except OSError:

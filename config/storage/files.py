@@ -124,7 +124,7 @@ def new(path: Path, data: bytes, *, within: Path | None = None) -> None:
             folder.move(draft.name, path.name)
         except FileExistsError:
             raise Conflict(f"{path.name} is there already") from None
-        draft.gone()
+        draft.mark_gone()
         try:
             folder.sync()
         except OSError:  # the caller gets an error, so the file must not exist
@@ -167,7 +167,7 @@ class _Change:
 
     def run(self) -> Snapshot | None:
         for _ in range(TRIES):
-            before = self._settled()
+            before = self._read_settled()
             self._check(before)
             try:
                 after = self.edit(before.data if before else None)
@@ -186,7 +186,7 @@ class _Change:
             return done
         raise Conflict("The file keeps changing; try again")
 
-    def _settled(self) -> Snapshot | None:
+    def _read_settled(self) -> Snapshot | None:
         """The current file; one that was just truncated is given a moment to be filled."""
         now = self._read(self.name)
         if now is not None and not now.data and self._changes_soon(now):
@@ -233,7 +233,7 @@ class _Change:
                 self.folder.move(draft.name, self.name)
             except FileExistsError:
                 raise _FileChanged from None
-            draft.gone()
+            draft.mark_gone()
             self.folder.sync()
             return _snapshot_of(draft)
 
@@ -263,7 +263,7 @@ class _Change:
                 self.folder.swap(draft.name, self.name)
             except FileNotFoundError:
                 raise _FileChanged from None
-            draft.gone()  # its name holds the displaced file
+            draft.mark_gone()  # its name holds the displaced file
             if self._bytes(draft.name) != before.data:
                 self._put_back(draft.name, after)
                 raise _FileChanged

@@ -39,7 +39,7 @@ class Inotify:
     def __init__(self, folders: Iterable[Path]) -> None:
         self._folders: dict[int, set[Path]] = {}  # two paths may lead to one folder
         self._watches: dict[Path, int] = {}
-        self._queue = _called("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
+        self._queue = _call("inotify_init1", os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             self.follow(folders)
         except BaseException:
@@ -56,7 +56,7 @@ class Inotify:
     def _add(self, folder: Path) -> bool:
         name = os.fsencode(folder)
         try:
-            watch = _called("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
+            watch = _call("inotify_add_watch", self._queue, name, ctypes.c_uint32(WANTED))
         except OSError as error:
             if error.errno in OUR_LIMITS:
                 raise
@@ -131,10 +131,10 @@ class Inotify:
         if not others:
             del self._folders[watch]
             with contextlib.suppress(OSError):  # the system has dropped it already
-                _called("inotify_rm_watch", self._queue, watch)
+                _call("inotify_rm_watch", self._queue, watch)
 
 
-def _called(name: str, *args: Any) -> int:
+def _call(name: str, *args: Any) -> int:
     result: int = getattr(_libc, name)(*args)
     if result < 0:
         code = ctypes.get_errno()

@@ -68,7 +68,7 @@ def attempt(name: str) -> Iterator[bool]:
 def sweep_locks() -> int:
     """Remove lock files that no process holds: leftovers of killed ones."""
     removed = 0
-    for path in (*_own().glob("*.lock"), *_shared().glob("*.lock")):
+    for path in (*_own_folder().glob("*.lock"), *_shared_folder().glob("*.lock")):
         fd = _try(path)
         if fd is not None:
             path.unlink(missing_ok=True)
@@ -77,21 +77,21 @@ def sweep_locks() -> int:
     return removed
 
 
-def _own() -> Path:
+def _own_folder() -> Path:
     return Path(settings.DATA_DIR) / "state" / "locks"
 
 
-def _shared() -> Path:
+def _shared_folder() -> Path:
     return Path(settings.PROJECTS_DIR) / homes.FOLDER / "locks"
 
 
 def _folder(name: str) -> Path:
     """The folder of a lock. Only locks on paths outside the projects are not shared."""
     if not homes.home():
-        return _own()
+        return _own_folder()
     projects = os.path.realpath(settings.PROJECTS_DIR)
     outside = name.startswith(FILE) and not Path(name[len(FILE) :]).is_relative_to(projects)
-    return _own() if outside else _shared()
+    return _own_folder() if outside else _shared_folder()
 
 
 def _file(name: str) -> Path:

@@ -209,10 +209,10 @@ class Mirror(Generic[M]):
             data, document = self._data_of(key, snapshot.data)
         except yamlio.YamlError as error:
             return self._broken(read, str(error), error.line)
-        doubted = None if was is None else self._doubted(read, data, was)
+        doubted = None if was is None else self._doubted_version(read, data, was)
         return doubted or replace(read, data=data, document=document)
 
-    def _doubted(self, read: Mirrored, data: dict[str, Any], was: bytes) -> Mirrored | None:
+    def _doubted_version(self, read: Mirrored, data: dict[str, Any], was: bytes) -> Mirrored | None:
         """The file with its former data, if a turn may have written what it newly grants."""
         try:
             before, _ = self._data_of(read.key, was)
@@ -247,7 +247,7 @@ class Mirror(Generic[M]):
 
     def _mapping(self, _key: str, data: bytes) -> tuple[dict[str, Any], yamlio.Document]:
         document = yamlio.parse(data, limit=self.limit)
-        value = document.merged()
+        value = document.merged_value()
         if not isinstance(value, dict | None):
             raise yamlio.YamlError("the file must hold a mapping", 1, 1)
         return value or {}, document
@@ -280,9 +280,9 @@ class Mirror(Generic[M]):
                 rows = {**rows, **self._rows_as_told(*new)}  # another home may have been faster
         except OperationalError as error:
             _lags(fresh, error)
-        return [self._marked(one, rows.get(one.key)) for one in found]
+        return [self._with_taken(one, rows.get(one.key)) for one in found]
 
-    def _marked(self, found: Mirrored, row: RowStamp | None) -> Mirrored:
+    def _with_taken(self, found: Mirrored, row: RowStamp | None) -> Mirrored:
         taken = row[4] if row and _of_others(row) else ""
         if taken != found.taken:
             found = self._known[found.key] = replace(found, taken=taken)
@@ -305,7 +305,7 @@ class Mirror(Generic[M]):
             sql += f" WHERE {table}.home IN ('', '{homes.home()}')"
         if rows:
             with transaction.atomic(), connection.cursor() as cursor:
-                cursor.executemany(sql, [_prepared(row, fields) for row in rows])
+                cursor.executemany(sql, [_db_values(row, fields) for row in rows])
 
     def _columns(self, found: Mirrored) -> dict[str, Any]:
         return {
@@ -320,7 +320,7 @@ class Mirror(Generic[M]):
         }
 
 
-def _prepared(row: models.Model, fields: Iterable[models.Field[Any, Any]]) -> list[Any]:
+def _db_values(row: models.Model, fields: Iterable[models.Field[Any, Any]]) -> list[Any]:
     """The values of a row in the form the database takes."""
     values = ((field, field.pre_save(row, add=True)) for field in fields)
     return [field.get_db_prep_save(value, connection) for field, value in values]

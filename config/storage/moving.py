@@ -53,7 +53,7 @@ def carry(source: str, target: str) -> list[Table]:
     moved = list(tables())
     for model in moved:
         _copy(model, source, target)
-    told = [_compared(model, source, target) for model in moved]
+    told = [_verify(model, source, target) for model in moved]
     _go_on_counting(moved, target)
     return told
 
@@ -138,7 +138,7 @@ def _copy(model: type[models.Model], source: str, alias: str) -> None:
             cursor.executemany(insert, chunk)
 
 
-def _compared(model: type[models.Model], source: str, target: str) -> Table:
+def _verify(model: type[models.Model], source: str, target: str) -> Table:
     sent, arrived = starmap(_table, ((model, source), (model, target)))
     if sent != arrived:
         raise Invalid(

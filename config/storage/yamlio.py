@@ -3,7 +3,7 @@
 Nothing here touches a file: text in, values or text out. files.py reads and writes files.
 """
 
-from config.storage.yaml.comments import cover, lost, uncover
+from config.storage.yaml.comments import cover, lost_comments, uncover
 from config.storage.yaml.edits import same
 from config.storage.yaml.errors import NotSpliceable, YamlError
 from config.storage.yaml.nodes import MERGE, Document
@@ -16,6 +16,6 @@ from config.storage.yaml.splice import merge_entry, remove_entry, set_entry
 
 __all__ = [
     "MERGE", "Block", "Document", "NotSpliceable", "Quoted", "YamlError", "cover", "dump",
-    "forget_recent", "lost", "merge_entry", "parse", "parse_recent", "remove_entry", "same",
-    "set_entry", "uncover",
+    "forget_recent", "lost_comments", "merge_entry", "parse", "parse_recent", "remove_entry",
+    "same", "set_entry", "uncover",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from config.web.pages import or_page
 from workspace import pages
 
 handler404 = or_page(pages.missing, answers.not_found)
-handler500 = "config.web.answers.failed"
+handler500 = "config.web.answers.server_error"
 
 for part in ("workspace", "review", "dashboard"):
     import_module(f"{part}.admin")  # registers with the site, whose URLs are built once

@@ -65,7 +65,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return django(NotFound("not found"))
 
 
-def failed(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500: a fixed text; the details are in the log."""
     return django(SvcError("internal error"))
 

@@ -95,14 +95,14 @@ def _gather(name: str, read: Read, texts: dict[str, str], above: tuple[str, ...]
 def _body(bundle: str, name: str, text: str) -> str:
     """A module as the body of a function, with the same lines."""
 
-    def imported(found: re.Match[str]) -> str:
+    def replace_import(found: re.Match[str]) -> str:
         what, path = found.groups()
         if what is None:
             return ""
         taken = what.removeprefix("* as ").replace(" as ", ": ")
         return f"const {taken} = modules[{json.dumps(below(name, path))}];"
 
-    body = _LIST.sub("", _EXPORT.sub("", _IMPORT.sub(imported, text)))
+    body = _LIST.sub("", _EXPORT.sub("", _IMPORT.sub(replace_import, text)))
     if left := _UNKNOWN.search(body):
         raise NotPlain(
             f"{name}: write {left[0]!r} as import {{ … }} from, or export before a name."

@@ -118,7 +118,7 @@ class Broadcaster:
         with self._lock:
             self._loop = asyncio.get_running_loop()
             client = Client(seen=self._last)
-            client.push(b"".join([self._greeting(last_id), *self._missed(last_id)]))
+            client.push(b"".join([self._greeting(last_id), *self._missed_messages(last_id)]))
             self._clients.add(client)
         if self._ping is None:
             self._ping = self._loop.call_later(PING_S, self._send_ping)
@@ -151,7 +151,7 @@ class Broadcaster:
         run = {"boot": self.boot} if self._hello is True else self._hello()
         return start + encode("hello", {"version": __version__, **run, "retry": self._retry_ms})
 
-    def _missed(self, last_id: str | None) -> list[bytes]:
+    def _missed_messages(self, last_id: str | None) -> list[bytes]:
         if not last_id:
             return []
         first = self._last - len(self._ring)  # the oldest id that can be resumed from

@@ -12,7 +12,7 @@ from typing import Any
 
 from config.errors import Denied, SvcError, TooLarge, UnsupportedMedia
 from config.web.answers import App, Message, Receive, Refusal, Send, refusal, refuse
-from config.web.hosts import allowed, host_of, loopback, origin_host
+from config.web.hosts import host_of, is_allowed, loopback, origin_host
 
 Scope = dict[str, Any]
 Authenticate = Callable[[Scope], Awaitable[Any]]  # returns the principal, or a Refusal
@@ -69,7 +69,7 @@ class Rules:
 
     async def knows(self, host: str | None) -> bool:
         """Whether the host is this machine, or is configured as if it were."""
-        return allowed(host, self.hosts) or allowed(host, await self.also())
+        return is_allowed(host, self.hosts) or is_allowed(host, await self.also())
 
 
 class Headers:
@@ -92,7 +92,7 @@ class Headers:
         values = self.all(name)
         return values[0] if len(values) == 1 else ""
 
-    def proxied(self) -> bool:
+    def is_proxied(self) -> bool:
         return any(
             name == b"forwarded" or name.startswith(b"x-forwarded-") for name in self._values
         )
@@ -113,7 +113,7 @@ async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     if not rules.local:
         return
     words = rules.words
-    if not _of_this_machine(scope) or (headers.proxied() and not rules.proxied):
+    if not _of_this_machine(scope) or (headers.is_proxied() and not rules.proxied):
         raise Denied(words.peer, code=words.peer_code)
     if rules.users is not None and (uid := scope.get("peer_uid")) not in rules.users:
         text = words.unknown if uid is None else words.user.format(value=uid)
@@ -187,12 +187,12 @@ class Guard:
         self.app, self.rules, self.authenticate = app, rules, authenticate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (why := await self._refused(scope)) is not None:
+        if (why := await self._find_refusal(scope)) is not None:
             await refuse(send, why)
         else:
-            await self._bounded(scope, receive, send)
+            await self._run_limited(scope, receive, send)
 
-    async def _refused(self, scope: Scope) -> Refusal | None:
+    async def _find_refusal(self, scope: Scope) -> Refusal | None:
         """The refusal by the first broken rule; None if none, with the principal in the scope."""
         headers = Headers(scope)
         try:
@@ -207,11 +207,11 @@ class Guard:
             return refusal(error)
         return None
 
-    async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_limited(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the app; answer 413 once the body exceeds the limit, unless an answer has begun."""
         read, begun = 0, False
 
-        async def counted() -> Message:
+        async def receive_counted() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
@@ -219,13 +219,13 @@ class Guard:
                 raise too_large(self.rules)
             return message
 
-        async def watched(message: Message) -> None:
+        async def send_watched(message: Message) -> None:
             nonlocal begun
             begun = True
             await send(message)
 
         try:
-            await self.app(scope, counted, watched)
+            await self.app(scope, receive_counted, send_watched)
         except TooLarge as error:
             if begun:
                 raise

@@ -54,7 +54,7 @@ def origin_of(text: str) -> str | None:
     return f"{found[1]}://{found[2].removesuffix(_DEFAULT_PORTS[found[1]])}"
 
 
-def allowed(host: str | None, extra: Collection[str] = ()) -> bool:
+def is_allowed(host: str | None, extra: Collection[str] = ()) -> bool:
     """Whether it is localhost, *.localhost, a dotted quad of 127.0.0.0/8, [::1], or in `extra`."""
     if not host:
         return False

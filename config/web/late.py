@@ -56,10 +56,10 @@ class Late:
             return self._found
         if self._coming is None:
             self._coming = asyncio.create_task(threads.run(load, self._name))
-            self._coming.add_done_callback(self._loaded)
+            self._coming.add_done_callback(self._on_loaded)
         return await asyncio.shield(self._coming)
 
-    def _loaded(self, task: asyncio.Task[Any]) -> None:
+    def _on_loaded(self, task: asyncio.Task[Any]) -> None:
         """Keep the object; a failed import is tried again at the next use."""
         self._coming = None
         if not task.cancelled() and task.exception() is None:

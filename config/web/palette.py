@@ -96,7 +96,7 @@ class BadgeList(s.Serializer[Any]):
     badges = BadgeShape(many=True)
 
 
-def found(request: Request) -> dict[str, Any]:
+def places(request: Request) -> dict[str, Any]:
     """The answer of GET /api/places: at most 30, best first; without `q` the first of each part.
 
     A part that cannot answer is left out.
@@ -104,7 +104,7 @@ def found(request: Request) -> dict[str, Any]:
     q = rest.query(request, DestinationQuery).get("q", "")
     scope = getattr(request._request, "scope", {})
     offered = [(part, place) for part in _open(request) for place in _destinations(part)]
-    return {"places": [_shape(scope, part, place) for part, place in ranked(offered, q)]}
+    return {"places": [_shape(scope, part, place) for part, place in rank(offered, q)]}
 
 
 def _shape(scope: surfaces.Scope, part: str, place: Destination) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def badges(request: Request) -> dict[str, Any]:
 
 def folders(request: Request) -> list[Folder]:
     """The directories that the parts know, those of the requested part first."""
-    return [one for part in _open(request) for one in _offered(part, "folders")]
+    return [one for part in _open(request) for one in _ask_part(part, "folders")]
 
 
 def reaches(request: Request, part: str) -> bool:
@@ -141,24 +141,24 @@ def reaches(request: Request, part: str) -> bool:
 def around(request: Request, folder: Path) -> list[dict[str, Any]]:
     """Places about what each part has in this directory."""
     scope = getattr(request._request, "scope", {})
-    found = [(part, one) for part in _open(request) for one in _offered(part, "around", folder)]
+    found = [(part, one) for part in _open(request) for one in _ask_part(part, "around", folder)]
     return [_shape(scope, part, place) for part, place in found]
 
 
 def branches(request: Request, project: str) -> dict[str, str]:
     """Branch name -> address of what works on that branch of this project, such as a chat."""
     scope = getattr(request._request, "scope", {})
-    found = [(part, one) for part in _open(request) for one in _offered(part, "branches", project)]
+    found = [(part, one) for part in _open(request) for one in _ask_part(part, "branches", project)]
     return {one.label: _url(scope, part, one.path) for part, one in found}
 
 
-def ranked(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:
+def rank(offered: Iterable[tuple[str, Destination]], q: str) -> list[tuple[str, Destination]]:
     """The (part, place) pairs that match every word of `q`, best first.
 
     A match at the beginning of the label is best, then at the beginning of a word of it, then
     anywhere in it, then in the hint, then as letters in this order. Ties keep the order given.
     """
-    words = _folded(q).split()
+    words = _fold(q).split()
     if not words:
         return list(_first(offered, MOST // max(1, len({part for part, _ in offered}))))
     scored = ((_score(place, words), n, part, place) for n, (part, place) in enumerate(offered))
@@ -185,7 +185,7 @@ def _first(
 
 def _score(place: Destination, words: list[str]) -> float:
     """The score of a place, 0 if a word does not match. A shorter label scores higher."""
-    label, rest_of_it = _folded(place.label), _folded(f"{place.hint} {place.terms}")
+    label, rest_of_it = _fold(place.label), _fold(f"{place.hint} {place.terms}")
     total = 0.0
     for word in words:
         fit = max(_fit(label, word), _fit(rest_of_it, word, letters=False) / 3)
@@ -226,7 +226,7 @@ def _subsequence(text: str, word: str) -> float:
     return 0.0 if start < 0 else 10.0 + 20.0 * len(word) / (at - start + 1)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """The text without case and accents: cafe finds Café."""
     if text.isascii():
         return text.lower()
@@ -242,10 +242,10 @@ def _providers() -> Mapping[str, Any]:
 
 
 def _destinations(part: str) -> list[Destination]:
-    return _offered(part, "destinations")
+    return _ask_part(part, "destinations")
 
 
-def _offered(part: str, what: str, *about: Any) -> list[Any]:
+def _ask_part(part: str, what: str, *about: Any) -> list[Any]:
     """What a function of a part's module returns; [] if it has no such function or it fails."""
     tell = getattr(_providers()[part], what, lambda *_: ())
     try:
@@ -278,7 +278,7 @@ def _open(request: Request) -> list[str]:
     here = surfaces.of_port(getattr(request._request, "scope", {}))
     host = hosts.host_of(request.META.get("HTTP_HOST", ""))
     passed_on = any(name.startswith(FORWARDED) for name in request.META)
-    local = settings.SVC.auth_mode == "none" and hosts.allowed(host) and not passed_on
+    local = settings.SVC.auth_mode == "none" and hosts.is_allowed(host) and not passed_on
     asked = getattr(request._request, "surface", surfaces.MAIN)
     names = sorted(_providers(), key=lambda name: name != asked.name)
     return names if here is surfaces.MAIN or local else [one for one in names if one == here.name]

@@ -89,13 +89,13 @@ class Relay:
                 async with asyncio.timeout(ANSWER_S):
                     await self._layer.group_send(GROUP, {"type": "ping", "by": self._me})
                     await self._heard.wait()
-                self._reconnected()
+                self._on_reconnected()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), PING_S)
         finally:
             listening.cancel()
 
-    def _reconnected(self) -> None:
+    def _on_reconnected(self) -> None:
         """Resync all streams after an outage: events may have been lost."""
         if self._lost:
             self._lost = False

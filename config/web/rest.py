@@ -68,7 +68,7 @@ def _unknown(key: str, known: set[str]) -> str:
     return f'unknown key "{jsonio.clean(key[:100])}" ignored{hint}'
 
 
-def tagged(body: Mapping[str, Any], etag: str) -> Response:
+def with_etag(body: Mapping[str, Any], etag: str) -> Response:
     """An answer with its file's etag. It also holds live state, so it is never a 304."""
     return Response(body, headers={"ETag": f'"{etag}"'} if etag else {})
 
@@ -89,7 +89,7 @@ def key(request: Request) -> str:
     return request.headers.get("Idempotency-Key", "").strip().strip('"')
 
 
-def known(request: Request, etag: str) -> bool:
+def matches_etag(request: Request, etag: str) -> bool:
     """Whether If-None-Match names this etag, by weak comparison."""
     sent = request.headers.get("If-None-Match", "")
     listed = [one.strip().removeprefix("W/") for one in sent.split(",")]
@@ -102,7 +102,7 @@ def mount(request: Request) -> str:
     return prefix
 
 
-def warned(body: Mapping[str, Any], warnings: list[str]) -> Mapping[str, Any]:
+def with_warnings(body: Mapping[str, Any], warnings: list[str]) -> Mapping[str, Any]:
     """The answer, with `warnings` only when there are any."""
     return {**body, "warnings": warnings} if warnings else body
 

@@ -42,7 +42,7 @@ class BookmarkViewSet(ViewSet):
         """All bookmark groups; 304 when they have not changed since the caller read them."""
         found = bookmarks.list_bookmarks()
         etag = _tag(found["groups"])
-        if rest.known(request, etag):
+        if rest.matches_etag(request, etag):
             return unchanged(etag)
         return Response(found, headers={"ETag": etag})
 
@@ -54,7 +54,7 @@ class BookmarkViewSet(ViewSet):
             if as_text(request)
             else bookmarks.get_bookmarks(group=group)
         )
-        if found["etag"] and rest.known(request, found["etag"]):
+        if found["etag"] and rest.matches_etag(request, found["etag"]):
             return unchanged(found["etag"])
         return tagged(found)
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from config import __version__, jsonio
 from config.web import answers, rest
-from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, places
 from dashboard.api.base import ViewSet, documented, tagged, unchanged
 from dashboard.daemon import Views, read
 from dashboard.daemon.views import State
@@ -39,7 +39,7 @@ class InstanceViewSet(ViewSet):
     def state(self, request: Request) -> HttpResponseBase:
         """Everything the page shows; 304 when nothing has changed since the caller read it."""
         body, etag = read(Views.state)
-        if rest.known(request, etag):
+        if rest.matches_etag(request, etag):
             return unchanged(etag)
         headers = {"ETag": etag}
         if request.accepted_renderer.format != "json":
@@ -55,7 +55,7 @@ class InstanceViewSet(ViewSet):
     @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
         """The destinations of all parts whose name matches; best match first."""
-        return Response(found(request))
+        return Response(places(request))
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:

@@ -19,6 +19,6 @@ def answer(
 ) -> HttpResponse:
     """The image, or 304."""
     sent = {**HEADERS, **(headers or {})}
-    if rest.known(request, image.etag):
+    if rest.matches_etag(request, image.etag):
         return unchanged(image.etag, sent)
     return HttpResponse(image.data, content_type=image.type, headers={"ETag": image.etag, **sent})

@@ -14,7 +14,7 @@ import psutil
 
 from config.errors import Conflict
 from config.logs import timestamp
-from config.waits import happened
+from config.waits import wait_within
 from dashboard.daemon.sightings import ScanRequest, ScanResult, Sightings, ask
 from dashboard.health.result import Result
 from dashboard.listeners.observed import Sighting
@@ -186,7 +186,7 @@ class Scanning:
 
     async def _woken(self, seconds: float | None) -> bool:
         """Whether the wake event came before the time was over."""
-        came = await happened(self._wake, seconds)
+        came = await wait_within(self._wake, seconds)
         if came:
             self._wake.clear()
         return came

@@ -63,7 +63,7 @@ class Target:
     def local(self) -> bool:
         """Whether the host is this machine, judged by its name alone."""
         host = self.host.lower().removesuffix(".")
-        return host == "::1" or host in EVERYWHERE or hosts.allowed(host)
+        return host == "::1" or host in EVERYWHERE or hosts.is_allowed(host)
 
     @property
     def speaks(self) -> Scheme:

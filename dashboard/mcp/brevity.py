@@ -33,7 +33,7 @@ def apps(
     rows = sorted(
         (one for one in found["apps"] if one["slug"] > after), key=lambda one: one["slug"]
     )
-    shown = _within(brief.picked(_apps(rows, fields), fields, APP), limit, BUDGET)
+    shown = _within(brief.pick(_apps(rows, fields), fields, APP), limit, BUDGET)
     more = {"next": rows[len(shown) - 1]["slug"]} if 0 < len(shown) < len(rows) else {}
     return {"count": len(found["apps"]), "apps": shown, **more, "fileErrors": found["fileErrors"]}
 
@@ -41,7 +41,7 @@ def apps(
 def matches(found: FoundApps, *, fields: Sequence[str] = (), limit: int | None = None) -> Brief:
     """`find_app`: apps and listeners."""
     both = [*_apps(found["apps"], fields), *_listeners(found["observed"], fields)]
-    rows = brief.picked(both, fields, tuple(dict.fromkeys((*APP, *OBSERVED))))
+    rows = brief.pick(both, fields, tuple(dict.fromkeys((*APP, *OBSERVED))))
     split = len(found["apps"])
     shown = [_within(part, limit, BUDGET // 2) for part in (rows[:split], rows[split:])]
     omitted = len(rows) - sum(map(len, shown))
@@ -52,7 +52,7 @@ def matches(found: FoundApps, *, fields: Sequence[str] = (), limit: int | None =
 def observed(found: ObservedList, *, fields: Sequence[str] = (), limit: int | None = None) -> Brief:
     """`list_observed`, including ignored listeners."""
     both = (found["observed"], found["ignored"])
-    rows = [brief.picked(_listeners(part, fields), fields, OBSERVED) for part in both]
+    rows = [brief.pick(_listeners(part, fields), fields, OBSERVED) for part in both]
     shown = [_within(part, limit, BUDGET // 2) for part in rows]
     omitted = sum(map(len, rows)) - sum(map(len, shown))
     more = {"omitted": omitted} if omitted else {}
@@ -61,7 +61,7 @@ def observed(found: ObservedList, *, fields: Sequence[str] = (), limit: int | No
 
 def waited(found: Waited) -> Brief:
     """`wait_for_app`."""
-    (row,) = brief.picked(_apps([found["app"]], ()), (), APP)
+    (row,) = brief.pick(_apps([found["app"]], ()), (), APP)
     return {"ok": found["ok"], "app": row}
 
 
@@ -70,7 +70,7 @@ def history(found: History, *, fields: Sequence[str] = ()) -> Brief:
     usual = [key for key in found if key != "buckets"]
     last = found["transitions"][-TRANSITIONS:]
     rows = [{**found} if fields else {**found, "transitions": last}]
-    (shown,) = brief.picked(rows, fields, usual, telling=usual)
+    (shown,) = brief.pick(rows, fields, usual, telling=usual)
     return shown
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from config.waits import Bound
 from config.web import surfaces
-from config.web.hosts import allowed
+from config.web.hosts import is_allowed
 from config.web.http import threads
 from dashboard.daemon import Views, current, read
 from dashboard.events import EVENTS
@@ -182,7 +182,7 @@ def _names(one: Record) -> Iterator[tuple[str, int]]:
 
 def _is_here(host: str) -> bool:
     """Whether the host is this machine; so are the addresses that mean every address."""
-    return host in EVERYWHERE or allowed(f"[{host}]" if ":" in host else host)
+    return host in EVERYWHERE or is_allowed(f"[{host}]" if ":" in host else host)
 
 
 def _address(url: str) -> tuple[str, int]:

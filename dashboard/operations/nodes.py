@@ -10,7 +10,7 @@ from django.conf import settings
 from config import __version__
 from config.logs import timestamp
 from config.process import nodes
-from config.web.hosts import allowed
+from config.web.hosts import is_allowed
 from dashboard.daemon import Views, current, ownport, read
 
 
@@ -43,7 +43,7 @@ def list_nodes() -> NodeList:
     """`heard` is False while the Redis does not answer; `nodes` are the other nodes, by name."""
     return {
         "node": {"id": nodes.me(), "name": nodes.name(), "version": __version__},
-        "heard": nodes.heard(),
+        "heard": nodes.can_hear(),
         "nodes": [_wire(one) for one in nodes.others()],
     }
 
@@ -72,5 +72,5 @@ def address() -> str:
     """This dashboard's address for people on other machines: its fronted host; "" if none."""
     fronted = current().state.config.fronted
     hosts = ownport.names(settings.SVC, fronted.host)
-    names = [host for host in hosts if not allowed(host)]  # apps.localhost is their machine
+    names = [host for host in hosts if not is_allowed(host)]  # apps.localhost is their machine
     return f"{fronted.scheme}://{names[0]}/" if names else ""

@@ -17,7 +17,7 @@ from functools import partial
 from heapq import heapify, heappop
 from zlib import crc32
 
-from config.waits import happened
+from config.waits import wait_within
 from dashboard.health.record import State
 from dashboard.pictures import commits
 from dashboard.pictures.album import Album, AlbumEntry
@@ -97,7 +97,7 @@ class Rounds:
                 allowance.spend(await make(slug))
             else:
                 until = pause or (due[0] - now if due else pace.look)
-                await happened(self._news, min(pace.look, until))
+                await wait_within(self._news, min(pace.look, until))
 
     def _following(self) -> tuple[float, str, Make] | None:
         """The picture of either kind that is due first."""

@@ -120,7 +120,7 @@ def tagged(
     """
     etag = tag(request, slug, *parts)
     headers = {"ETag": etag}
-    if rest.known(request, etag):
+    if rest.matches_etag(request, etag):
         return HttpResponse(status=304, headers=headers)
     kind = answers.JSON.decode()
     if body := kept(slug, etag):

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, places
 from review import reviewer
 from review.api import bodies
 from review.api.base import ViewSet, documented
@@ -44,7 +44,7 @@ class InstanceViewSet(ViewSet):
     @documented(DestinationList, query=DestinationQuery, errors=(400,))
     def places(self, request: Request) -> Response:
         """The places in all parts that one can go to, by name; the best match first."""
-        return Response(found(request))
+        return Response(places(request))
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:

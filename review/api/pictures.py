@@ -25,7 +25,7 @@ def answer(
     parts = (kind, asked.urlencode(), repo or "", sha or "")
     etag = tag(request, project, *parts)
     headers = {"ETag": etag}
-    if rest.known(request, etag):
+    if rest.matches_etag(request, etag):
         return HttpResponse(status=304, headers=headers)
     headers["Cache-Control"] = "no-cache"
     item = repos.look_up(project, repo, sha)[1] if repo and sha else None

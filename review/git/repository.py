@@ -113,7 +113,7 @@ class Repository:
         timeout: float = TIMEOUT_S,
     ) -> bytes:
         """The output of the second of two such commands, which reads the first one's output."""
-        return command.piped(
+        return command.pipe(
             self.common_dir, source, sink, stdin=stdin, timeout=timeout, environ=self.environ,
             shows=self.shows,
         )  # fmt: skip

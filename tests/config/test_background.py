@@ -28,11 +28,11 @@ def test_a_part_that_is_being_started_when_the_server_stops_is_stopped_too(
     settings: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.SVC_BACKGROUND = [f"{__name__}.Slow"]
-    monkeypatch.setattr(heap, "loaded", lambda: None)
+    monkeypatch.setattr(heap, "freeze", lambda: None)
     serving = Serving()
     serving.ports = {"main": 8000}
     monkeypatch.setattr(serving.instance, "publish", lambda _state: None)
-    serving._started()
+    serving._on_started()
     assert begun.wait(10)
 
     stopping = threading.Thread(target=serving._stop)

@@ -181,7 +181,7 @@ def test_after_a_crash_the_turn_counts_until_it_is_known_to_be_over(
     edited(path, b"one", b"two")
     path.write_bytes(b"name: a\npath: bad\n")
 
-    assert covered.recorded() == [(path, ("msg_1",))]
+    assert covered.recorded_files() == [(path, ("msg_1",))]
     covered.end(path, "msg_1")
     covered.end(path, "msg_1")
     assert seen(mirror).data == {"name": "a", "path": "two"}

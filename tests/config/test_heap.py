@@ -62,7 +62,7 @@ heap.loading()
 for _ in range(100_000):
     garbage()
 waiting = sum(type(one) is Ring for one in gc.get_objects())
-heap.loaded()
+heap.freeze()
 left = sum(type(one) is Ring for one in gc.get_objects())
 print(waiting, left, gc.isenabled(), gc.get_freeze_count() > 0)
 """

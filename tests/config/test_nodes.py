@@ -71,7 +71,7 @@ def test_an_id_that_is_none_is_refused_with_what_to_do(settings, tmp_path, text)
 
 def test_without_a_redis_there_are_no_others_and_nothing_is_missing(settings):
     assert nodes.others() == []
-    assert nodes.heard()
+    assert nodes.can_hear()
     assert nodes.twin() == ""
 
 
@@ -123,12 +123,12 @@ def test_while_the_redis_is_gone_the_list_stays_and_all_are_gone(here, redis: Re
     assert [node.alive for node in nodes.others()] == [True]
 
     redis.stop()
-    until(lambda: not nodes.heard(), what="the Redis is missed")
+    until(lambda: not nodes.can_hear(), what="the Redis is missed")
     until(lambda: not nodes.others()[0].alive, what="silence")
     redis.start()
     say(A, name="Blue", beat=2)
 
-    until(lambda: nodes.heard() and nodes.others()[0].alive, what="all is as before")
+    until(lambda: nodes.can_hear() and nodes.others()[0].alive, what="all is as before")
 
 
 def test_a_redis_key_of_another_kind_is_an_outage_and_no_crash(here):
@@ -136,7 +136,7 @@ def test_a_redis_key_of_another_kind_is_an_outage_and_no_crash(here):
         client.set(KEY, "mine")
 
     assert nodes.others() == []
-    assert not nodes.heard()
+    assert not nodes.can_hear()
 
 
 def test_two_servers_with_one_id_know_it_and_say_how_to_mend_it(here, caplog):

@@ -18,15 +18,15 @@ def test_an_operation_is_declared_once():
 
 
 def test_a_caller_sees_what_it_is_granted_in_the_declared_order():
-    assert [op.name for op in REGISTRY.granted(Caller())] == ["say", "look"]
-    assert [op.name for op in REGISTRY.granted(Caller(frozenset({"say"})))] == ["say"]
-    assert REGISTRY.granted(Caller(frozenset())) == []
+    assert [op.name for op in REGISTRY.visible_to(Caller())] == ["say", "look"]
+    assert [op.name for op in REGISTRY.visible_to(Caller(frozenset({"say"})))] == ["say"]
+    assert REGISTRY.visible_to(Caller(frozenset())) == []
 
 
 def test_an_operation_that_needs_another_is_hidden_without_it():
     assert REGISTRY.find("look", Caller()) is not None
     assert REGISTRY.find("look", Caller(frozenset({"look"}))) is None
-    assert REGISTRY.granted(Caller(frozenset({"look"}))) == []
+    assert REGISTRY.visible_to(Caller(frozenset({"look"}))) == []
 
 
 def test_running_asks_the_principal_first():

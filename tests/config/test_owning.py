@@ -91,7 +91,7 @@ def test_a_repository_that_names_its_directory_is_its_own(setup: Setup, tmp_path
     (tmp_path / "way").symlink_to(top)
 
     assert owning.of(top) == owning.of(tmp_path / "way") == (git_dir, common)
-    assert owning.borrowed(common) == []
+    assert owning.all_alternates(common) == []
 
 
 def test_git_is_asked_of_a_submodule_once_for_each_state_of_its_configuration(
@@ -204,7 +204,7 @@ def test_where_it_borrows_objects_is_told_over_every_step(tmp_path: Path):
     for n in range(1, 6):
         tops.append(tmp_path / str(n))
         Repo(tops[0]).git("clone", "-q", "-s", str(tops[-2]), str(tops[-1]))
-    borrowed = [[str(place) for place in owning.borrowed(top / ".git")] for top in tops]
+    borrowed = [[str(place) for place in owning.all_alternates(top / ".git")] for top in tops]
 
     assert borrowed[0] == []
     assert borrowed[2] == [f"{tops[1]}/.git/objects", f"{tops[0]}/.git/objects"]
@@ -215,4 +215,4 @@ def test_where_it_borrows_objects_is_told_over_every_step(tmp_path: Path):
         (tmp_path / "further/info").mkdir(parents=True, exist_ok=True)
         (tmp_path / "further/info/alternates").write_text(os.fspath(tmp_path))
         with pytest.raises(GitError):
-            owning.borrowed(tops[5] / ".git")
+            owning.all_alternates(tops[5] / ".git")

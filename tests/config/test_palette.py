@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from config.errors import Unavailable
 from config.web import palette, surfaces
-from config.web.palette import MOST, MOST_ALIKE, Badge, Destination, ranked
+from config.web.palette import MOST, MOST_ALIKE, Badge, Destination, rank
 from dashboard import palette as dashboard_palette
 from tests.review.repos import Repo
 from tests.service import Service, until
@@ -27,7 +27,7 @@ ZWJ, NUL = "\u200d", "\x00"
 
 def labels(q: str, *offered: str) -> list[str]:
     given = [("main", Destination(one, one, "/")) for one in offered]
-    return [place.label for _, place in ranked(given, q)]
+    return [place.label for _, place in rank(given, q)]
 
 
 def test_the_beginning_of_a_label_goes_before_a_word_that_before_the_middle_and_letters_last():
@@ -41,9 +41,9 @@ def test_every_word_must_be_found_in_any_order_and_the_hint_counts_when_no_label
     shop = Destination("Settings", "page", "/s", "Shop")
     own = Destination("Shop", "project", "/p")
 
-    assert [one for _, one in ranked([("main", shop), ("main", own)], "shop")] == [own]
-    assert [one for _, one in ranked([("main", shop), ("main", own)], "shop sett")] == [shop]
-    assert ranked([("main", shop)], "shop nothing") == []
+    assert [one for _, one in rank([("main", shop), ("main", own)], "shop")] == [own]
+    assert [one for _, one in rank([("main", shop), ("main", own)], "shop sett")] == [shop]
+    assert rank([("main", shop)], "shop nothing") == []
 
 
 def test_case_and_accents_make_no_difference():
@@ -54,13 +54,13 @@ def test_case_and_accents_make_no_difference():
 def test_terms_are_found_though_they_are_not_shown():
     commit = Destination("Fix it", "commit", "/", terms="a1b2c3d4e5f6")
 
-    assert ranked([("review", commit)], "a1b2c3d4") == [("review", commit)]
+    assert rank([("review", commit)], "a1b2c3d4") == [("review", commit)]
 
 
 def test_many_of_one_kind_leave_room_for_the_others():
     chats = [("main", Destination(f"Release {n}", "chat", "/")) for n in range(100)]
     app = ("dashboard", Destination("Other release", "app", "/"))
-    found = ranked([*chats, app], "release")
+    found = rank([*chats, app], "release")
 
     assert [place.kind for _, place in found].count("chat") == MOST_ALIKE
     assert found[-1] == app
@@ -70,7 +70,7 @@ def test_without_words_each_part_shows_what_it_names_first():
     offered = [
         (part, Destination(f"{n}", "x", "/")) for part in ("main", "review") for n in range(99)
     ]
-    found = ranked(offered, "  ")
+    found = rank(offered, "  ")
 
     assert len(found) == MOST
     assert [place.label for part, place in found if part == "review"][:2] == ["0", "1"]
@@ -81,7 +81,7 @@ def test_ten_thousand_destinations_are_ranked_in_a_blink():
         ("main", Destination(f"Chat number {n} about things", "chat", "/")) for n in range(10_000)
     ]
     begun = time.process_time()
-    ranked(offered, "zebra crossing number things 77")
+    rank(offered, "zebra crossing number things 77")
 
     assert time.process_time() - begun < 1
 

@@ -51,7 +51,7 @@ class Settings:
     ],
 )
 def test_every_address_that_others_can_reach_is_warned_about(settings: Settings, lines: list[str]):
-    assert serving.exposed(settings) == lines
+    assert serving.exposure_warnings(settings) == lines
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_the_service_reads_cron_in_the_zone_that_etc_localtime_is_linked_to(etc,
 ])  # fmt: skip
 def test_what_names_no_zone_is_refused_with_the_one_that_may_be_meant(name, meant):
     with pytest.raises(zones.BadZone) as error:
-        zones.named(name)
+        zones.iana_zone(name)
 
     assert "is not the name of a time zone" in str(error.value)
     assert meant is None or f'(did you mean "{meant}"?)' in str(error.value)
@@ -221,5 +221,5 @@ def test_the_zone_of_the_machine_is_found_without_a_look_at_every_zone(monkeypat
     zones.host()
     assert looked == []
     with pytest.raises(zones.BadZone):  # only a hint to somebody who wrote one asks for them
-        zones.named("Europe/Belrin")
+        zones.iana_zone("Europe/Belrin")
     assert looked == ["all"]

@@ -485,7 +485,7 @@ def test_a_scoped_client_sees_its_projects_and_is_refused_the_others_alike(alpha
 def test_a_client_with_the_default_scope_changes_nothing(alpha):
     reader = Client("ci", Scope())
 
-    assert {one.name for one in REGISTRY.granted(reader)} == {*ORDER[:3], "list_triggers"}
+    assert {one.name for one in REGISTRY.visible_to(reader)} == {*ORDER[:3], "list_triggers"}
     with pytest.raises(Denied):
         call("create_chat", reader, project="alpha", prompt="x")
 

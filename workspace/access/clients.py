@@ -19,7 +19,7 @@ from django.conf import settings
 
 from config.mcp import turn_tools
 from config.mcp.operations import Registry
-from config.web.hosts import allowed, origin_host, origin_of
+from config.web.hosts import is_allowed, origin_host, origin_of
 from workspace.access import entries, proxies, scopes
 from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.policy import Bounds
@@ -56,7 +56,7 @@ class Management:
 
     def welcomes(self, origins: Sequence[str]) -> bool:
         """Whether a page with these `Origin` headers may call; programs send no Origin."""
-        known = allowed(origin_host(origins[0])) or origin_of(origins[0]) in self.origins
+        known = is_allowed(origin_host(origins[0])) or origin_of(origins[0]) in self.origins
         return len(origins) == 1 and known
 
     @property
@@ -111,7 +111,7 @@ def code_execution(clients: Iterable[ManagementClient], registry: Registry) -> l
     """A warning for each client whose scope lets it run code on this machine."""
     records = []
     for client in clients:
-        granted = registry.granted(Client(client.client_id, client.scope))
+        granted = registry.visible_to(Client(client.client_id, client.scope))
         acting = [one for one in turn_tools.acting().values() if client.scope.acts(one)]
         if names := [one.name for one in (*granted, *acting) if one.code_execution]:
             text = f"scope grants code execution ({', '.join(names)})"
@@ -242,6 +242,6 @@ def _bad_url(value: Any) -> str | None:
         return refused
     if "?" in url or "#" in url or "@" in parts.netloc:
         return "must not carry a query string, a fragment or user information"
-    if parts.scheme == "http" and not allowed(f"[{host}]" if ":" in host else host):
+    if parts.scheme == "http" and not is_allowed(f"[{host}]" if ":" in host else host):
         return f'"{url[:200]}" must be https unless its host is loopback'
     return None

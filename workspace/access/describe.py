@@ -45,7 +45,7 @@ def clients(registry: Registry, found: Management | None = None) -> Clients:
 
 
 def _enabled(client: ManagementClient, registry: Registry) -> dict[str, Any]:
-    granted = registry.granted(Client(client.client_id, client.scope))
+    granted = registry.visible_to(Client(client.client_id, client.scope))
     scopes = {"svc:read" if operation.read_only else "svc:write" for operation in granted}
     records = (*client.records, *code_execution([client], registry))
     return {

@@ -15,7 +15,7 @@ def passed(names: Iterable[str]) -> dict[str, str]:
     return {
         name: os.environ[name]
         for name in names
-        if name in os.environ and not servers.refused(name) and name not in secret
+        if name in os.environ and not servers.is_refused(name) and name not in secret
     }
 
 

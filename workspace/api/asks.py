@@ -88,7 +88,7 @@ class AskViewSet(rest.ViewSet):
         shown = Permitted(ok=True, allow=allow)
         if rule is not None:
             shown["rule"] = rule
-        return Response(rest.warned(shown, body.warnings))
+        return Response(rest.with_warnings(shown, body.warnings))
 
     @documented(KeptWaiting, errors=(403, 404))
     def keep(self, request: Request, slug: str, session_id: str, call: str) -> Response:

@@ -79,7 +79,7 @@ class ChatViewSet(rest.ViewSet):
         )
         if started.repeated:
             answer["repeated"] = True
-        return Response(rest.warned(answer, body.warnings), status=201)
+        return Response(rest.with_warnings(answer, body.warnings), status=201)
 
     @documented(bodies.ChatPage, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
@@ -98,7 +98,7 @@ class ChatViewSet(rest.ViewSet):
         if "permissionMode" in changes:
             actions.set_mode(project=project, session_id=session_id, mode=mode)
         answer = bodies.OneChat(chat=_chat(slug, session_id))
-        return Response(rest.warned(answer, body.warnings))
+        return Response(rest.with_warnings(answer, body.warnings))
 
     @documented(bodies.Deleted, errors=(404, 409))
     def destroy(self, request: Request, slug: str, session_id: str) -> Response:
@@ -165,7 +165,7 @@ class ChatViewSet(rest.ViewSet):
             model=values.get("model"),
             key=rest.key(request),
         )
-        return Response(rest.warned(_receipt(queued), body.warnings), status=202)
+        return Response(rest.with_warnings(_receipt(queued), body.warnings), status=202)
 
     @documented(bodies.Stopped, errors=(404,))
     def stop(self, request: Request, slug: str, session_id: str) -> Response:
@@ -225,7 +225,7 @@ class ChatViewSet(rest.ViewSet):
             answer["worktree"] = done.left
         if done.problem:
             answer["worktreeProblem"] = done.problem
-        return Response(rest.warned(answer, body.warnings))
+        return Response(rest.with_warnings(answer, body.warnings))
 
     @documented(bodies.Read, errors=(404, 409), body=bodies.ReadTo)
     def read(self, request: Request, slug: str, session_id: str) -> Response:
@@ -234,7 +234,7 @@ class ChatViewSet(rest.ViewSet):
         project = store.get(slug)
         row, changed = unread.mark(project=project, session_id=session_id, **body.values)
         answer = bodies.Read(ok=True, unread=row.unread, changed=changed)
-        return Response(rest.warned(answer, body.warnings))
+        return Response(rest.with_warnings(answer, body.warnings))
 
     @documented(bodies.Forked, status=201, errors=(404, 409), body=bodies.Fork)
     def fork(self, request: Request, slug: str, session_id: str) -> Response:
@@ -250,7 +250,7 @@ class ChatViewSet(rest.ViewSet):
         answer = bodies.Forked(chat=_chat(slug, forked.chat.id))
         if forked.turn:
             answer |= {"messageId": forked.turn.id, "state": forked.state}
-        return Response(rest.warned(answer, body.warnings), status=201)
+        return Response(rest.with_warnings(answer, body.warnings), status=201)
 
 
 def _receipt(queued: queue.Queued) -> bodies.Sent:

@@ -14,7 +14,7 @@ from config.errors import DatabaseGone, translate
 from config.logs import timestamp
 from config.storage import database, ranges
 from config.web import rest
-from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, found
+from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, places
 from config.web.shapes import serializer
 from workspace import demo
 from workspace.access import describe, reach
@@ -156,7 +156,7 @@ class InstanceViewSet(rest.ViewSet):
     @documented(DestinationList, query=DestinationQuery)
     def places(self, request: Request) -> Response:
         """Destinations in all parts that match by name; best first."""
-        return Response(found(request))
+        return Response(places(request))
 
     @documented(BadgeList)
     def badges(self, request: Request) -> Response:

@@ -207,7 +207,7 @@ class ProjectViewSet(rest.ViewSet):
         values = {key: value for key, value in body.values.items() if value not in (None, "")}
         made = store.create(principal=principal(request), **values)
         answer = OneProject(project=view(made, count(made.slug)))
-        return Response(rest.warned(answer, body.warnings), status=201)
+        return Response(rest.with_warnings(answer, body.warnings), status=201)
 
     @documented(ProjectPage, errors=(404,))
     def retrieve(self, request: Request, slug: str) -> Response:
@@ -219,7 +219,7 @@ class ProjectViewSet(rest.ViewSet):
             changelog=store.document_text(found, CHANGELOG),
             spent=_spent(slug),
         )
-        return rest.tagged(answer, found.etag)
+        return rest.with_etag(answer, found.etag)
 
     @documented(OneProject, errors=(404, 409, 412), body=ProjectPatch)
     def partial_update(self, request: Request, slug: str) -> Response:
@@ -227,7 +227,7 @@ class ProjectViewSet(rest.ViewSet):
         tag = rest.if_match(request)
         changed, warnings = store.update(slug, rest.body(request), if_match=tag)
         answer = OneProject(project=view(changed, count(slug)))
-        return rest.tagged(rest.warned(answer, warnings), changed.etag)
+        return rest.with_etag(rest.with_warnings(answer, warnings), changed.etag)
 
     @documented(palette.DestinationList, errors=(404,))
     def around(self, request: Request, slug: str) -> Response:

@@ -95,7 +95,7 @@ class SessionViewSet(rest.ViewSet):
             messageId=started.turn.id if started.turn else None,
             state=started.state or None,
         )
-        return Response(rest.warned(answer, body.warnings), status=201)
+        return Response(rest.with_warnings(answer, body.warnings), status=201)
 
 
 def _row(session: claude_code.Session) -> Session:

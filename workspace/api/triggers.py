@@ -151,7 +151,7 @@ class TriggerViewSet(rest.ViewSet):
     def retrieve(self, request: Request, slug: str, name: str) -> Response:
         """One trigger; the `ETag` is that of its own entry."""
         seen = commands.get(store.get(slug), name)
-        return rest.tagged(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
+        return rest.with_etag(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
 
     @documented(SavedTrigger, errors=(404, 409, 412), body=serializer(TriggerBody))
     def update(self, request: Request, slug: str, name: str) -> Response:
@@ -165,7 +165,9 @@ class TriggerViewSet(rest.ViewSet):
             fresh=rest.fresh(request),
         )
         answer = SavedTrigger(trigger=render.trigger(saved.seen), created=saved.created)
-        return rest.tagged(rest.warned(answer, saved.seen.warnings), saved.seen.trigger.etag)
+        return rest.with_etag(
+            rest.with_warnings(answer, saved.seen.warnings), saved.seen.trigger.etag
+        )
 
     @documented(RemovedTrigger, errors=(404, 409, 412))
     def destroy(self, request: Request, slug: str, name: str) -> Response:
@@ -174,7 +176,7 @@ class TriggerViewSet(rest.ViewSet):
         removed = commands.remove(project, name, if_match=rest.if_match(request))
         warnings = commands.removal_warnings(project, name) if removed else []
         answer = RemovedTrigger(ok=True, name=name, removed=removed)
-        return Response(rest.warned(answer, warnings))
+        return Response(rest.with_warnings(answer, warnings))
 
     @documented(StartedRun, status=202, errors=(404, 409, 502, 503))
     def run(self, request: Request, slug: str, name: str) -> Response:
@@ -193,7 +195,7 @@ class TriggerViewSet(rest.ViewSet):
     def convert(self, request: Request, slug: str, name: str) -> Response:
         """Convert a legacy schedule into a trigger; its grid and armed state are kept."""
         seen = commands.convert(store.get(slug), name)
-        return rest.tagged(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
+        return rest.with_etag(OneTrigger(trigger=render.trigger(seen)), seen.trigger.etag)
 
     @documented(Switched, errors=(404, 409), body=Switch)
     def pause(self, request: Request, slug: str) -> Response:
@@ -202,7 +204,7 @@ class TriggerViewSet(rest.ViewSet):
         changed = pausing.pause(store.get(slug), paused=body.values["paused"])
         pause = render.pause(pausing.for_display(store.get(slug)))
         answer = Switched(ok=True, paused=pause, changed=changed)
-        return Response(rest.warned(answer, body.warnings))
+        return Response(rest.with_warnings(answer, body.warnings))
 
     @documented(InstanceSwitched, errors=(409,), body=Switch)
     def pause_all(self, request: Request) -> Response:
@@ -210,7 +212,7 @@ class TriggerViewSet(rest.ViewSet):
         body = rest.read(request, Switch)
         changed = pausing.pause_instance(paused=body.values["paused"])
         answer: InstanceSwitched = {"ok": True, "changed": changed, **_pauses()}
-        return Response(rest.warned(answer, body.warnings))
+        return Response(rest.with_warnings(answer, body.warnings))
 
     @documented(PauseState)
     def paused(self, request: Request) -> Response:
@@ -230,7 +232,7 @@ class TriggerViewSet(rest.ViewSet):
         first = clock.next_time(when, armed_at=now, after=now)
         times = clock.upcoming(when, armed_at=now, next_at=first)
         answer = Preview(next=[timestamp(time) for time in times], timezone=zone)
-        return Response(rest.warned(answer, findings.warnings))
+        return Response(rest.with_warnings(answer, findings.warnings))
 
 
 def _pauses() -> PauseState:

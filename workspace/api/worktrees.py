@@ -68,7 +68,7 @@ class WorktreeViewSet(rest.ViewSet):
         If changes conflict: 409 `not_brought` with `files`, and both branches are unchanged."""
         body = rest.read(request, Bring)
         done = bringing.bring(store.get(slug), session_id, **body.values)
-        return Response(rest.warned(BroughtOver(brought=done), body.warnings))
+        return Response(rest.with_warnings(BroughtOver(brought=done), body.warnings))
 
     def _render(self, request: Request, slug: str, session_id: str) -> OneWorktree:
         tree = making.of_chat(store.get(slug), session_id)

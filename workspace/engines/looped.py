@@ -65,7 +65,7 @@ def loading() -> Iterator[None]:
     try:
         yield
     finally:
-        heap.loaded(lasting=False)
+        heap.freeze(lasting=False)
 
 
 def perform(engine: Engine, job: Job, turn: Turn) -> End | None:

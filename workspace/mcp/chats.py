@@ -88,7 +88,7 @@ def list_chats(
     found = find(principal, project=project, **which)
     rows = found.page.rows
     if fields:
-        shown = brief.picked([_row(row, found) for row in rows], fields, ())
+        shown = brief.pick([_row(row, found) for row in rows], fields, ())
     else:
         shown = _briefs(found, named=project is None)
     result = {
@@ -103,7 +103,7 @@ def list_chats(
 
 
 def _briefs(found: ChatPage, *, named: bool) -> list[dict[str, Any]]:
-    """The important fields of each `_row`, as brief.picked would pick them, but faster for
+    """The important fields of each `_row`, as brief.pick would pick them, but faster for
     hundreds of rows. `named`: with the project."""
     running, waiting, every = found.running, found.waiting, []
     for row in found.page.rows:

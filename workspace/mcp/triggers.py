@@ -41,7 +41,7 @@ def list_triggers(
         flat = [render.flat(one) for one in page if one.trigger.legacy == legacy]
         if not fields:
             flat = [row | {"prompt": truncate(row["prompt"] or "", PROMPT_SHOWN)} for row in flat]
-        return brief.picked(flat, fields, _BRIEF, telling=("enabled", "maxSpawnDepth"))
+        return brief.pick(flat, fields, _BRIEF, telling=("enabled", "maxSpawnDepth"))
 
     return {
         "project": project,

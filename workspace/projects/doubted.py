@@ -57,7 +57,7 @@ def follow(project: Project, etag: str) -> None:
 def _mapping(data: bytes) -> Mapping[str, Any]:
     """The parsed file; {} if it does not parse, as it grants nothing then."""
     try:
-        value = yamlio.parse(data).merged()
+        value = yamlio.parse(data).merged_value()
     except yamlio.YamlError:
         return {}
     return value if isinstance(value, dict) else {}

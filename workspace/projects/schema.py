@@ -197,7 +197,7 @@ def servers(value: Any) -> dict[str, Any]:
 
 def timezone(value: Any) -> str:
     try:
-        return zones.named(line(1)(value)).key
+        return zones.iana_zone(line(1)(value)).key
     except zones.BadZone as error:
         raise Unfit(str(error)) from None
 

@@ -93,6 +93,6 @@ def _texts(entry: Mapping[str, Any], key: str) -> dict[str, str]:
     for name, text in found.items():
         if not isinstance(text, str) or len(text) > servers.TEXT_MOST or "\0" in text + name:
             raise BadServer(f"{key}.{name[:40]}: must be a text")
-        if key == "env" and servers.refused(name):
+        if key == "env" and servers.is_refused(name):
             raise BadServer(f"env: {name[:60]} is the service's own and given to no server")
     return found

@@ -191,7 +191,7 @@ def lines(record: Record) -> dict[str, tuple[int | None, int | None]]:
 
 def shadow_of(record: Record) -> Shadow:
     """The repository through which its trees are read. GitError if there is none any more."""
-    repository = shadow.opened(Path(record.root))
+    repository = shadow.open_at(Path(record.root))
     if repository is None:
         raise GitError("not_git", f"Not a git repository any more: {record.root}")
     return repository

@@ -78,7 +78,7 @@ Notices = tuple[tuple[str, str, str], ...]
 
 
 def _begin(turn: Turn, job: Job, root: Path) -> tuple[Record | None, Notices]:
-    repository = shadow.opened(root)
+    repository = shadow.open_at(root)
     if repository is None:
         return None, ()  # only the copies made by its file tools are kept
     record = Record(
@@ -233,7 +233,7 @@ def prune() -> None:
 
 def _forget(root: Path, found: list[Record]) -> None:
     with files.lock(shadow.lock_of(root)):
-        repository = shadow.opened(root) or _find_repository(found[0])
+        repository = shadow.open_at(root) or _find_repository(found[0])
         if repository is not None:
             snapshot.drop(repository, [ref for record in found for ref in record.refs])
         for record in found:
@@ -246,4 +246,4 @@ def _find_repository(record: Record) -> Shadow | None:
         tree = place.of(chats.read(store.get(record.project), record.chat))
     except SvcError:
         return None
-    return shadow.opened(tree.repository) if tree else None
+    return shadow.open_at(tree.repository) if tree else None

@@ -131,7 +131,7 @@ class _Turning:
         added = [c.path for c in planned if c.before is None and not c.proven]
         if not added or self.repository is None:
             return planned
-        ignored = set(added) if self.rules_kept else self.repository.ignored(added)
+        ignored = set(added) if self.rules_kept else self.repository.filter_ignored(added)
         for change in planned:
             if change.path in ignored:
                 self._keep(change, IGNORED)

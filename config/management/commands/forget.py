@@ -23,16 +23,16 @@ class Command(BaseCommand):
 
     def handle(self, *, id: str | None, **options: Any) -> None:  # noqa: A002 - the argument's name
         try:
-            for line in [forgotten(id)] if id else listed():
+            for line in [forgotten(id)] if id else list_others():
                 self.stdout.write(line)
         except SvcError as error:
             raise CommandError(str(error), returncode=2) from error
 
 
-def listed() -> list[str]:
+def list_others() -> list[str]:
     """A line for each home or node other than this one's: its id, who serves it, what it has."""
     found = [
-        f"{one}  {_served(one)}  {', '.join(words)}"
+        f"{one}  {_describe_servers(one)}  {', '.join(words)}"
         for one, words in sorted(_rows_by_home().items())
     ]
     return found or ["no rows of other machines"]
@@ -43,7 +43,7 @@ def forgotten(one: str) -> str:
     none, Conflict while a process serves it, Unavailable while that cannot be known."""
     if one not in _rows_by_home():
         raise NotFound(f"no rows of another machine: {printable(one)}; `forget` alone lists them")
-    if not nodes.heard():
+    if not nodes.can_hear():
         raise Unavailable("Redis does not answer, so it is not known who is alive; try again later")
     if alive := [node.name for node in _serving(one) if node.alive]:
         raise Conflict(f"{alive[0]} is alive and serves it; stop it there first")
@@ -64,6 +64,6 @@ def _serving(one: str) -> list[nodes.Node]:
     return [node for node in nodes.others() if one in (node.id, node.home)]
 
 
-def _served(one: str) -> str:
+def _describe_servers(one: str) -> str:
     serving = [f"{node.name} ({'alive' if node.alive else 'gone'})" for node in _serving(one)]
     return ", ".join(serving) or "not heard of for a week"

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         self.stdout.flush()
         serving.load_all()
         started = children()
-        heap.shared()
+        heap.prepare_for_forks()
         sys.exit(Supervisor(started).run())
 
 

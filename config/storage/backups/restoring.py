@@ -67,13 +67,13 @@ def _in(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def _unfinished(path: Path) -> bool:
+def _is_stage(path: Path) -> bool:
     return path.name.startswith(STAGE)
 
 
 def _no_data(path: Path) -> bool:
     """Whether it may be there: a leftover of a killed restore, the projects directory's home."""
-    return _unfinished(path) or path.name == homes.FOLDER
+    return _is_stage(path) or path.name == homes.FOLDER
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Stage:
         """Remove what a killed restore left, and make the folders of this one."""
         parents = {path.parent for path in (*self.folders.values(), self.config, self.copy)}
         for left in (path for parent in parents if parent.is_dir() for path in _in(parent)):
-            if _unfinished(left):
+            if _is_stage(left):
                 _remove(left)
         for folder in self.folders.values():
             folder.mkdir(mode=0o700, parents=True)

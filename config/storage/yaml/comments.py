@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[^\r\n]*", re.MULTILINE)
 
 
-def lost(before: bytes, after: bytes) -> list[str]:
+def lost_comments(before: bytes, after: bytes) -> list[str]:
     """The comments of one text that the other lacks, in order."""
     left = Counter(_comments(recent.parse(after)).values())
     gone = []
@@ -37,7 +37,7 @@ def uncover(data: bytes, path: Path) -> bytes:
     first = layout.line_start(start)
     if above == start or not layout.opens_line(start):
         return data
-    return _checked(data, document, document.text[:above] + document.text[first:])
+    return _encode_checked(data, document, document.text[:above] + document.text[first:])
 
 
 def cover(data: bytes, path: Path, comments: list[str]) -> bytes:
@@ -47,10 +47,10 @@ def cover(data: bytes, path: Path, comments: list[str]) -> bytes:
     first, end = layout.line_start(start), newline(document.text)
     indent = " " * (len(document.text[first:]) - len(document.text[first:].lstrip(" ")))
     lines = "".join(f"{indent}{comment}{end}" for comment in comments)
-    return _checked(data, document, document.text[:first] + lines + document.text[first:])
+    return _encode_checked(data, document, document.text[:first] + lines + document.text[first:])
 
 
-def _checked(data: bytes, document: Document, text: str) -> bytes:
+def _encode_checked(data: bytes, document: Document, text: str) -> bytes:
     made = (BOM if data.startswith(BOM) else b"") + text.encode()
     if same(recent.parse(made).value, document.value):
         return made

@@ -49,9 +49,9 @@ class Edits:
             raise self.layout.refuse("the file is written in one line", self.root)
         else:
             self.put(None, self.root, value)
-        return self._applied()
+        return self._apply()
 
-    def _applied(self) -> str:
+    def _apply(self) -> str:
         parts, at = [], 0
         for start, end, new in sorted(self.found, key=lambda edit: edit[:2]):
             below = start < at and new.startswith(self.newline)  # after lines cut with their end
@@ -181,7 +181,7 @@ class Edits:
         lines = [
             line
             for item in new
-            for line in render.dashed(item, column, self.step, literal=self.literal)
+            for line in render.item_lines(item, column, self.step, literal=self.literal)
         ]
         if index:
             self.append(self.layout.entry_end(old[index - 1], column), lines)

@@ -45,17 +45,17 @@ class Node:
     def pairs(self) -> Sequence[Pair]:
         """Keys and values of a mapping."""
         if by := self._by:
-            return [(key.moved(by), value.moved(by)) for key, value in self._pairs]
+            return [(key.shift(by), value.shift(by)) for key, value in self._pairs]
         return self._pairs
 
     @property
     def items(self) -> Sequence[Node]:
         """The items of a list."""
         if by := self._by:
-            return [item.moved(by) for item in self._items]
+            return [item.shift(by) for item in self._items]
         return self._items
 
-    def moved(self, by: int) -> Node:
+    def shift(self, by: int) -> Node:
         """A copy of this node, and of all below it, that many characters further on in the text."""
         made = Node(self.kind, self.start + by, self.value, self.end + by, self.style)
         made.flow, made.weight, made.text, made._texts = (
@@ -70,7 +70,7 @@ class Node:
         while not node.flow and (node._pairs or node._items):
             by += node._by
             node = node._pairs[-1][1] if node._pairs else node._items[-1]
-        return node.moved(by) if by else node
+        return node.shift(by) if by else node
 
     def walk(self) -> Iterator[Node]:
         """This node and every node below it, without keys."""
@@ -124,13 +124,13 @@ class Document:
         """
         return self.root.texts()
 
-    def merged(self) -> Any:
+    def merged_value(self) -> Any:
         """The value with every merge key (a plain `<<`) applied, as in YAML 1.1: a mapping's own
         keys win, then those of the first mapping it names. A merge key that does not name mappings
         is left in place."""
         if MERGE not in self.text:
             return self.value
-        return _merged(self.root, {})
+        return _merged_value(self.root, {})
 
     def node(self, *path: str | int) -> Node | None:
         """The node at the path of keys and indexes."""
@@ -164,24 +164,24 @@ def most_nodes(limit: int) -> int:
     return max(NODES, limit // 50)
 
 
-def _merged(node: Node, done: dict[int, Any]) -> Any:
+def _merged_value(node: Node, done: dict[int, Any]) -> Any:
     """A copy of the value of a node; `done` holds the collections that an alias may refer to."""
     if node.kind == ALIAS and node.target is not None:
         target = node.target
         if id(target) not in done:
-            done[id(target)] = _merged(target, done)
+            done[id(target)] = _merged_value(target, done)
         return done[id(target)]
     if node.kind == MAP:
-        value = {key.value: _merged(one, done) for key, one in node.pairs}
-        done[id(node)] = _mixed(node, value)
+        value = {key.value: _merged_value(one, done) for key, one in node.pairs}
+        done[id(node)] = _apply_merge_key(node, value)
     elif node.kind == SEQ:
-        done[id(node)] = [_merged(item, done) for item in node.items]
+        done[id(node)] = [_merged_value(item, done) for item in node.items]
     else:
         return node.value
     return done[id(node)]
 
 
-def _mixed(node: Node, value: dict[str, Any]) -> dict[str, Any]:
+def _apply_merge_key(node: Node, value: dict[str, Any]) -> dict[str, Any]:
     """The mapping merged with those that its merge key names, which are merged already."""
     merge = node.get(MERGE)
     if merge is None or merge[0].style:  # in quotes it is a key like any other

@@ -105,7 +105,7 @@ class _Builder:
         try:
             self._read(loader)
         except yaml.MarkedYAMLError as error:
-            raise self._translated(error) from None
+            raise self._yaml_error(error) from None
         except yaml.YAMLError as error:
             raise YamlError(str(error).splitlines()[0], 1, 1) from None
         finally:
@@ -140,7 +140,7 @@ class _Builder:
         text, style = event.value, event.style
         node = Node(SCALAR, event.start_mark.index, text, event.end_mark.index, style)
         if (event.implicit[0] or event.tag is not None) and not self._awaits_key():
-            node.value = value = self._resolved(event)
+            node.value = value = self._resolve(event)
             if value is not text and value is not None:
                 node.text = text
         self._add(event, node)
@@ -150,11 +150,11 @@ class _Builder:
         within = self.open[-1] if self.open else None
         return within is not None and within.key is None and within.node.kind is MAP
 
-    def _resolved(self, event: Any) -> Any:
+    def _resolve(self, event: Any) -> Any:
         try:
             if event.tag is None:
                 return scalars.resolve(event.value)
-            return scalars.tagged(event.value, event.tag, plain=event.style in (None, ""))
+            return scalars.resolve_tagged(event.value, event.tag, plain=event.style in (None, ""))
         except scalars.NotInCore as error:
             raise self._error(str(error), event) from None
 
@@ -163,7 +163,7 @@ class _Builder:
         if event.tag is None and not event.implicit[0]:
             return True
         try:
-            return isinstance(self._resolved(event), str)
+            return isinstance(self._resolve(event), str)
         except YamlError:
             return False
 
@@ -234,7 +234,7 @@ class _Builder:
     def _error(self, reason: str, event: Any) -> YamlError:
         return YamlError.at(reason, self.text, event.start_mark.index)
 
-    def _translated(self, error: yaml.MarkedYAMLError) -> YamlError:
+    def _yaml_error(self, error: yaml.MarkedYAMLError) -> YamlError:
         mark = error.problem_mark or error.context_mark
         index = mark.index if mark else 0
         reason = " ".join(filter(None, (error.problem, error.context)))

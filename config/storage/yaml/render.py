@@ -27,7 +27,7 @@ def entry(value: Any, indent: int, step: int, *, literal: bool = True) -> tuple[
         return flow(value), []
     if isinstance(value, dict):
         return "", pairs(value, indent, step, literal=literal)
-    return "", [line for item in value for line in dashed(item, indent, step, literal=literal)]
+    return "", [line for item in value for line in item_lines(item, indent, step, literal=literal)]
 
 
 def pairs(value: Mapping[str, Any], indent: int, step: int, *, literal: bool = True) -> list[str]:
@@ -40,7 +40,7 @@ def pairs(value: Mapping[str, Any], indent: int, step: int, *, literal: bool = T
     return lines
 
 
-def dashed(item: Any, indent: int, step: int, *, literal: bool = True) -> list[str]:
+def item_lines(item: Any, indent: int, step: int, *, literal: bool = True) -> list[str]:
     """The lines of one item of a block sequence."""
     head, body = behind_dash(item, indent, step, literal=literal)
     return [f"{' ' * indent}- {head}", *body]

@@ -124,27 +124,29 @@ def _firsts(layout: Layout, node: Node) -> list[int]:
 def _put(entry: _Entry, made: Node, grown: int) -> Node | None:
     """The root with the entries of `made` in place of the old one; None for a duplicate key."""
     around, at = entry.above[-1]
-    new = made.moved(entry.start)
-    node = _changed(around, at, new.items, new.pairs, grown)
+    new = made.shift(entry.start)
+    node = _replace_entry(around, at, new.items, new.pairs, grown)
     if len(node.value) != len(node.items or node.pairs):
         return None
     for above, place in reversed(entry.above[:-1]):
         items = [node] if above.items else []
         pairs = [(above.pairs[place][0], node)] if above.pairs else []
-        node = _changed(above, place, items, pairs, grown)
+        node = _replace_entry(above, place, items, pairs, grown)
     return node
 
 
-def _changed(node: Node, at: int, items: Sequence[Node], pairs: Sequence[Pair], grown: int) -> Node:
+def _replace_entry(
+    node: Node, at: int, items: Sequence[Node], pairs: Sequence[Pair], grown: int
+) -> Node:
     """The collection with these in place of the entry `at`; the nodes after it are moved."""
     made = Node(node.kind, node.start, None, node.end + grown)
     if node.kind == SEQ:
-        rest = [item.moved(grown) for item in node.items[at + 1 :]]
+        rest = [item.shift(grown) for item in node.items[at + 1 :]]
         made.hold((), [*node.items[:at], *items, *rest])
         made.value = [item.value for item in made.items]
         made.weight = 1 + sum(item.weight for item in made.items)
     else:
-        moved = [(key.moved(grown), one.moved(grown)) for key, one in node.pairs[at + 1 :]]
+        moved = [(key.shift(grown), one.shift(grown)) for key, one in node.pairs[at + 1 :]]
         made.hold([*node.pairs[:at], *pairs, *moved], ())
         made.value = {key.value: one.value for key, one in made.pairs}
         made.weight = 1 + sum(key.weight + one.weight for key, one in made.pairs)

@@ -78,7 +78,7 @@ def resolve(text: str) -> Any:
     return text
 
 
-def tagged(text: str, tag: str, *, plain: bool) -> Any:
+def resolve_tagged(text: str, tag: str, *, plain: bool) -> Any:
     """The value of a scalar with an explicit tag."""
     if tag in {STR, "!"}:
         return text
@@ -101,10 +101,10 @@ def render(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     plain = not isinstance(value, Quoted) and _stays_plain(value)
-    return str(value) if plain else quoted(value)
+    return str(value) if plain else quote(value)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     return ESCAPED.sub(lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 

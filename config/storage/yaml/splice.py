@@ -51,17 +51,17 @@ def set_entry(
     """Make the entry at `path` hold exactly `value`; missing parents are made. An index equal to
     the length of its list appends. `shared` allows changes in a flow list or mapping that holds
     other entries too."""
-    return _edited(data, {path: render.clean(value)}, Bounds(limit, nodes, shared))
+    return _edit(data, {path: render.clean(value)}, Bounds(limit, nodes, shared))
 
 
 def merge_entry(data: bytes, path: Path, patch: Mapping[str, Any], *, limit: int = SIZE) -> bytes:
     """RFC 7386: keys of `patch` are set, mappings merged, None removes; other keys stay."""
     bounds = Bounds(limit)
     node = bounds.parse(data).node(*path)
-    merged = _merged(node.value if node else None, render.clean(patch))
+    merged = _merge(node.value if node else None, render.clean(patch))
     if path:
-        return _edited(data, {path: merged}, bounds)
-    return _edited(data, {(key,): merged.get(key, REMOVE) for key in patch}, bounds)
+        return _edit(data, {path: merged}, bounds)
+    return _edit(data, {(key,): merged.get(key, REMOVE) for key in patch}, bounds)
 
 
 def remove_entry(
@@ -73,22 +73,22 @@ def remove_entry(
     shared: bool = False,
 ) -> bytes:
     """Remove the entry at `path` with its lines; does nothing if there is none."""
-    return _edited(data, {path: REMOVE}, Bounds(limit, nodes, shared))
+    return _edit(data, {path: REMOVE}, Bounds(limit, nodes, shared))
 
 
-def _merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+def _merge(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(now) if isinstance(now, dict) else {}
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
         elif isinstance(value, dict):
-            result[key] = _merged(result.get(key), value)
+            result[key] = _merge(result.get(key), value)
         else:
             result[key] = value
     return result
 
 
-def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
+def _edit(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     bom = BOM if data.startswith(BOM) else b""
     body = data[len(bom) :]
     document = bounds.parse(body)
@@ -100,7 +100,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     intended = document.value
     for path, value in changes.items():
         try:
-            intended = _applied(intended, path, value)
+            intended = _apply(intended, path, value)
         except LookupError:
             _check(layout, document, path, shared=True)
             raise layout.refuse("there is no place for this", document.root) from None
@@ -108,7 +108,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
         return data
     for path in changes:
         _check(layout, document, path, shared=bounds.shared)
-    for basis in (document, *_stripped(document, bounds)):
+    for basis in (document, *_with_line_end(document, bounds)):
         for result in _candidates(basis, intended, open_end=open_end, shared=bounds.shared):
             made = result.encode()
             if _holds(made, intended, bounds, basis):
@@ -117,7 +117,7 @@ def _edited(data: bytes, changes: Mapping[Path, Any], bounds: Bounds) -> bytes:
     raise NotSpliceable("this cannot be changed without touching what stands around it", line, 1)
 
 
-def _stripped(document: Document, bounds: Bounds) -> Iterator[Document]:
+def _with_line_end(document: Document, bounds: Bounds) -> Iterator[Document]:
     """The same document with a line end after a block scalar that ends the file without one: |- for
     |.
 
@@ -145,7 +145,7 @@ def _candidates(
         yield text
 
 
-def _applied(value: Any, path: Path, new: Any) -> Any:
+def _apply(value: Any, path: Path, new: Any) -> Any:
     """A copy of `value` with one change made. LookupError if the path has no place in it."""
     if not path:
         return new
@@ -154,14 +154,14 @@ def _applied(value: Any, path: Path, new: Any) -> Any:
         items = [] if value is None else value
         if not isinstance(items, list) or not 0 <= part < len(items) + (new is not REMOVE):
             return _nowhere(value, new)
-        changed = _applied(items[part] if part < len(items) else None, rest, new)
+        changed = _apply(items[part] if part < len(items) else None, rest, new)
         return items[:part] + ([] if changed is REMOVE else [changed]) + items[part + 1 :]
     if not isinstance(value, dict | None):
         return _nowhere(value, new)
     result = dict(value or {})
     if new is REMOVE and part not in result:
         return value
-    result[part] = _applied(result.get(part), rest, new)
+    result[part] = _apply(result.get(part), rest, new)
     if result[part] is REMOVE:
         del result[part]
     return result

@@ -118,11 +118,11 @@ _near = lru_cache(64)(loopback)
 
 
 def _end(host: str, port: int) -> End:
-    return _packed(host), port
+    return _pack(host), port
 
 
 @lru_cache(64)
-def _packed(host: str) -> bytes:
+def _pack(host: str) -> bytes:
     address = ipaddress.ip_address(host.partition("%")[0])
     return (getattr(address, "ipv4_mapped", None) or address).packed
 

@@ -70,7 +70,7 @@ def load_all() -> None:
     """Import what the server needs at its start and soon after, in the process that forks it.
 
     Except the reactor, which opens descriptors and so belongs to the process that runs it."""
-    with without(*unneeded(settings.SVC)):
+    with without(*unneeded_libraries(settings.SVC)):
         for name in ("rest_framework.compat", "daphne.http_protocol", "twisted.web.http"):
             import_module(name)
         for name in settings.SVC_BACKGROUND:
@@ -100,7 +100,7 @@ class Serving:
             heap.give_back()
             _raise_file_limit()
             sys.setswitchinterval(SWITCH_S)
-            with without(*unneeded(self.options)):
+            with without(*unneeded_libraries(self.options)):
                 from config.web.http.server import Server
 
                 application = import_string(settings.ASGI_APPLICATION)
@@ -108,7 +108,7 @@ class Serving:
             server = Server(
                 application,
                 listen=self._listen,
-                started=self._started,
+                started=self._on_started,
                 stopping=self._stop,
             )
             server.run(signal_handlers=signal_handlers)
@@ -121,7 +121,7 @@ class Serving:
         self.ports = open_ports(listeners(self.options), factory)
         surfaces.bind(self.ports)
 
-    def _started(self) -> None:
+    def _on_started(self) -> None:
         self.instance.publish({"version": __version__, "ports": self.ports})
         self._log_start()
         self.ready(self.ports)
@@ -140,7 +140,7 @@ class Serving:
                 self._background.append(part)
             except Exception:
                 log.exception("background part %s did not start", name)
-        heap.loaded()  # else a full garbage collection would delay a request by 100 ms
+        heap.freeze()  # else a full garbage collection would delay a request by 100 ms
 
     def _stop(self) -> None:
         self._stopped.set()
@@ -162,11 +162,11 @@ class Serving:
         )
         for line in options.warnings:
             log.warning(line)
-        for line in (*exposed(options), *local.warnings(options)):
+        for line in (*exposure_warnings(options), *local.warnings(options)):
             log.warning(line)
 
 
-def exposed(options: Any) -> list[str]:
+def exposure_warnings(options: Any) -> list[str]:
     """A warning for each address of the main part that other machines can reach in mode none."""
     if options.auth_mode != "none":
         return []
@@ -181,7 +181,7 @@ def exposed(options: Any) -> list[str]:
     return [text.format(host) for host in dict.fromkeys(hosts) if not loopback(host)]
 
 
-def unneeded(options: Any) -> Iterator[str]:
+def unneeded_libraries(options: Any) -> Iterator[str]:
     """Libraries that Twisted and Django REST framework import if installed, but we do not need."""
     yield "requests"
     if options.tls_port is None:

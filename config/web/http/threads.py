@@ -136,7 +136,7 @@ class Reads:
         if not self._stands_aside(batch):
             batch.timer = loop.call_later(LATE_S, self._late, loop, batch)
         else:
-            self._finished(loop, batch)
+            self._finish(loop, batch)
 
     def _stands_aside(self, batch: Batch) -> bool:
         """Block briefly for the batch; return whether it was done in that time."""
@@ -152,7 +152,7 @@ class Reads:
         batch.work()
         batch.over.release()
         if batch.left:
-            loop.call_soon_threadsafe(self._finished, loop, batch)
+            loop.call_soon_threadsafe(self._finish, loop, batch)
 
     def _late(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
         """Give the jobs after a slow read to another thread, if one is free."""
@@ -164,7 +164,7 @@ class Reads:
         self._current = None
         self._next(loop)
 
-    def _finished(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
+    def _finish(self, loop: asyncio.AbstractEventLoop, batch: Batch) -> None:
         if batch.settled:
             return
         batch.settled = True

@@ -222,7 +222,7 @@ def _own(top: Path, directory: Path) -> _Place | None:
     from a place that the turn itself cannot read."""
     try:
         own = owning.of(top)
-        places = owning.borrowed(own.common)
+        places = owning.all_alternates(own.common)
     except GitError:
         return None
     shown, hidden = (directory, top, own.common), turn_tools.hidden() if places else ()

@@ -50,7 +50,7 @@ class Checkout:
         """Write the files and the index entries, and move the branch. Conflict, with nothing
         changed, if one of the files is not as on the branch; GitError."""
         keeping.refuse_detours(self.repository)
-        mine = shadow.opened(self.root)
+        mine = shadow.open_at(self.root)
         if mine is None:
             raise GitError("failed", f"{self.tree.path} is not a work tree any more")
         with files.lock(shadow.lock_of(self.root)):

@@ -288,7 +288,7 @@ def _view(path: Path) -> Shadow:
 def open_shadow(path: Path, *, view: bool = False) -> Shadow:
     """Our repository beside the one at `path`. NotFound without a work tree; GitError says why it
     cannot be read or, without `view`, written."""
-    found = shadow.opened(path, view=view)
+    found = shadow.open_at(path, view=view)
     if found is None:
         raise NotFound("This repository has no work tree")
     return found

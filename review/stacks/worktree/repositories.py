@@ -75,7 +75,7 @@ def _both(file: Changed) -> Iterator[str]:
 def ignored_paths(view: Shadow, paths: Iterable[str], index: Container[str]) -> set[str]:
     """The paths that are not in the index and that git ignores: files there are left alone."""
     out = [path for path in paths if path not in index]
-    return view.ignored(out) if out else set()
+    return view.filter_ignored(out) if out else set()
 
 
 def refuse_filtered(mine: Shadow, paths: Iterable[str]) -> None:

@@ -62,7 +62,7 @@ def test_the_end_of_a_git_is_told_and_not_looked_for(
 
 def test_two_piped_gits_that_hang_are_killed(slow_git: Path, tmp_path: Path):
     with pytest.raises(GitError) as told:
-        command.piped(tmp_path, ["log"], ["patch-id"], timeout=0.5)
+        command.pipe(tmp_path, ["log"], ["patch-id"], timeout=0.5)
 
     assert told.value.kind == "timeout"
     assert until(lambda: all(map(is_gone, map(int, slow_git.read_text().split()))))
@@ -97,7 +97,7 @@ def test_only_named_variables_reach_git(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_failing_source_of_a_pipe_is_told(repo: Repo):
     with pytest.raises(GitError, match="git log failed"):
-        command.piped(repo.path, ["log", "nonsense"], ["patch-id"])
+        command.pipe(repo.path, ["log", "nonsense"], ["patch-id"])
 
 
 @pytest.mark.parametrize("argument", ["a\0b", "\ud800"])
@@ -113,6 +113,6 @@ def test_many_commands_leave_no_descriptor_open(repo: Repo):
     before = set(Path("/proc/self/fd").iterdir())
     for _ in range(20):
         command.run(repo.path, "version", stdin=b"")
-        command.piped(repo.path, ["log", "-p"], ["patch-id"])
+        command.pipe(repo.path, ["log", "-p"], ["patch-id"])
 
     assert set(Path("/proc/self/fd").iterdir()) == before

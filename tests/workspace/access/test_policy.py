@@ -17,7 +17,7 @@ SPAWNING = [name for name, (_, _, code) in CATALOGUE.items() if code]
 
 
 def granted(principal: Any) -> list[str]:
-    return [operation.name for operation in REGISTRY.granted(principal)]
+    return [operation.name for operation in REGISTRY.visible_to(principal)]
 
 
 def client(**scope: Any) -> Client:

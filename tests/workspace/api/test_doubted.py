@@ -132,4 +132,4 @@ def test_after_the_turn_the_word_is_enough_without_another_save(api, alpha):
     assert api.post(URL, {"etag": waiting(api)["etag"]}).status_code == 200
 
     assert store.get("alpha").max_turns == 7
-    assert covered.recorded() == []
+    assert covered.recorded_files() == []

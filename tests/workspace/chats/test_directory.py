@@ -213,11 +213,11 @@ def test_project_yaml_is_a_persons_again_once_a_turn_whose_worker_died_is_swept_
     worker.kill()
     worker.join(10)
     recovery.follow_files()
-    assert covered.recorded() == [(world.project.path, (working.id,))]  # it may be at work
+    assert covered.recorded_files() == [(world.project.path, (working.id,))]  # it may be at work
 
     assert recovery.sweep() == 1
 
-    assert covered.recorded() == []
+    assert covered.recorded_files() == []
 
 
 def test_a_turn_whose_directory_went_is_refused_with_the_reason(world: World, notes: Path):

@@ -88,7 +88,7 @@ def test_nothing_that_somebody_alive_serves_is_forgotten(
 def test_while_the_redis_is_away_nobody_is_forgotten(
     alpha: Host, beta: Host, lived: Any, monkeypatch: Any  # noqa: F811
 ):  # fmt: skip
-    monkeypatch.setattr(nodes, "heard", lambda: False)
+    monkeypatch.setattr(nodes, "can_hear", lambda: False)
     with beta.here():
         assert "Redis does not answer" in refused(alpha.home)
     assert models.Project.objects.filter(home=alpha.home).exists()

@@ -250,7 +250,7 @@ def _svc(token: str, registry: Registry | None) -> dict[str, Any] | None:
         return None
     ops = {
         operation.name: {argument.name: argument.kind for argument in operation.arguments}
-        for operation in registry.granted(agent)
+        for operation in registry.visible_to(agent)
     }
     parts = {
         part: found for part in turn_tools.registries() if (found := _tools_of_part(agent, part))
@@ -266,7 +266,7 @@ def _tools_of_part(agent: Agent, part: str) -> dict[str, Any]:
             "kind": turn_tools.KINDS[operation.group],
             "arguments": {argument.name: argument.kind for argument in operation.arguments},
         }
-        for operation in turn_tools.registries()[part].granted(helper(agent, part))
+        for operation in turn_tools.registries()[part].visible_to(helper(agent, part))
     }
 
 

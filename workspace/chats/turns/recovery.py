@@ -55,7 +55,7 @@ def sweep(on_change: OnChange = ignore) -> int:
 
 def follow_files() -> None:
     """End the cover of files for turns that no longer run: their contents are a person's again."""
-    for path, turns in covered.recorded():
+    for path, turns in covered.recorded_files():
         running = Turn.objects.filter(id__in=turns, state="running").values_list("id", flat=True)
         for turn in {*turns} - {*running}:
             covered.end(path, turn)

@@ -18,12 +18,12 @@ class Command(Stock):  # type: ignore[misc]
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["run_once"] or options["cluster_name"]:
-            heap.loaded()
+            heap.freeze()
             super().handle(*args, **options)
         else:
             singleton.refuse_projects()
             release.refuse_newer(settings.DATA_DIR)
             database.reach()
             qcluster.warm()
-            heap.shared()
+            heap.prepare_for_forks()
             qcluster.serve()

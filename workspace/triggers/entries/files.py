@@ -160,7 +160,7 @@ def remove(project: Project, name: str, check: Callable[[TriggerSet], None]) -> 
         nonlocal removed
         document = yamlio.parse(data)
         check(_parse_document(document))
-        held = _mapping(document.merged())
+        held = _mapping(document.merged_value())
         sections = (key for key in (TRIGGERS, SCHEDULES) if name in _mapping(held.get(key)))
         section = next(sections, None)
         removed = section is not None
@@ -188,14 +188,14 @@ def move(project: Project, name: str, make: Callable[[TriggerSet], Trigger]) -> 
         moved = _without(yamlio.uncover(moved, (SCHEDULES, name)), SCHEDULES, name)
         if not _own_section(yamlio.parse(moved), SCHEDULES):
             moved = yamlio.remove_entry(moved, (SCHEDULES,))
-        return yamlio.cover(moved, (TRIGGERS, name), yamlio.lost(data, moved))
+        return yamlio.cover(moved, (TRIGGERS, name), yamlio.lost_comments(data, moved))
 
     store.edit_file(project, edit)
     return gone
 
 
 def _parse_document(document: yamlio.Document) -> TriggerSet:
-    return parse(_mapping(document.merged()), document)
+    return parse(_mapping(document.merged_value()), document)
 
 
 def _own_section(document: yamlio.Document, section: str) -> Mapping[Any, Any]:

@@ -188,7 +188,7 @@ def check_cron(text: Any, findings: Findings) -> None:
 
 def check_zone(name: Any, findings: Findings) -> None:
     try:
-        zones.named(_text(name, zones.BadZone, "the name of a time zone"))
+        zones.iana_zone(_text(name, zones.BadZone, "the name of a time zone"))
     except zones.BadZone as error:
         findings.add("trigger.timezone", str(error), zones.EXAMPLE)
 

@@ -101,7 +101,7 @@ def test_the_scope_of_its_client_is_looked_up_at_each_call(
     def seen() -> tuple[list[str], list[bool], int, str | None]:
         found = tokens.caller(world.token)
         assert found is not None
-        names = [operation.name for operation in REGISTRY.granted(found)]
+        names = [operation.name for operation in REGISTRY.visible_to(found)]
         return (
             names,
             [found.reaches(slug) for slug in ("alpha", "beta")],
@@ -134,7 +134,7 @@ def test_a_turn_that_descends_from_two_clients_stays_within_both(
     assert found is not None
     assert found.clients == ("ci", "ops")
     assert [found.reaches(slug) for slug in ("alpha", "beta", "gamma")] == [True, False, False]
-    assert [one.name for one in REGISTRY.granted(found)] == ["read_chat", "set_trigger"]
+    assert [one.name for one in REGISTRY.visible_to(found)] == ["read_chat", "set_trigger"]
     assert found.mode_cap == "default"
 
 
@@ -146,7 +146,7 @@ def test_a_turn_of_a_person_is_bound_by_no_client(world: World, monkeypatch: pyt
 
     assert found is not None
     assert (found.clients, found.mode_cap, found.reaches("beta")) == ((), None, True)
-    assert len(REGISTRY.granted(found)) == 14
+    assert len(REGISTRY.visible_to(found)) == 14
 
 
 def test_the_project_may_open_and_shut_its_trigger_tools(world: World):
