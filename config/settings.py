@@ -150,7 +150,7 @@ Q_CLUSTER: dict[str, Any] = {
 
 SVC_AUTHENTICATE = "workspace.access.browser.authenticate"  # scope -> principal or Refusal
 SVC_PROXIED = "workspace.access.clients.proxied_here"  # () -> whether a proxy here is configured
-SVC_FRONTED = "dashboard.api.hosts.fronted"  # () -> further host names of the dashboard
+SVC_FRONTED = "dashboard.api.hosts.fronted_names"  # () -> further host names of the dashboard
 SVC_DOCTOR = [  # () -> findings, listed after the kernel's own
     "config.process.postgres.check",
     "config.process.installation.check",
@@ -180,7 +180,7 @@ SVC_SCHEDULER = (
     "workspace.triggers.schedule.qcluster.serve",
 )
 # options -> the port to open, for parts whose own files may set it
-SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.wanted"}
+SVC_PORTS = {"dashboard": "dashboard.daemon.ownport.port_to_open"}
 # () -> one line; `manage.py reindex`
 SVC_INDEXES = ["workspace.reindex.reindex", "review.reindex.reindex"]
 SVC_WORKING_DIR = "workspace.projects.store.working_dir"  # slug -> where its agents work, or None

@@ -21,6 +21,6 @@ def check() -> Iterator[Finding]:
         yield Finding(HINT, "listeners", portable.ONLY_MINE)
     if not rotation.COLLAPSES:
         yield Finding(HINT, "app logs", LOGS)
-    if not svg.bounded():
+    if not svg.can_limit_memory():
         text = "this system bounds no memory: to draw an icon that is an SVG may take much of it"
         yield Finding(HINT, "icons", text)

@@ -141,7 +141,7 @@ class EventDebouncer:
         latest = before.latest if before else loop.time() + LONGEST_S
         if before is not None:
             before.timer.cancel()
-            fields = _merged(before.fields, fields)
+            fields = _merge(before.fields, fields)
         timer = loop.call_at(min(loop.time() + QUIET_S, latest), self._tell, key)
         self._pending[key] = Pending(latest, timer, {"type": kind, **fields})
         if loop.time() >= latest:
@@ -153,7 +153,7 @@ class EventDebouncer:
         self._publish("change", pending.fields)
 
 
-def _merged(before: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+def _merge(before: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
     """The newer event, with the weightier of the two reasons."""
     reasons = [one["reason"] for one in (before, fields) if "reason" in one]
     known = [reason for reason in reasons if reason in WEIGHT]

@@ -23,7 +23,7 @@ PAGE = "<!doctype html><title>Shop</title>" + "<h1>Shop</h1><p>Fresh bread, ever
 
 
 def figures() -> list[Figure]:
-    command = chromium.found(None)
+    command = chromium.find_browser(None)
     if command is None:
         return []  # cards and favicons need no browser
     counted, own = asyncio.run(_cpu_of_picture(command))

@@ -8,6 +8,6 @@ from dashboard.api import base
 
 handler404 = or_page(pages.missing, base.not_found)
 handler405 = "dashboard.api.base.method_not_allowed"
-handler500 = "dashboard.api.base.failed"
+handler500 = "dashboard.api.base.server_error"
 
 urlpatterns = [path("", include("dashboard.urls"))]

@@ -16,9 +16,9 @@ from dashboard.api.base import (
     conditions,
     documented,
     one,
-    sent,
-    tagged,
-    written,
+    record_response,
+    required_body,
+    written_response,
 )
 from dashboard.history.windows import History
 from dashboard.operations import apps, history, texts
@@ -45,20 +45,20 @@ class AppViewSet(ViewSet):
     def retrieve(self, request: Request, slug: str) -> Response:
         """One app with its configuration. With `form=yaml`: its file as text."""
         if as_text(request):
-            return tagged(texts.get_text(kind="apps", name=slug))
-        return tagged(apps.get_app(slug=slug))
+            return record_response(texts.get_text(kind="apps", name=slug))
+        return record_response(apps.get_app(slug=slug))
 
     @documented(
         App, status=201, also=200, query=bodies.Form, body=OpenApiTypes.OBJECT, errors=(409,)
     )
     def update(self, request: Request, slug: str) -> Response:
         """Declare the app, or replace its configuration. With `form=yaml`: its file as text."""
-        text, body = as_text(request), sent(request)
+        text, body = as_text(request), required_body(request)
         if text:
             done = texts.put_text(kind="apps", name=slug, body=body, **conditions(request))
         else:
             done = apps.put_app(slug=slug, config=body, **conditions(request))
-        return written(done, location(request, slug) if done.created else None)
+        return written_response(done, location(request, slug) if done.created else None)
 
     @documented(App, also=201, body=OpenApiTypes.OBJECT, errors=(404, 409))
     def partial_update(self, request: Request, slug: str) -> Response:
@@ -66,8 +66,8 @@ class AppViewSet(ViewSet):
         match = request.headers.get("If-Match")
         if match is None:
             apps.known_app(slug=slug)
-        done = apps.patch_app(slug=slug, patch=sent(request), if_match=match)
-        return written(done, location(request, slug) if done.created else None)
+        done = apps.patch_app(slug=slug, patch=required_body(request), if_match=match)
+        return written_response(done, location(request, slug) if done.created else None)
 
     @documented(Removed, query=bodies.Remove, errors=(404, 409))
     def destroy(self, request: Request, slug: str) -> Response:

@@ -112,7 +112,7 @@ def method_not_allowed(request: HttpRequest, allow: str) -> HttpResponse:
     return answers.method_not_allowed(request, allow, wrong_method(request, allow))
 
 
-def failed(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500 on this surface."""
     return answers.django(internal(request))
 
@@ -133,7 +133,7 @@ def refuse_escapes(request: HttpRequest) -> None:
             raise errors.bad_slug(printable(unquote(name), instead="?"))
 
 
-def sent(request: Request) -> Record:
+def required_body(request: Request) -> Record:
     """The body of a PUT or PATCH; an empty body is refused, as it says nothing to write."""
     if not request._request.body.strip():
         raise strict.refusal("it is empty")
@@ -172,17 +172,17 @@ def conditions(request: Request) -> dict[str, Any]:
     }
 
 
-def written(done: Written, headers: dict[str, str] | None = None) -> Response:
+def written_response(done: Written, headers: dict[str, str] | None = None) -> Response:
     """The answer to a write."""
     status = 201 if done.created else 200
     return Response(done.record, status=status, headers={"ETag": done.etag, **(headers or {})})
 
 
-def tagged(record: Record) -> Response:
+def record_response(record: Record) -> Response:
     """A record with the tag of its file. What the record shows may change while its file does not,
     so the answer is never 304."""
     return Response(record, headers={"ETag": record["etag"]} if record["etag"] else {})
 
 
-def unchanged(etag: str, headers: dict[str, str] | None = None) -> HttpResponse:
+def not_modified(etag: str, headers: dict[str, str] | None = None) -> HttpResponse:
     return HttpResponse(status=304, headers={"ETag": etag, **(headers or {})})

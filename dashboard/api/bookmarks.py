@@ -19,11 +19,11 @@ from dashboard.api.base import (
     as_text,
     conditions,
     documented,
+    not_modified,
     one,
-    sent,
-    tagged,
-    unchanged,
-    written,
+    record_response,
+    required_body,
+    written_response,
 )
 from dashboard.operations import bookmarks, texts, thumbs
 from dashboard.operations.bookmarks import GroupList
@@ -43,7 +43,7 @@ class BookmarkViewSet(ViewSet):
         found = bookmarks.list_bookmarks()
         etag = _tag(found["groups"])
         if rest.matches_etag(request, etag):
-            return unchanged(etag)
+            return not_modified(etag)
         return Response(found, headers={"ETag": etag})
 
     @documented(Group, Text, bare=(304,), query=bodies.Form, errors=(404,))
@@ -55,8 +55,8 @@ class BookmarkViewSet(ViewSet):
             else bookmarks.get_bookmarks(group=group)
         )
         if found["etag"] and rest.matches_etag(request, found["etag"]):
-            return unchanged(found["etag"])
-        return tagged(found)
+            return not_modified(found["etag"])
+        return record_response(found)
 
     @documented(
         Group, status=201, also=200, query=bodies.Form, body=OpenApiTypes.OBJECT,
@@ -64,12 +64,12 @@ class BookmarkViewSet(ViewSet):
     )  # fmt: skip
     def update(self, request: Request, group: str) -> Response:
         """Create or replace the group. With `form=yaml`: its file as text."""
-        text, body = as_text(request), sent(request)
+        text, body = as_text(request), required_body(request)
         if text:
             done = texts.put_text(kind="bookmarks", name=group, body=body, **conditions(request))
         else:
             done = bookmarks.put_bookmarks(group=group, config=body, **conditions(request))
-        return written(done)
+        return written_response(done)
 
     @documented(Group, body=OpenApiTypes.OBJECT, errors=(404, 409))
     def partial_update(self, request: Request, group: str) -> Response:
@@ -77,7 +77,9 @@ class BookmarkViewSet(ViewSet):
         match = request.headers.get("If-Match")
         if match is None:
             bookmarks.get_bookmarks(group=group)
-        return written(bookmarks.patch_bookmarks(group=group, patch=sent(request), if_match=match))
+        return written_response(
+            bookmarks.patch_bookmarks(group=group, patch=required_body(request), if_match=match)
+        )
 
     @documented(Removed, errors=(400, 404, 409))
     def destroy(self, request: Request, group: str) -> Response:

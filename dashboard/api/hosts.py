@@ -8,7 +8,7 @@ from config.errors import Unavailable
 from dashboard.daemon import current, ownport
 
 
-def fronted() -> frozenset[str]:
+def fronted_names() -> frozenset[str]:
     """The names in lower case, as config.yaml says at this moment; SVC_FRONTED_HOST takes
     precedence. Reads no file, because the guard calls it for requests."""
     names = ownport.names(settings.SVC, _configured_host())

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from config import __version__, jsonio
 from config.web import answers, rest
 from config.web.palette import BadgeList, DestinationList, DestinationQuery, badges, places
-from dashboard.api.base import ViewSet, documented, tagged, unchanged
+from dashboard.api.base import ViewSet, documented, not_modified, record_response
 from dashboard.daemon import Views, read
 from dashboard.daemon.views import State
 from dashboard.operations import nodes
@@ -40,7 +40,7 @@ class InstanceViewSet(ViewSet):
         """Everything the page shows; 304 when nothing has changed since the caller read it."""
         body, etag = read(Views.state)
         if rest.matches_etag(request, etag):
-            return unchanged(etag)
+            return not_modified(etag)
         headers = {"ETag": etag}
         if request.accepted_renderer.format != "json":
             return Response(jsonio.loads(body), headers=headers)
@@ -65,4 +65,4 @@ class InstanceViewSet(ViewSet):
     @documented(Config)
     def config(self, request: Request) -> Response:
         """The settings in effect, and config.yaml as it is written; read-only over HTTP."""
-        return tagged(read(Views.config))
+        return record_response(read(Views.config))

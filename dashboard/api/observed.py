@@ -14,9 +14,9 @@ from dashboard.api.base import (
     conditions,
     documented,
     fields,
-    sent,
-    tagged,
-    written,
+    record_response,
+    required_body,
+    written_response,
 )
 from dashboard.daemon import Views, read
 from dashboard.daemon.scanning import Scan
@@ -42,7 +42,7 @@ class ObservedViewSet(ViewSet):
         """Make a listener a declared app: writes apps/<slug>.yaml."""
         observed.known_listener(id=id)
         done = observed.claim(id=id, **fields(request, "slug", "name", "expected"))
-        return written(done, location(request, done.record["slug"]))
+        return written_response(done, location(request, done.record["slug"]))
 
     @documented(Ignored, body=bodies.Ignore, errors=(404, 409))
     def ignore(self, request: Request, id: str) -> Response:  # noqa: A002
@@ -50,17 +50,19 @@ class ObservedViewSet(ViewSet):
         observed.known_listener(id=id)
         match = request.headers.get("If-Match")
         asked = fields(request, "by", "reason")
-        return written(observed.ignore(id=id, if_match=match, **asked))
+        return written_response(observed.ignore(id=id, if_match=match, **asked))
 
     @documented(Text)
     def rules(self, request: Request) -> Response:
         """ignore.yaml as text; without such a file, an empty text with the tag "absent"."""
-        return tagged(texts.get_ignore())
+        return record_response(texts.get_ignore())
 
     @documented(Text, status=201, also=200, body=bodies.Rules, errors=(409,))
     def rewrite(self, request: Request) -> Response:
         """Replace the text of ignore.yaml, if the text is valid."""
-        return written(texts.put_ignore(body=sent(request), **conditions(request)))
+        return written_response(
+            texts.put_ignore(body=required_body(request), **conditions(request))
+        )
 
     @documented(Scan, body=bodies.Nothing, errors=(409,))
     def scan(self, request: Request) -> Response:

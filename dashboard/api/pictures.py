@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from config.web import rest
-from dashboard.api.base import unchanged
+from dashboard.api.base import not_modified
 from dashboard.rendering.icons import Icon
 from dashboard.rendering.thumbs import Picture
 
@@ -20,5 +20,5 @@ def answer(
     """The image, or 304."""
     sent = {**HEADERS, **(headers or {})}
     if rest.matches_etag(request, image.etag):
-        return unchanged(image.etag, sent)
+        return not_modified(image.etag, sent)
     return HttpResponse(image.data, content_type=image.type, headers={"ETag": image.etag, **sent})

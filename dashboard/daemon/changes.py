@@ -35,24 +35,24 @@ def tell_census(events: EventDebouncer, before: Census, now: Census, reason: str
 
     Return whether either of them changed.
     """
-    if now.apps is before.apps and _listed(before) == _listed(now):
+    if now.apps is before.apps and _listing(before) == _listing(now):
         return False
-    old, new = _discovered(before), _discovered(now)
+    old, new = _discovered_slugs(before), _discovered_slugs(now)
     if new - old:
         events.apps("discovered")
     if old - new:
         events.apps("gone")
-    differ = _listed(before) != _listed(now)
+    differ = _listing(before) != _listing(now)
     if differ:
         events.observed(reason)
     return differ or new != old
 
 
-def _discovered(census: Census) -> set[str]:
+def _discovered_slugs(census: Census) -> set[str]:
     return {slug for slug, app in census.apps.items() if app.source == "discovered"}
 
 
-def _listed(census: Census) -> tuple[object, ...]:
+def _listing(census: Census) -> tuple[object, ...]:
     return census.observed, census.ignored, census.hidden, census.slugs
 
 

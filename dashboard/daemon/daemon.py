@@ -17,7 +17,7 @@ from config.process import nodes
 from config.storage.watch import Watcher
 from dashboard.daemon.loop import Loop, Meter
 from dashboard.daemon.ownport import OwnPort
-from dashboard.daemon.state import DaemonState, watched
+from dashboard.daemon.state import DaemonState, has_stream_clients
 from dashboard.daemon.tasks import Tasks, close_all
 from dashboard.daemon.views import Views
 from dashboard.events import GREETING
@@ -119,7 +119,7 @@ class Daemon:
         GREETING.on_join = self._client_joined
         self.loaded.set()
         self._unfollow = nodes.follow(lambda: self._loop.soon(state.events.nodes))
-        if watched():
+        if has_stream_clients():
             state.events.apps("resync")  # a client that came earlier had every request refused
         self._tasks.start(
             {

@@ -65,14 +65,14 @@ class HistoryWriter:
 
     def last_known(self, slug: str) -> LastKnown | None:
         """The app's state when the last run of the daemon ended; None when none is stored."""
-        standing = self.recorder.known(slug)
+        standing = self.recorder.find_standing(slug)
         if standing is None or not standing.state or standing.since is None:
             return None
         said = standing.reason if standing.reason in _REASONS else Reason.NEW
         since = (standing.since + 0.5) / 1000  # stays within its millisecond as a float
         return LastKnown(State(standing.state), since, Reason(said))
 
-    async def written(self, slug: str) -> None:
+    async def until_written(self, slug: str) -> None:
         """Wait until the app's changes of state are on disk, for at most half a second; return at
         once while writing fails."""
         if not self._loaded or self.recorder.trouble:
@@ -135,11 +135,11 @@ class HistoryWriter:
     async def _prune(self) -> None:
         config = self.config()
         try:
-            await self._in_thread(self._pruned, config.raw_hours, config.days)
+            await self._in_thread(self._prune_rows, config.raw_hours, config.days)
         except DatabaseError as error:
             log.warning("history was not pruned", extra={"why": str(error)})
 
-    def _pruned(self, raw_hours: int, days: int) -> int:
+    def _prune_rows(self, raw_hours: int, days: int) -> int:
         return self.recorder.prune(time.time(), raw_hours=raw_hours, days=days)
 
     def _look(self) -> None:

@@ -76,7 +76,7 @@ class Loop:
             except BaseException as error:
                 answer.set_exception(error)
 
-        return self._answered(answer, run)
+        return self._wait_for(answer, run)
 
     def wait(self, make: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         """As `ask`, with what the coroutine `make(*args)` returns or raises."""
@@ -86,9 +86,9 @@ class Loop:
             task = asyncio.ensure_future(make(*args))
             task.add_done_callback(lambda done: _hand_over(done, answer))
 
-        return self._answered(answer, run)
+        return self._wait_for(answer, run)
 
-    def _answered(self, answer: Future[T], run: Callable[[], None]) -> T:
+    def _wait_for(self, answer: Future[T], run: Callable[[], None]) -> T:
         if threading.get_ident() == self.ident:
             raise RuntimeError("this thread cannot wait for itself")
         with self._lock:

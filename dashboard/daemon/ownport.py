@@ -29,15 +29,15 @@ class OwnPort:
         return [] if self.decided or config.port == self.wanted else ["port"]
 
 
-def wanted(options: Any) -> int | None:
+def port_to_open(options: Any) -> int | None:
     """The port to open: from the service's own settings, else from config.yaml."""
     said: int | None = options.dashboard_port
-    return said if _decided(options) else int(store.config().parsed.port)
+    return said if _is_decided(options) else int(store.config().parsed.port)
 
 
 def look(options: Any, ports: Mapping[str, int]) -> OwnPort:
     """What became of the wanted port; `ports` are the ports that the server opened."""
-    port, decided = wanted(options), _decided(options)
+    port, decided = port_to_open(options), _is_decided(options)
     if port is None or "dashboard" in ports:
         return OwnPort(ports.get("dashboard"), decided)
     message = f"port {port} is held by {holder(port)}; serving only /dashboard on the main port"
@@ -52,6 +52,6 @@ def names(options: Any, host: str | None) -> tuple[str, ...]:
     return said or ((host,) if host else ())
 
 
-def _decided(options: Any) -> bool:
+def _is_decided(options: Any) -> bool:
     """Whether the environment or svc.config.yaml (by a port other than the default) decides."""
     return NAME in options.environ or options.dashboard_port != DEFAULTS["port"]

@@ -195,7 +195,7 @@ class Scanning:
         now = asyncio.get_running_loop().time()
         if now - self._looked_at_battery >= BATTERY_S:
             self._looked_at_battery = now
-            self.on_battery = await self._in_thread(_unplugged)
+            self.on_battery = await self._in_thread(_is_on_battery)
 
     async def _in_thread(self, call: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call, *args)
@@ -207,7 +207,7 @@ def _seen_to(task: asyncio.Task[ScanResult]) -> None:
         task.exception()
 
 
-def _unplugged() -> bool:
+def _is_on_battery() -> bool:
     """Whether the machine runs on battery; False without one."""
     try:
         found = psutil.sensors_battery()

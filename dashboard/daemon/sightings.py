@@ -69,7 +69,7 @@ class Sightings:
         pids = self._pids(request.families, now, fresh=bool(changes.added or changes.changed))
         due = tuple(map(replace, self._observed.due(now))) if settings.http else ()
         self._last = replace(self._last, at=found.at, ms=found.ms, partial=found.partial)
-        return ScanResult(self._completed(request), pids, changes, due)
+        return ScanResult(self._completed_scan(request), pids, changes, due)
 
     def hear(self, request: ScanRequest, heard: Mapping[str, Result]) -> ScanResult:
         """Take in answers of listeners, or a changed request, without another scan."""
@@ -77,15 +77,15 @@ class Sightings:
         settings = request.settings
         self._observed.configure(ports=settings.ports, hide_system=settings.hide_system)
         return ScanResult(
-            self._completed(request), self._families[2], Changes((), (), tuple(changed))
+            self._completed_scan(request), self._families[2], Changes((), (), tuple(changed))
         )
 
     def _take_answer(self, id_: str, result: Result) -> bool:
         one = self._observed.get(id_)
         said = answer(result, one.listener.port) if one is not None else None
-        return said is not None and self._observed.answered(id_, said)
+        return said is not None and self._observed.store_answer(id_, said)
 
-    def _completed(self, request: ScanRequest) -> CompletedScan:
+    def _completed_scan(self, request: ScanRequest) -> CompletedScan:
         """The copies of the listeners. A copy stays the same object until something other than its
         times changes, and the whole result stays the same while no copy changes."""
         made_of = (self._observed.version, request.taken, request.bound)

@@ -75,13 +75,15 @@ class DaemonState:
         self.rev = 0
         self.cached: dict[str, Cached] = {}
         self.events = EventDebouncer()
-        self.scanning = Scanning(World(self.request, self.take_scan, watched), Sightings(own_ports))
+        self.scanning = Scanning(
+            World(self.request, self.take_scan, has_stream_clients), Sightings(own_ports)
+        )
         self.runner = Runner(self.report, self.scanning.afresh)
         self.history = HistoryWriter(lambda: self.config, self.bump)
         self.standings = Standings()
         self._login, clock = LoginOnce(), Clock()
         self.services = Supervisor(
-            ServicesWorld(clock, self.served, self._login, self._limits, open_files)
+            ServicesWorld(clock, self.take_service, self._login, self._limits, open_files)
         )
         self.lost = Lost(
             reboot.World(clock, self.services, self._lost_changed, self._lost_settings)
@@ -89,9 +91,9 @@ class DaemonState:
         self.gallery = Gallery(
             GalleryWorld(
                 config=lambda: self.config,
-                thumb_changed=self._pictured,
+                thumb_changed=self._on_thumb,
                 icon_changed=self.events.bookmarks,
-                clients=watched,
+                clients=has_stream_clients,
                 battery=lambda: self.scanning.on_battery,
             )
         )
@@ -123,7 +125,7 @@ class DaemonState:
         return ScanRequest(
             self.config.scan,
             frozenset(self.loaded.apps),
-            self.history.recorder.bound(),
+            self.history.recorder.bound_slugs(),
             self.services.families(),
         )
 
@@ -137,7 +139,7 @@ class DaemonState:
             self.bump()
         self.turn(_reason(before, files))
         if not self.config.scan.enabled:
-            self.runner.scanned({})  # scanning is off, so the last scan is no longer evidence
+            self.runner.take_scan({})  # scanning is off, so the last scan is no longer evidence
         self.bump()
         if before.apps.keys() != files.apps.keys() or before.config is not files.config:
             self.scanning.again()
@@ -149,8 +151,8 @@ class DaemonState:
         if complete:
             ports = {slug: app.evidence for slug, app in self.census.apps.items()}
             at = found.seen.at
-            self.runner.scanned(ports, at.timestamp() if at else None)
-        self.lost.seen(self._remembered.of(self.census, self.seen, self.members))
+            self.runner.take_scan(ports, at.timestamp() if at else None)
+        self.lost.take_scan(self._remembered.of(self.census, self.seen, self.members))
 
     def report(self, report: Report) -> None:
         """Take in what a probe, a scan or a service changed for one app."""
@@ -173,7 +175,7 @@ class DaemonState:
             self.standings.take(app, report)
             self._show(app)
 
-    def served(self, change: Change) -> None:
+    def take_service(self, change: Change) -> None:
         """A service has changed."""
         state = self.services.state(change.slug)
         said = translation.evidence(change, state) if state is not None else None
@@ -241,9 +243,9 @@ class DaemonState:
         """Give the gallery what the picture of the app depends on."""
         record = self.runner.record(app.slug)
         state = record.state if record is not None else health.State.UNKNOWN
-        self.gallery.know(app.slug, translation.shown(app, state))
+        self.gallery.know(app.slug, translation.pictured_app(app, state))
 
-    def _pictured(self, slug: str) -> None:
+    def _on_thumb(self, slug: str) -> None:
         self.events.thumb(slug)
         self.touch(slug)
 
@@ -259,7 +261,7 @@ class DaemonState:
         return Limits(said.enabled, said.stop_timeout, said.log_max_bytes, said.log_keep)
 
 
-def watched() -> bool:
+def has_stream_clients() -> bool:
     """Whether a stream client is connected."""
     return EVENTS.clients > 0
 

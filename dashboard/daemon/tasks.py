@@ -54,11 +54,11 @@ class Tasks:
                 well.cancel()
             if loop.time() - began >= STEADY_S:
                 delay = self._first
-            self._failed(name, why, delay)
+            self._report_failure(name, why, delay)
             await asyncio.sleep(delay)
             delay = min(2 * delay, LONGEST_S)
 
-    def _failed(self, name: str, why: str, delay: float) -> None:
+    def _report_failure(self, name: str, why: str, delay: float) -> None:
         known = self._errors.get(name)
         message = f"the task failed and starts again in {delay:g} s ({why}); see the server's log"
         since = known.since if known else datetime.now(UTC)

@@ -44,7 +44,7 @@ def evidence(change: Change, state: ServiceState) -> Evidence | None:
         case "running" if change.before == "stopping":
             return StopFailed()
         case "running":
-            asked = change.reason == "ok" and state.service and ready.wanted(state.service)
+            asked = change.reason == "ok" and state.service and ready.condition(state.service)
             return Ready() if asked else None
         case "stopped" if change.reason != "exited":
             return Stopped() if change.before in ALIVE or change.reason == "user" else None
@@ -72,7 +72,7 @@ def _seconds(state: ServiceState) -> float | None:
     return max(0.0, (state.next_retry - datetime.now(UTC)).total_seconds())
 
 
-def shown(app: App, state: health.State) -> PicturedApp:
+def pictured_app(app: App, state: health.State) -> PicturedApp:
     sighting = app.sighting
     identity = sighting.identity if sighting is not None else None
     return PicturedApp(

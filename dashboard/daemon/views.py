@@ -24,7 +24,7 @@ from dashboard.files.records import FileError, file_error
 from dashboard.health import clock
 from dashboard.health.record import Record, stale
 from dashboard.listeners.observed import Sighting
-from dashboard.listeners.records import Observed, observed
+from dashboard.listeners.records import Observed, observed_record
 from dashboard.reboot.render import LostNotice, Notice
 from dashboard.registry import records
 from dashboard.registry.census import App
@@ -74,14 +74,14 @@ class Views:
 
     def names(self) -> list[tuple[str, str, str | None]]:
         """Slug, name and address of every app, cheaper than their records."""
-        return [records.named(app) for app in self.now.census.apps.values()]
+        return [records.name_and_address(app) for app in self.now.census.apps.values()]
 
     def folders(self) -> list[tuple[str, str, str, str]]:
         """Slug, name and directory of every app that has one, with its port and state as text."""
         found = []
         for app in self.now.census.apps.values():
             if (cwd := records.cwd(app)).startswith("/"):
-                slug, name, _ = records.named(app)
+                slug, name, _ = records.name_and_address(app)
                 state = self._health(app).state.value
                 found.append((slug, name, cwd, f":{app.port} {state}" if app.port else state))
         return found
@@ -180,7 +180,7 @@ class Views:
             result=now.results.get(slug),
             summary=now.history.recorder.summary(slug, time.time()),
             service=now.services.wire(slug),
-            picture=now.gallery.shown(slug),
+            picture=now.gallery.choice(slug),
             now=clock.now(),
             config=now.config,
             with_config=config,
@@ -211,6 +211,6 @@ class Views:
         slug, hidden = census.slugs.get(one.id, ""), one.id in census.hidden
         known = before.get(one.id)
         if known is None or known[0] is not one or known[1:3] != (slug, hidden):
-            known = (one, slug, hidden, observed(one, slug, hidden))
+            known = (one, slug, hidden, observed_record(one, slug, hidden))
         self._observed[one.id] = known
         return {**known[3], "lastSeen": timestamp(at)} if one.present and at else known[3]

@@ -160,7 +160,7 @@ def path(value: str) -> str:
 
 def path_glob(value: str) -> str:
     """A glob of absolute real paths, with symlinks resolved. Reads the disk."""
-    return globs.resolved(path(value))
+    return globs.resolve(path(value))
 
 
 def below_root(value: str) -> str:

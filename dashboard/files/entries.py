@@ -138,7 +138,7 @@ def entry(place: DashboardFile, data: bytes | None, before: Entry | None = None)
         message = f"{issue.where}: {issue.message}" if issue.path else issue.message
         one = FileError(made.file, issue.level, message, *found.at(issue))
         (errors if issue.level == "error" else warnings).append(one)
-    made = replace(made, errors=_dated(errors, before), warnings=_dated(warnings, before))
+    made = replace(made, errors=_with_since(errors, before), warnings=_with_since(warnings, before))
     if errors:
         return _lent(made, before)
     return replace(made, value=found.value, parsed=found.parsed)
@@ -154,7 +154,7 @@ def broken(
 ) -> Entry:
     """The entry of a file that cannot be read, with its last good value."""
     error = FileError(made.file, "error", message, line, column)
-    return _lent(replace(made, errors=_dated([error], before)), before)
+    return _lent(replace(made, errors=_with_since([error], before)), before)
 
 
 def _lent(made: Entry, before: Entry | None) -> Entry:
@@ -168,7 +168,7 @@ def _lent(made: Entry, before: Entry | None) -> Entry:
     return replace(made, value=before.value, parsed=before.parsed, errors=errors)
 
 
-def _dated(found: list[FileError], before: Entry | None) -> tuple[FileError, ...]:
+def _with_since(found: list[FileError], before: Entry | None) -> tuple[FileError, ...]:
     """The errors, each with the time at which it was first seen."""
     known = {(one.level, one.message): one.since for one in (before.file_errors if before else ())}
     now = datetime.now(UTC)

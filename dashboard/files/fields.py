@@ -51,7 +51,7 @@ class Fields:
 
     def read(self, key: str, convert: Callable[[Any], T]) -> T | None:
         """The value converted by `convert`; None when it is absent, null or wrong."""
-        return self._converted(key, self._raw(key), convert)
+        return self._convert(key, self._raw(key), convert)
 
     def text(self, key: str, convert: Callable[[str], T]) -> T | None:
         """The value converted from its text in the file: `017`, `1.10` and `no` as they are
@@ -62,7 +62,7 @@ class Fields:
         if isinstance(value, dict | list):
             self.wrong("must be text", key)
             return None
-        return self._converted(key, self.texts.get(key), convert)
+        return self._convert(key, self.texts.get(key), convert)
 
     def texts_of(self, key: str, convert: Callable[[str], T], *, most: int) -> tuple[T, ...]:
         """A list of texts, each converted."""
@@ -74,7 +74,7 @@ class Fields:
             return ()
         self._limit(value, most, key)
         found = (
-            self._converted(key, text, convert, index) for index, text in enumerate(self.texts[key])
+            self._convert(key, text, convert, index) for index, text in enumerate(self.texts[key])
         )
         return tuple(one for one in found if one is not None)
 
@@ -134,9 +134,7 @@ class Fields:
         self._known.add(key)
         return self.value.get(key)
 
-    def _converted(
-        self, key: str, value: Any, convert: Callable[[Any], T], *index: int
-    ) -> T | None:
+    def _convert(self, key: str, value: Any, convert: Callable[[Any], T], *index: int) -> T | None:
         if value is None:
             return None
         try:

@@ -16,7 +16,7 @@ _ESCAPED = re.compile(r"\[([*?[])\]")
 
 def fits(pattern: str, text: str) -> bool:
     """Whether the pattern matches the whole text; `*` also matches slashes."""
-    return _compiled(pattern).match(text) is not None
+    return _compile(pattern).match(text) is not None
 
 
 def covers(pattern: str, path: str) -> bool:
@@ -30,7 +30,7 @@ def literal(pattern: str) -> str | None:
     return text if not _MAGIC.search(_ESCAPED.sub("", pattern)) else None
 
 
-def resolved(pattern: str) -> str:
+def resolve(pattern: str) -> str:
     """The glob with the symlinks in its literal folders resolved, because only the real path of a
     process is known. Reads the disk."""
     parts = pattern.split("/")
@@ -44,5 +44,5 @@ def resolved(pattern: str) -> str:
 
 
 @lru_cache(KEPT)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern))

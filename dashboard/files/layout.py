@@ -137,7 +137,7 @@ def writable(path: Path) -> bool:
     return any(Path(target).is_relative_to(os.path.realpath(root)) for root in roots)
 
 
-def stamped(folder: Path, name: str) -> Iterator[Path]:
+def stamped_paths(folder: Path, name: str) -> Iterator[Path]:
     """Names with a time stamp for a removed file: `shop.20261120T115700Z.yaml`, then -2."""
     stem = f"{name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     yield folder / f"{stem}.yaml"
@@ -145,7 +145,7 @@ def stamped(folder: Path, name: str) -> Iterator[Path]:
         yield folder / f"{stem}-{number}.yaml"
 
 
-def outlived(folder: Path, name: str) -> list[Path]:
+def expired_paths(folder: Path, name: str) -> list[Path]:
     """The removed files of this name that may be deleted: all but the newest KEEPS, once they are
     older than KEEP, and all beyond the newest MOST_KEPT."""
     matches = filter(None, map(STAMPED.fullmatch, _names(folder)))

@@ -83,15 +83,15 @@ def command(line: str, *, mask: str = MASK) -> str:
 
 def mapping(value: Any, *, mask: str = MASK) -> Any:
     """The mapping of an app's file, secrets masked: `env` and argv values, URL user info."""
-    return _masked(value, (), mask)
+    return _mask_value(value, (), mask)
 
 
-def restored(sent: Any, stored: Any) -> Any:
+def restore(sent: Any, stored: Any) -> Any:
     """`sent`, with each value that `mapping` had masked replaced by the stored one."""
-    return _restored(sent, stored, mapping(stored))
+    return _restore(sent, stored, mapping(stored))
 
 
-def left(value: Any, stored: Any) -> list[Issue]:
+def check(value: Any, stored: Any) -> list[Issue]:
     """An issue for each mask in the value that does not stand for a stored value."""
     known = set(_leaves(stored, ()))
     secret = dict(_leaves(mapping(value, mask="\0"), ()))
@@ -105,16 +105,16 @@ def left(value: Any, stored: Any) -> list[Issue]:
     ]
 
 
-def _masked(value: Any, path: Path, mask: str) -> Any:
+def _mask_value(value: Any, path: Path, mask: str) -> Any:
     if isinstance(value, dict):
         return {
-            key: mask if _hidden(path, key, inner) else _masked(inner, (*path, key), mask)
+            key: mask if _hidden(path, key, inner) else _mask_value(inner, (*path, key), mask)
             for key, inner in value.items()
         }
     if path == ("service", "command") and isinstance(value, list):
         return argv([one if isinstance(one, str) else str(one) for one in value], mask=mask)
     if isinstance(value, list):
-        return [_masked(item, (*path, index), mask) for index, item in enumerate(value)]
+        return [_mask_value(item, (*path, index), mask) for index, item in enumerate(value)]
     if not isinstance(value, str):
         return value
     whole = path == ("service", "command")
@@ -127,12 +127,12 @@ def _hidden(path: Path, key: str, value: Any) -> bool:
     return named and value not in (None, "") and (is_secret(key) or key.lower() in HEADERS)
 
 
-def _restored(sent: Any, stored: Any, shown: Any) -> Any:
+def _restore(sent: Any, stored: Any, shown: Any) -> Any:
     if isinstance(sent, str):
         return stored if sent == shown else sent
     if isinstance(sent, dict) and isinstance(stored, dict):
         return {
-            key: _restored(inner, stored[key], shown[key]) if key in stored else inner
+            key: _restore(inner, stored[key], shown[key]) if key in stored else inner
             for key, inner in sent.items()
         }
     if isinstance(sent, list) and isinstance(stored, list):
@@ -147,10 +147,10 @@ def _items(sent: list[Any], stored: list[Any], shown: list[Any]) -> list[Any]:
     found = []
     for index, item in enumerate(sent):
         if index < front or (isinstance(item, dict) and len(sent) == len(stored)):
-            found.append(_restored(item, stored[index], shown[index]))
+            found.append(_restore(item, stored[index], shown[index]))
         elif index >= len(sent) - back:
             at = index - len(sent)
-            found.append(_restored(item, stored[at], shown[at]))
+            found.append(_restore(item, stored[at], shown[at]))
         else:
             same = [one for one, seen in zip(stored, shown, strict=True) if seen == item]
             found.append(same[0] if isinstance(item, str) and len(same) == 1 else item)

@@ -63,12 +63,12 @@ def get(place: DashboardFile) -> Entry | None:
 def look() -> Files:
     """All files as they are now, each folder listed once; unchanged files only cost a stat."""
     listings = {kind: layout.listing(kind) for kind in KINDS}
-    apps, groups = (_listed(kind, listings[kind]) for kind in KINDS)
+    apps, groups = (_read_entries(kind, listings[kind]) for kind in KINDS)
     config, ignore = single(CONFIG), single(IGNORE)
     found = (config, ignore, *apps.values(), *groups.values())
     told = [error for entry in found for error in entry.file_errors]
-    unloaded = [error for kind in KINDS for error in _unloaded(kind, listings[kind])]
-    return Files(apps, groups, config, ignore, (*told, *_dated(unloaded)))
+    unloaded = [error for kind in KINDS for error in _listing_errors(kind, listings[kind])]
+    return Files(apps, groups, config, ignore, (*told, *_with_since(unloaded)))
 
 
 def single(place: DashboardFile) -> Entry:
@@ -80,7 +80,7 @@ def single(place: DashboardFile) -> Entry:
 
 def all_of(kind: Literal["apps", "bookmarks"]) -> dict[str, Entry]:
     """Every file of the kind by its name; as last read while the folder cannot be read."""
-    return _listed(kind, layout.listing(kind))
+    return _read_entries(kind, layout.listing(kind))
 
 
 def remember(place: DashboardFile, snapshot: files.Snapshot) -> Entry:
@@ -110,7 +110,7 @@ def _absent(place: DashboardFile) -> Entry:
     return entries.entry(place, None)
 
 
-def _listed(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> dict[str, Entry]:
+def _read_entries(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> dict[str, Entry]:
     root = f"{layout.folder(kind)}/"
     before = {path: known for path, known in list(_known.items()) if path.startswith(root)}
     if listing.unread:
@@ -198,7 +198,9 @@ def _forget(path: Path) -> None:
         _known.pop(str(path), None)
 
 
-def _unloaded(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> Iterator[FileError]:
+def _listing_errors(
+    kind: Literal["apps", "bookmarks"], listing: layout.Listing
+) -> Iterator[FileError]:
     if listing.unread:
         yield FileError(kind, "error", listing.unread)
     for file, reason in listing.refused:
@@ -208,7 +210,7 @@ def _unloaded(kind: Literal["apps", "bookmarks"], listing: layout.Listing) -> It
         yield FileError(file, "warning", f"{reason}, then remove it")
 
 
-def _dated(found: Iterable[FileError]) -> list[FileError]:
+def _with_since(found: Iterable[FileError]) -> list[FileError]:
     """The errors of files that are not loaded, each with the time at which it was first seen."""
     now = datetime.now(UTC)
     with _guard:

@@ -45,13 +45,13 @@ def listing() -> list[Removed]:
             entries = list(os.scandir(folder))
         except FileNotFoundError:
             continue
-        found += [one for entry in entries if (one := _removed(f"{kind}/{entry.name}"))]
+        found += [one for entry in entries if (one := _find_removed(f"{kind}/{entry.name}"))]
     return sorted(found, key=lambda one: (one.at, one.file), reverse=True)
 
 
 def find(file: str) -> Removed:
     """The removed file at this path. NotFound for any other text."""
-    found = _removed(file.removeprefix("backups/removed/")) if FILE.fullmatch(file) else None
+    found = _find_removed(file.removeprefix("backups/removed/")) if FILE.fullmatch(file) else None
     if found is None:
         raise NotFound(f'No removed file "{printable(file)}".')
     return found
@@ -76,7 +76,7 @@ def forget(one: Removed) -> None:
         raise errors.read_only(error.strerror or "") from error
 
 
-def _removed(below: str) -> Removed | None:
+def _find_removed(below: str) -> Removed | None:
     """The removed file at a path below backups/removed; None when there is none."""
     match = FILE.fullmatch(f"backups/removed/{below}")
     if match is None:

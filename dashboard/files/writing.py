@@ -45,10 +45,10 @@ class Write:
 
     def __call__(self, now: Now) -> Now:
         if self.done and self.replaces:
-            raise self._changed(now)
+            raise self._changed_error(now)
         etag = etag_of(self.place, now)
         if self.condition is not None and not self.condition.holds(etag):
-            raise self._changed(now)
+            raise self._changed_error(now)
         self.created = now is None
         return self.change(now)
 
@@ -65,7 +65,7 @@ class Write:
             raise errors.read_only(reason) from error
         except Conflict as error:
             if error.code == Conflict.code:  # the kernel's conflict: the file kept changing
-                raise self._changed(None) from error
+                raise self._changed_error(None) from error
             raise
         self.done = True
         return snapshot
@@ -79,7 +79,7 @@ class Write:
             with files.writing(path.name):
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def _changed(self, now: Now) -> Conflict:
+    def _changed_error(self, now: Now) -> Conflict:
         return errors.changed(self.place.file, etag_of(self.place, now))
 
 
@@ -103,7 +103,7 @@ def put(
     def change(now: Now) -> Now:
         if new and now is not None:
             raise errors.exists(place.file, tags.of(now))
-        made = applied(place, now, lambda _old: mapping)
+        made = apply(place, now, lambda _old: mapping)
         if now is not None and _is_unread(now, made, condition):
             keep(place, now)
         return made
@@ -118,14 +118,14 @@ def patch(place: DashboardFile, sent: object, condition: tags.Condition | None) 
     def change(now: Now) -> Now:
         if now is None:
             raise errors.not_found(place.kind, place.name)
-        return applied(place, now, lambda old: merged(old, mapping))
+        return apply(place, now, lambda old: merge(old, mapping))
 
     return _write(Write(place, change, condition))[0]
 
 
 def edit(place: DashboardFile, change: Change, condition: tags.Condition | None) -> Entry:
     """Apply `change` to the mapping of the file; a missing file counts as an empty mapping."""
-    return _write(Write(place, lambda now: applied(place, now, change), condition))[0]
+    return _write(Write(place, lambda now: apply(place, now, change), condition))[0]
 
 
 def put_text(
@@ -160,12 +160,12 @@ def keep(place: DashboardFile, data: bytes) -> Path:
     folder = layout.home() / "backups" / "removed" / place.kind
     with files.writing(place.file):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in layout.stamped(folder, place.name):
+    for path in layout.stamped_paths(folder, place.name):
         try:
             files.change(path, lambda now: _fresh(now, data))
         except _NameTaken:
             continue
-        for outlived in set(layout.outlived(folder, place.name)) - {path}:
+        for outlived in set(layout.expired_paths(folder, place.name)) - {path}:
             outlived.unlink(missing_ok=True)
         return path
     raise errors.read_only("no free name among the removed files")
@@ -186,25 +186,25 @@ def _write(write: Write) -> tuple[Entry, bool]:
     return reading.remember(place, snapshot), write.created
 
 
-def applied(place: DashboardFile, now: Now, change: Change) -> bytes:
+def apply(place: DashboardFile, now: Now, change: Change) -> bytes:
     """The bytes with the change made, otherwise unchanged. BadValues, or Conflict
     `invalid_file`."""
     old = {} if now is None else _read(place, now).value
-    wanted = masks.restored(dict(change(old)), old)
-    bodies.refuse([*masks.left(wanted, old), *entries.check(place, wanted)])
+    wanted = masks.restore(dict(change(old)), old)
+    bodies.refuse([*masks.check(wanted, old), *entries.check(place, wanted)])
     if now is None:
         made = yamlio.dump(wanted)
     elif yamlio.same(wanted, old):
         return now
     else:
-        made = _spliced(place, now, wanted)
+        made = _splice(place, now, wanted)
     if len(made) > LIMIT:
         raise errors.too_large()
     bodies.refuse_unreadable(place, made, wanted)
     return made
 
 
-def _spliced(place: DashboardFile, now: bytes, wanted: dict[str, Any]) -> bytes:
+def _splice(place: DashboardFile, now: bytes, wanted: dict[str, Any]) -> bytes:
     try:
         return yamlio.set_entry(now, (), wanted, limit=ROOM, shared=True)
     except yamlio.NotSpliceable as error:
@@ -224,13 +224,13 @@ def _read(place: DashboardFile, data: bytes) -> Reading:
     return found
 
 
-def merged(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
+def merge(now: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(now) if isinstance(now, dict) else {}
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
         elif isinstance(value, dict):
-            result[key] = merged(result.get(key), value)
+            result[key] = merge(result.get(key), value)
         else:
             result[key] = value
     return result

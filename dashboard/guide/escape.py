@@ -21,7 +21,7 @@ _RESERVED = "%:/?#[]@!$&'*+,;=~"
 def text(value: object, most: int = TITLE) -> str:
     """The value as running text: every character with a meaning in Markdown is escaped. "" for
     None."""
-    return _marked(_line(value, most))
+    return _escape_marks(_line(value, most))
 
 
 def code(value: object, most: int = EXACT) -> str:
@@ -47,14 +47,14 @@ def command(value: str | list[str] | None) -> str:
     return shlex.join(map(str, value)) if isinstance(value, list) else value or ""
 
 
-def quoted(value: str, most: int = NOTE) -> str:
+def block_quote(value: str, most: int = NOTE) -> str:
     """Several lines of a person's text as a block quote."""
     return "\n".join(
-        f"> {_marked(_printable(line))}".rstrip() for line in value[:most].splitlines()
+        f"> {_escape_marks(_printable(line))}".rstrip() for line in value[:most].splitlines()
     )
 
 
-def _marked(line: str) -> str:
+def _escape_marks(line: str) -> str:
     return _MARKS.sub(r"\\\1", line)
 
 

@@ -52,11 +52,11 @@ def gather(base: str) -> Live:
 def base_url(scope: Mapping[str, Any]) -> str:
     """The address of this part for the sender of the request, whose Host has passed the guard."""
     host = Headers(scope).only(b"host") or ""  # type: ignore[arg-type]
-    scheme = _fronted(scope, host) or scope.get("scheme", "http")
+    scheme = _proxy_scheme(scope, host) or scope.get("scheme", "http")
     return f"{scheme}://{host}{scope.get('root_path', '')}"
 
 
-def _fronted(scope: Mapping[str, Any], authority: str) -> str | None:
+def _proxy_scheme(scope: Mapping[str, Any], authority: str) -> str | None:
     """The scheme of the user's own proxy when the request used its host name, as the proxy
     forwards in plain HTTP. None when it used another name, or our port without a proxy."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from config.mcp.operations import Operation
-from dashboard.guide.escape import code, command, link, quoted, text
+from dashboard.guide.escape import block_quote, code, command, link, text
 from dashboard.operations.common import Record, directory
 
 NONE = "None."
@@ -42,7 +42,7 @@ def errors(found: Iterable[Record]) -> str:
 def app_notes(found: Iterable[Record]) -> str:
     """The notes for agents from the files of single apps."""
     noted = ((one["slug"], (one["config"] or {}).get("notes")) for one in found)
-    parts = (f"### {slug}\n\n{quoted(str(notes))}" for slug, notes in noted if notes)
+    parts = (f"### {slug}\n\n{block_quote(str(notes))}" for slug, notes in noted if notes)
     return "\n\n".join(parts)
 
 

@@ -17,12 +17,12 @@ from dashboard.guide.live import Live
 def llms(live: Live) -> str:
     """/llms.txt: what this is, one line per app, sections of links."""
     groups = [{"name": text(g["name"]), "links": tables.links(g)} for g in live.groups]
-    return _rendered("llms.txt", live, apps=tables.app_lines(live.apps), groups=groups)
+    return _render("llms.txt", live, apps=tables.app_lines(live.apps), groups=groups)
 
 
 def agent_guide(live: Live) -> str:
     """/agent-guide.md: the rules, and the live tables."""
-    return _rendered(
+    return _render(
         "agent-guide.md",
         live,
         now=f"{live.now:%Y-%m-%dT%H:%M:%SZ}",
@@ -40,10 +40,10 @@ def agent_guide(live: Live) -> str:
 def llms_full(live: Live, operations: Iterable[Operation]) -> str:
     """/llms-full.txt: the guide, the API, the file formats and the tools of /mcp."""
     shown = {"guide": agent_guide(live), "tools": tables.tools(operations)}
-    return _rendered("llms-full.txt", live, **shown)
+    return _render("llms-full.txt", live, **shown)
 
 
-def _rendered(name: str, live: Live, **values: Any) -> str:
+def _render(name: str, live: Live, **values: Any) -> str:
     """The rendered template. It escapes nothing itself, as its values are Markdown already."""
     found = get_template(f"dashboard/guide/{name}")
     shown = {"base": live.base, "title": text(live.config["title"]), **values}

@@ -67,7 +67,7 @@ def _itself(address: str, port: int) -> bool:
 @lru_cache(1024)
 def forbidden(address: str) -> bool:
     """Whether the address is link-local, metadata, multicast, unspecified or reserved."""
-    ip = parsed(address)
+    ip = parse(address)
     return (
         str(ip) in _METADATA
         or ip.is_link_local
@@ -77,7 +77,7 @@ def forbidden(address: str) -> bool:
     )
 
 
-def parsed(address: str) -> Ip:
+def parse(address: str) -> Ip:
     """The address without its zone; of an IPv6 address that wraps an IPv4 one, the latter."""
     ip: Ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):

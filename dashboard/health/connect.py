@@ -46,7 +46,7 @@ async def _late(
     """The first address if it accepts within its head start, else the first of all to accept."""
     try:
         async with asyncio.timeout(NEXT_ADDRESS_S if rest else None):
-            return await _arrived(sock), first
+            return await _finish(sock), first
     except TimeoutError:
         return await _race([*rest, first], port)
     except OSError as error:
@@ -99,7 +99,7 @@ async def _race(addresses: Sequence[str], port: int) -> tuple[socket.socket, str
 
 async def _open(address: str, port: int) -> socket.socket:
     sock, there = _begin(address, port)
-    return sock if there else await _arrived(sock)
+    return sock if there else await _finish(sock)
 
 
 def _begin(address: str, port: int) -> tuple[socket.socket, bool]:
@@ -111,7 +111,7 @@ def _begin(address: str, port: int) -> tuple[socket.socket, bool]:
         sock.setblocking(False)
         error = sock.connect_ex((address, port))
         if error == errno.EINPROGRESS:
-            if not _connected(sock):
+            if not _is_connected(sock):
                 return sock, False
             error = _failure(sock)
         _check(sock, error)
@@ -121,7 +121,7 @@ def _begin(address: str, port: int) -> tuple[socket.socket, bool]:
     return sock, True
 
 
-async def _arrived(sock: socket.socket) -> socket.socket:
+async def _finish(sock: socket.socket) -> socket.socket:
     try:
         await _writable(sock)
         _check(sock, _failure(sock))
@@ -143,7 +143,7 @@ def _check(sock: socket.socket, error: int) -> None:
         raise ConnectionRefusedError(errno.ECONNREFUSED, "connection refused")
 
 
-def _connected(sock: socket.socket) -> bool:
+def _is_connected(sock: socket.socket) -> bool:
     try:
         sock.getpeername()
     except OSError:
@@ -197,16 +197,16 @@ async def streams(
 async def _context(*, verify: bool) -> ssl.SSLContext:
     """The context for TLS. Loading the system's certificate authorities takes tens of
     milliseconds, so it is done once, and in a thread."""
-    return await asyncio.to_thread(_verified) if verify else unverified()
+    return await asyncio.to_thread(_verified_context) if verify else unverified_context()
 
 
 @cache
-def _verified() -> ssl.SSLContext:
+def _verified_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
 @cache
-def unverified() -> ssl.SSLContext:
+def unverified_context() -> ssl.SSLContext:
     """A context for loopback, where a certificate proves nothing and is usually self-signed."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

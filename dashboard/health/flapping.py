@@ -27,7 +27,7 @@ def announce(before: Record, after: Record, now: Moment) -> tuple[Record, tuple[
         kept = goes_on(before, after.state) is not None
         events.append(Edge(now.wall, before.state, after.state, after.reason, kept))
         after = _settle(after, now.mono)
-    after = _judged(after, now.mono)
+    after = _judge(after, now.mono)
     if after.moves != before.moves:
         told = after.state is after.heard and after.state is not before.state
         after = replace(after, owed=not told)
@@ -58,7 +58,7 @@ def _settle(record: Record, now: float) -> Record:
     return replace(record, settled=record.state)
 
 
-def _judged(record: Record, now: float) -> Record:
+def _judge(record: Record, now: float) -> Record:
     if record.flapping:
         return replace(record, flapping=now < _ends_at(record))
     recent = [change for change in record.changes if change > now - WINDOW_S]

@@ -62,7 +62,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
     left, seen = HEAD_BYTES, 0  # no end begins before `seen`, so slow bytes are searched once
     while True:
         while end := _HEAD_END.search(data, seen):
-            head = _parsed(bytes(data[: end.start()]), bytes(data[end.end() :]))
+            head = _parse_head(bytes(data[: end.start()]), bytes(data[end.end() :]))
             if head.status >= 200 or head.status == 101:
                 return head
             data, seen = bytearray(head.rest), 0
@@ -80,7 +80,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
             raise NotHttp("it answers, but not in HTTP")
 
 
-def _parsed(head: bytes, rest: bytes) -> Head:
+def _parse_head(head: bytes, rest: bytes) -> Head:
     first, *lines = re.split(rb"\r?\n", head)
     found = _STATUS.match(first)
     if found is None:
@@ -107,10 +107,10 @@ async def read_body(reader: asyncio.StreamReader, head: Head, seconds: float) ->
             async with asyncio.timeout(seconds):
                 while not whole() and (more := await reader.read(most - len(data))):
                     data += more
-    return (_dechunked(bytes(data)) if chunked else bytes(data))[:most]
+    return (_dechunk(bytes(data)) if chunked else bytes(data))[:most]
 
 
-def _dechunked(data: bytes) -> bytes:
+def _dechunk(data: bytes) -> bytes:
     """The complete and partial chunks received so far; stops at malformed framing."""
     body, at = b"", 0
     while (line := data.find(b"\r\n", at)) >= 0:

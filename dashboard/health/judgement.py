@@ -14,7 +14,7 @@ LATENCIES = 3
 FLAPPING_SUCCESSES = 3
 
 
-def counted(tally: Tally, result: Result, policy: Policy) -> Tally:
+def count_result(tally: Tally, result: Result, policy: Policy) -> Tally:
     """The counters after one more result."""
     if result.ok:
         seconds = (result.ms or 0.0) / 1000
@@ -75,7 +75,7 @@ def why_degraded(result: Result) -> Reason:
     return Reason.SERVER_ERROR if result.kind is Kind.GATEWAY else Reason(result.kind.value)
 
 
-def said(result: Result) -> str:
+def result_text(result: Result) -> str:
     """The text of a result in the message of the state; "" when everything is fine."""
     if result.error:
         return result.error
@@ -87,7 +87,7 @@ def said_slow(tally: Tally, policy: Policy) -> str:
     return f"answers in {median(tally.latencies):.1f} s; slow is over {policy.slow:g} s"
 
 
-def ended(code: int | None) -> str:
+def describe_exit(code: int | None) -> str:
     """How a process ended, for people."""
     if code is None:
         return "ended; nobody saw how"
@@ -102,5 +102,5 @@ def keeps(code: int | None) -> str:
     """How a process keeps ending, for people."""
     if code is None:
         return "keeps ending; nobody saw how"
-    how = ended(code)
+    how = describe_exit(code)
     return f"keeps exiting with code {code}" if how.startswith("exited") else f"keeps being {how}"

@@ -12,7 +12,7 @@ from dashboard.health.record import LastKnown, Policy, Reason, Record, State
 KNOWN_BETTER = frozenset({Reason.USER, Reason.EXITED, Reason.CRASH_LOOP})
 
 
-def moved(
+def with_state(
     record: Record, state: State, reason: Reason, now: Moment, *, message: str = ""
 ) -> Record:
     """`record` in `state`. The same state and reason is not a move: only the message changes."""
@@ -50,17 +50,17 @@ def goes_on(record: Record, state: State) -> LastKnown | None:
     return known if known.state is state else None
 
 
-def settled(
+def down_or_stopped(
     record: Record, reason: Reason, now: Moment, policy: Policy, *, there: bool, message: str
 ) -> Record:
     """The state of an app that does not answer (T2, T6): down if it should answer, or if something
     is there but silent; otherwise stopped, as it is merely not running."""
     if policy.alarm or there:
-        return moved(record, State.DOWN, reason, now, message=message)
-    return moved(record, State.STOPPED, Reason.NOT_RUNNING, now, message=message)
+        return with_state(record, State.DOWN, reason, now, message=message)
+    return with_state(record, State.STOPPED, Reason.NOT_RUNNING, now, message=message)
 
 
-def restored(record: Record) -> Record:
+def restore_held(record: Record) -> Record:
     """The reason and message from before a sleep again, as there is evidence again (T15)."""
     if record.held is None:
         return record

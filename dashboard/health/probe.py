@@ -116,7 +116,7 @@ async def _exchange(
             reader, writer = await streams(sock, target, tls=tls, limit=http.HEAD_BYTES)
             writer.write(http.request(target))
             head = await http.read_head(reader)
-        answered = _answered(target, head, reached, tls)
+        answered = _answer_result(target, head, reached, tls)
         return await _with_body(reader, head, target, answered, page)
     except TimeoutError:
         return replace(reached, error=f"connected, but no answer within {target.timeout:g} s")
@@ -133,7 +133,7 @@ async def _exchange(
             writer.transport.abort()
 
 
-def _answered(target: Target, head: http.Head, reached: Result, tls: bool) -> Result:
+def _answer_result(target: Target, head: http.Head, reached: Result, tls: bool) -> Result:
     kind, error = judge(target, head.status)
     return replace(
         reached,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from dashboard.health.clock import Moment
 from dashboard.health.judgement import (
     TWICE,
-    counted,
+    count_result,
     failed_long,
-    said,
+    result_text,
     said_slow,
     slow,
     vacant,
@@ -17,7 +17,7 @@ from dashboard.health.judgement import (
     why,
     why_degraded,
 )
-from dashboard.health.moves import KNOWN_BETTER, moved, restored, settled
+from dashboard.health.moves import KNOWN_BETTER, down_or_stopped, restore_held, with_state
 from dashboard.health.record import Ask, Policy, Port, Reason, Record, State
 from dashboard.health.result import Kind, Result
 
@@ -37,14 +37,14 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
     )
     if not counts:
         return record
-    record = restored(record)
+    record = restore_held(record)
     if record.port is Port.STRANGER:
         return record  # the answer came from a process that is not this app (T13)
     if result.kind is Kind.NO_PROBE:
-        return _unasked(record, result, now)
+        return _without_probe(record, result, now)
     if (left := _unproven(record, result)) > 0:
         return replace(record, ask=Ask(now.mono + left))
-    record = replace(record, tally=counted(record.tally, result, policy))
+    record = replace(record, tally=count_result(record.tally, result, policy))
     match record.state:
         case State.UNKNOWN:
             return _first(record, result, now, policy)
@@ -57,11 +57,11 @@ def after(record: Record, result: Result, now: Moment, policy: Policy) -> Record
     return _resting(record, result, now, policy)
 
 
-def _unasked(record: Record, result: Result, now: Moment) -> Record:
+def _without_probe(record: Record, result: Result, now: Moment) -> Record:
     """Nothing was probed, so only what its service has reported is known."""
     if record.reason in _KNOWN_UNASKED and not record.undecided:
         return record
-    return moved(record, State.UNKNOWN, Reason.NO_PROBE, now, message=said(result))
+    return with_state(record, State.UNKNOWN, Reason.NO_PROBE, now, message=result_text(result))
 
 
 def _unproven(record: Record, result: Result) -> float:
@@ -98,13 +98,13 @@ def _running(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
         long = failed_long(record, policy)
         return _silent(record, result, now, policy) if long else record
     if record.tally.gateway >= policy.failures:
-        return moved(record, State.DOWN, Reason.GATEWAY, now, message=said(result))
+        return with_state(record, State.DOWN, Reason.GATEWAY, now, message=result_text(result))
     if result.bad:
         unwell = record.state is State.DEGRADED or record.tally.bad >= TWICE
         return _degraded(record, result, now) if unwell else record
     if slow(record.tally, policy):
         text = said_slow(record.tally, policy)
-        return _turned(record, State.DEGRADED, Reason.SLOW, now, text)
+        return _turn(record, State.DEGRADED, Reason.SLOW, now, text)
     if record.state is State.DEGRADED and record.tally.clean < TWICE:
         return record
     return _up(record, result, now)
@@ -119,7 +119,7 @@ def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
     if record.tally.broken >= TWICE:
         return _degraded(record, result, now)
     if record.tally.gateway >= policy.failures:
-        return _turned(record, State.DOWN, Reason.GATEWAY, now, said(result))
+        return _turn(record, State.DOWN, Reason.GATEWAY, now, result_text(result))
     known_better = record.reason in KNOWN_BETTER or (
         record.reason is Reason.START_TIMEOUT and policy.alarm
     )
@@ -129,25 +129,25 @@ def _resting(record: Record, result: Result, now: Moment, policy: Policy) -> Rec
 
 
 def _up(record: Record, result: Result, now: Moment) -> Record:
-    return _turned(record, State.UP, Reason(result.kind.value), now, said(result))
+    return _turn(record, State.UP, Reason(result.kind.value), now, result_text(result))
 
 
 def _degraded(record: Record, result: Result, now: Moment) -> Record:
-    return _turned(record, State.DEGRADED, why_degraded(result), now, said(result))
+    return _turn(record, State.DEGRADED, why_degraded(result), now, result_text(result))
 
 
 def _silent(record: Record, result: Result, now: Moment, policy: Policy) -> Record:
     there = record.port is Port.OWN or result.addr is not None
     reason = why(record, result)
     if record.state is State.DOWN and (policy.alarm or there):
-        return _turned(record, State.DOWN, reason, now, said(result))
-    return settled(record, reason, now, policy, there=there, message=said(result))
+        return _turn(record, State.DOWN, reason, now, result_text(result))
+    return down_or_stopped(record, reason, now, policy, there=there, message=result_text(result))
 
 
-def _turned(record: Record, state: State, reason: Reason, now: Moment, message: str) -> Record:
+def _turn(record: Record, state: State, reason: Reason, now: Moment, message: str) -> Record:
     """The record in `state`. If it is in `state` already, only reason and message change."""
     if record.state is not state:
-        return moved(record, state, reason, now, message=message)
+        return with_state(record, state, reason, now, message=message)
     if (record.reason, record.message) == (reason, message):
         return record
     return replace(record, reason=reason, message=message)

@@ -56,7 +56,7 @@ async def _nowhere() -> None:
 
 class Runner:
     """All watched apps. `tell` receives a Report of every result and of every visible change; it
-    must not block. `look` scans the listeners; the result arrives through `scanned`."""
+    must not block. `look` scans the listeners; the result arrives through `take_scan`."""
 
     def __init__(
         self, tell: Callable[[Report], None], look: Callable[[], Awaitable[object]] = _nowhere
@@ -96,7 +96,7 @@ class Runner:
         app = self._apps.get(slug)
         return self._take(app, evidence) if app is not None else None
 
-    def scanned(self, ports: Mapping[str, Port], at: float | None = None) -> None:
+    def take_scan(self, ports: Mapping[str, Port], at: float | None = None) -> None:
         """Apply one completed scan, begun `at`: the port of each app; an app that is missing is
         UNSEEN."""
         for slug, app in list(self._apps.items()):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dashboard.health.clock import Moment
 from dashboard.health.judgement import TWICE, vacant
-from dashboard.health.moves import moved, restored, settled
+from dashboard.health.moves import down_or_stopped, restore_held, with_state
 from dashboard.health.record import Ask, Policy, Port, Reason, Record, State, Tally
 
 ANSWERING = frozenset({State.UP, State.DEGRADED})
@@ -25,18 +25,20 @@ def after(record: Record, port: Port, now: Moment, policy: Policy) -> Record:
     match port:
         case Port.STRANGER:
             text = "another process listens on its port"
-            return moved(restored(record), State.DOWN, Reason.WRONG_PROCESS, now, message=text)
+            return with_state(
+                restore_held(record), State.DOWN, Reason.WRONG_PROCESS, now, message=text
+            )
         case Port.OWN if before is not Port.OWN:
-            return _appeared(record, before, now, policy)
+            return _on_appearance(record, before, now, policy)
         case Port.EMPTY:
             return _empty(record, before, now, policy)
     return record
 
 
-def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
+def _on_appearance(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     """T9; in any other state, a reason to probe at once, except at the first scan."""
     if record.state in _RESTING and (before is not Port.UNSEEN or record.reason not in _WAS_THERE):
-        record = moved(record, State.STARTING, Reason.LISTENER_SEEN, now)
+        record = with_state(record, State.STARTING, Reason.LISTENER_SEEN, now)
         record = replace(record, tally=Tally(), grace_until=now.mono + policy.grace)
     elif before is Port.UNSEEN:
         return record
@@ -45,10 +47,10 @@ def _appeared(record: Record, before: Port, now: Moment, policy: Policy) -> Reco
 
 def _empty(record: Record, before: Port, now: Moment, policy: Policy) -> Record:
     if record.state is State.STOPPED:
-        return replace(restored(record), seen_at=now.mono)  # that nothing listens is a result
+        return replace(restore_held(record), seen_at=now.mono)  # that nothing listens is a result
     if record.reason is Reason.WRONG_PROCESS or _listener_left(record):
         text = "nothing listens on its port"
-        return settled(record, Reason.NO_LISTENER, now, policy, there=False, message=text)
+        return down_or_stopped(record, Reason.NO_LISTENER, now, policy, there=False, message=text)
     if before is Port.OWN and record.state in ANSWERING and record.ask is None:
         return replace(record, ask=Ask(now.mono))
     return record

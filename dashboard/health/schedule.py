@@ -28,13 +28,13 @@ def next_probe(slug: str, record: Record, policy: Policy) -> float | None:
         case State.STARTING:
             soon = STARTING_S if record.tries < STARTING_TRIES else STARTING_LATER_S
             return last + min(soon, policy.interval)
-    doubts = doubted(record)
+    doubts = count_doubts(record)
     if 0 < doubts <= len(AGAIN_S):
         return last + min(AGAIN_S[doubts - 1], policy.interval)
     return _on_the_grid(slug, last, policy.interval)
 
 
-def doubted(record: Record) -> int:
+def count_doubts(record: Record) -> int:
     """How many results in a row contradict the state without having changed it."""
     tally = record.tally
     match record.state:

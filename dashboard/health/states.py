@@ -27,8 +27,8 @@ from dashboard.health.evidence import (
     Tick,
     Woke,
 )
-from dashboard.health.judgement import ended, keeps
-from dashboard.health.moves import moved, silence_over
+from dashboard.health.judgement import describe_exit, keeps
+from dashboard.health.moves import silence_over, with_state
 from dashboard.health.record import (
     AGAIN_STEADY_S,
     STEADY_S,
@@ -75,30 +75,30 @@ def _after(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> R
         case Tick():
             return _later(record, now, policy)
         case Woke():
-            return _woken(record, now, policy)
+            return _on_wake(record, now, policy)
         case Silenced(reason):
-            return moved(record, State.UNKNOWN, reason, now, message=reason.value)
+            return with_state(record, State.UNKNOWN, reason, now, message=reason.value)
         case Changed():
-            return _changed(record, now, policy)
-    return record if record.silenced else _served(record, evidence, now, policy)
+            return _on_change(record, now, policy)
+    return record if record.silenced else _on_service(record, evidence, now, policy)
 
 
-def _served(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> Record:
+def _on_service(record: Record, evidence: Evidence, now: Moment, policy: Policy) -> Record:
     """The effect of what the service's process and its user do (T9, T11, T12)."""
     match evidence:
         case Started():
-            return _started(record, evidence, now, policy)
+            return _on_start(record, evidence, now, policy)
         case Ready() if record.state is State.STARTING:
             return replace(record, steady=0.0, ask=Ask(now.mono))
         case Exited():
-            return _exited(record, evidence, now, policy)
+            return _on_exit(record, evidence, now, policy)
         case Stopping() if record.state is not State.STOPPED:
-            return moved(flapping.forgiven(record), State.STOPPING, Reason.USER, now)
+            return with_state(flapping.forgiven(record), State.STOPPING, Reason.USER, now)
         case Stopped() if not (record.state is State.STOPPED or _anothers(record)):
-            return moved(flapping.forgiven(record), State.STOPPED, Reason.USER, now)
+            return with_state(flapping.forgiven(record), State.STOPPED, Reason.USER, now)
         case StopFailed() if record.state is State.STOPPING:
             if not policy.probed:
-                return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+                return with_state(record, State.UNKNOWN, Reason.NO_PROBE, now)
             return replace(record, undecided=True, fresh=now.mono, ask=Ask(now.mono))
     return record
 
@@ -108,14 +108,14 @@ def _anothers(record: Record) -> bool:
     return record.state in ANSWERING or record.reason in _LISTENING
 
 
-def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> Record:
+def _on_start(record: Record, evidence: Started, now: Moment, policy: Policy) -> Record:
     if evidence.by_user:
         record = flapping.forgiven(record)
     if not policy.probed:
-        return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+        return with_state(record, State.UNKNOWN, Reason.NO_PROBE, now)
     again = evidence.restart or record.reason is Reason.BACKOFF
     reason = Reason.RESTARTING if again else Reason.SPAWNED
-    record = moved(record, State.STARTING, reason, now)
+    record = with_state(record, State.STARTING, reason, now)
     return replace(
         record,
         tally=Tally(),
@@ -126,37 +126,39 @@ def _started(record: Record, evidence: Started, now: Moment, policy: Policy) -> 
     )
 
 
-def _exited(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Record:
-    how = evidence.why or ended(evidence.code)
+def _on_exit(record: Record, evidence: Exited, now: Moment, policy: Policy) -> Record:
+    how = evidence.why or describe_exit(evidence.code)
     if record.state is State.STOPPING and evidence.why is None:
-        return moved(record, State.STOPPED, Reason.USER, now)
+        return with_state(record, State.STOPPED, Reason.USER, now)
     if evidence.retry_in is not None:
         text = f"{how}; starts again in {evidence.retry_in:.0f} s"
-        record = moved(record, State.STARTING, Reason.BACKOFF, now, message=text)
+        record = with_state(record, State.STARTING, Reason.BACKOFF, now, message=text)
         return replace(record, grace_until=now.mono + evidence.retry_in + policy.grace)
     if evidence.crash_loop:
         why = (evidence.why or keeps(evidence.code)).removesuffix(".")
         text = f"{why}. No more automatic restarts: press Start, or change its file"
-        return moved(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
+        return with_state(record, State.DOWN, Reason.CRASH_LOOP, now, message=text)
     fine = evidence.code == 0 and evidence.why is None and not policy.always
     state = State.STOPPED if fine else State.DOWN
-    return moved(record, state, Reason.EXITED, now, message=how)
+    return with_state(record, state, Reason.EXITED, now, message=how)
 
 
 def _later(record: Record, now: Moment, policy: Policy) -> Record:
     """T4, and the end of the waiting time of T15."""
     if record.held is not None and now.mono >= record.held.deadline:
         known = LastKnown(record.state, now.wall)
-        record = moved(record, State.UNKNOWN, Reason.RESUMED, now, message="no result since sleep")
+        record = with_state(
+            record, State.UNKNOWN, Reason.RESUMED, now, message="no result since sleep"
+        )
         return replace(record, last_known=known)
     grace = record.grace_until
     if record.state is State.STARTING and grace is not None and now.mono >= grace:
         text = f"no answer within {policy.grace:g} s of the start"
-        return moved(record, State.DOWN, Reason.START_TIMEOUT, now, message=text)
+        return with_state(record, State.DOWN, Reason.START_TIMEOUT, now, message=text)
     return record
 
 
-def _woken(record: Record, now: Moment, policy: Policy) -> Record:
+def _on_wake(record: Record, now: Moment, policy: Policy) -> Record:
     """T15: keep the state, drop the results from around the suspend, and probe every app again."""
     if record.silenced or not policy.probed:
         return record
@@ -177,17 +179,17 @@ def _woken(record: Record, now: Moment, policy: Policy) -> Record:
     )
 
 
-def _changed(record: Record, now: Moment, policy: Policy) -> Record:
+def _on_change(record: Record, now: Moment, policy: Policy) -> Record:
     """The app's settings changed: evidence about the old ones no longer counts."""
     if record.silenced:
         record = silence_over(record)
     managed = record.reason in {Reason.USER, Reason.EXITED, Reason.CRASH_LOOP}
     if not policy.probed and not managed:
-        return moved(record, State.UNKNOWN, Reason.NO_PROBE, now)
+        return with_state(record, State.UNKNOWN, Reason.NO_PROBE, now)
     if record.reason is Reason.NO_PROBE:
         record = replace(record, reason=Reason.NEW)
     if record.reason is Reason.NOT_RUNNING and policy.alarm:
-        record = moved(record, State.DOWN, Reason.NO_LISTENER, now, message="not running")
+        record = with_state(record, State.DOWN, Reason.NO_LISTENER, now, message="not running")
     return replace(
         record,
         tally=Tally(),

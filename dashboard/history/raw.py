@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dashboard import models
 from dashboard.history.figures import Exact, Figures
-from dashboard.history.states import OFF, StoredState, counts, kept
+from dashboard.history.states import OFF, StoredState, counts, stored_state
 from dashboard.history.timeline import Point, pieces, verdict
 from dashboard.history.track import SLOT
 
@@ -59,25 +59,25 @@ def buckets(app: models.Slug, start: int, size: int, count: int, now: int) -> li
 def points(samples: Sequence[Stored], changes: Sequence[Change]) -> list[Point]:
     """The moments at which the app was seen, with its state. Both arguments are in order."""
     times = [change.ts for change in changes]
-    seen = [Point(change.ts, kept(change.after)) for change in changes]
+    seen = [Point(change.ts, stored_state(change.after)) for change in changes]
     for sample in samples:
         state = StoredState(sample.state)
         if state is not StoredState.OFF:
-            state = _settled(sample, state, changes, times)
+            state = _state_at(sample, state, changes, times)
         seen.append(Point(sample.ts, state))
     return sorted(seen)
 
 
-def _settled(
+def _state_at(
     sample: Stored, state: StoredState, changes: Sequence[Change], times: Sequence[int]
 ) -> StoredState:
     """The state at the sample's own moment, from a change within its ten seconds if any."""
     slot = sample.ts // SLOT
     after = bisect_right(times, sample.ts)
     if after and times[after - 1] // SLOT == slot:
-        return kept(changes[after - 1].after)
+        return stored_state(changes[after - 1].after)
     if after < len(times) and times[after] // SLOT == slot:
-        return kept(changes[after].before)
+        return stored_state(changes[after].before)
     return state
 
 

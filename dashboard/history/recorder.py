@@ -20,7 +20,7 @@ from django.db import DatabaseError, connection
 from dashboard.history import scope, store
 from dashboard.history.hours import Hour
 from dashboard.history.pruning import prune
-from dashboard.history.states import OFF, StoredState, kept
+from dashboard.history.states import OFF, StoredState, stored_state
 from dashboard.history.store import Batch, Key, Move, Past, Standing
 from dashboard.history.summary import Summary, summary
 from dashboard.history.timeline import HOUR, Point
@@ -71,7 +71,7 @@ class Recorder:
         alive = min(max((point.ts for point in points), default=0) + 1, _ms(now))
         for slug, track in self._tracks.items():
             if track.last is not None and track.last.state is not StoredState.OFF:
-                self._unwatched(slug, track, alive)
+                self._record_unwatched(slug, track, alive)
 
     def _load_hours(self, ts: int) -> dict[str, int]:
         """Load the bars, the open hours and the totals. Returns until when each slug is accounted
@@ -83,12 +83,12 @@ class Recorder:
         self._refresh(ts)
         return until
 
-    def known(self, slug: str) -> Standing | None:
+    def find_standing(self, slug: str) -> Standing | None:
         """The last state of a slug, for `lastKnown`; None when it has no history."""
         with self._lock:
             return self._standings.get(slug)
 
-    def bound(self) -> dict[str, str]:
+    def bound_slugs(self) -> dict[str, str]:
         """Observed id -> slug, for the discovered apps with a history."""
         with self._lock:
             named = self._standings.items()
@@ -109,8 +109,8 @@ class Recorder:
         us = None if us is None else max(0, min(us, MOST_US))
         with self._lock:
             track = self._track(slug)
-            reading = Reading(_ms(at), track.counted(kept(state)), us, status, ok)
-            self._changed(slug, track.check(reading))
+            reading = Reading(_ms(at), track.effective_state(stored_state(state)), us, status, ok)
+            self._mark_changed(slug, track.check(reading))
             self._sample(slug, track.sample(reading))
 
     def edge(
@@ -127,7 +127,7 @@ class Recorder:
             before = "unknown" if track.idle else before
             refused = (before, after, reason) == ("unknown", "down", "refused")
             track.idle = refused and not self._ran(slug)
-            self._changed(slug, track.point(ts, track.counted(kept(after))))
+            self._mark_changed(slug, track.point(ts, track.effective_state(stored_state(after))))
             ts = track.edge_ts = ts + 1 if ts == track.edge_ts else ts
             if not track.idle:
                 self._waiting.edges[slug, ts] = Move(before, after, reason)
@@ -206,7 +206,7 @@ class Recorder:
         with self._lock:
             for slug, track in self._tracks.items():
                 if track.last is not None and track.last.state is not StoredState.OFF:
-                    self._unwatched(slug, track, _ms(now))
+                    self._record_unwatched(slug, track, _ms(now))
         return self.flush(now)
 
     def prune(self, now: float, *, raw_hours: float = 24, days: float = 90) -> int:
@@ -244,7 +244,7 @@ class Recorder:
             del self._standings[slug], self._tracks[slug]
             self._open = {key for key in self._open if key[0] != slug}
 
-    def _changed(self, slug: str, hours: Iterable[int]) -> None:
+    def _mark_changed(self, slug: str, hours: Iterable[int]) -> None:
         self._open.update((slug, number) for number in hours)
 
     def _sample(self, slug: str, reading: Reading) -> None:
@@ -253,10 +253,10 @@ class Recorder:
     def _off(self, slug: str, track: Track, ts: int) -> int:
         reading, changed = track.off(ts)
         self._sample(slug, reading)
-        self._changed(slug, changed)
+        self._mark_changed(slug, changed)
         return reading.ts
 
-    def _unwatched(self, slug: str, track: Track, ts: int) -> None:
+    def _record_unwatched(self, slug: str, track: Track, ts: int) -> None:
         """Record that the app is not watched any more: no state lasts while unwatched, though it
         may continue in the next run."""
         ts, state = self._off(slug, track, ts), self._standings[slug].state
@@ -266,9 +266,9 @@ class Recorder:
     def _hold(self, ts: int) -> None:
         """Record again the states that last without a probe: stopped, unknown, down."""
         for slug, track in self._tracks.items():
-            if track.last is not None and track.held(ts):
+            if track.last is not None and track.needs_recording(ts):
                 reading = Reading(ts, track.last.state)
-                self._changed(slug, track.check(reading))
+                self._mark_changed(slug, track.check(reading))
                 self._sample(slug, track.sample(reading))
 
     def _hour(self, key: Key) -> Hour:
@@ -335,5 +335,5 @@ def _last(past: Past, until: int) -> Point | None:
     if ts == past.last_ts and past.last_state == StoredState.OFF:
         return Point(ts, StoredState.OFF)
     if standing.state:
-        return Point(ts, kept(standing.state))
+        return Point(ts, stored_state(standing.state))
     return None if past.last_state is None else Point(ts, StoredState(past.last_state))

@@ -37,6 +37,6 @@ def counts(ok: bool | None, state: StoredState) -> bool:
     return ok is not None and (ok or state in _MEANT_TO_RUN)
 
 
-def kept(state: str) -> StoredState:
+def stored_state(state: str) -> StoredState:
     """The number of an AppState: `starting` counts as unknown, `stopping` as stopped."""
     return _KEPT[state]

@@ -150,11 +150,11 @@ def _statement(table: type[Model]) -> str:
     kept = {"id", *key}
     told = ", ".join(f'"{name}" = excluded."{name}"' for name in columns if name not in kept)
     marks = ", ".join(["%s"] * len(columns))
-    insert = f'INSERT INTO "{table._meta.db_table}" ({_quoted(columns)}) VALUES ({marks})'  # noqa: S608
-    return f"{insert} ON CONFLICT ({_quoted(key)}) DO UPDATE SET {told}"
+    insert = f'INSERT INTO "{table._meta.db_table}" ({_quote_names(columns)}) VALUES ({marks})'  # noqa: S608
+    return f"{insert} ON CONFLICT ({_quote_names(key)}) DO UPDATE SET {told}"
 
 
-def _quoted(names: tuple[str, ...]) -> str:
+def _quote_names(names: tuple[str, ...]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 

@@ -47,7 +47,7 @@ class Reading:
     status: int | None = None
     ok: bool | None = None
 
-    def folded(self, other: Reading) -> Reading:
+    def merge(self, other: Reading) -> Reading:
         """Both readings as one: the worse state, and the worse check of the two."""
         worse = max(self, other, key=lambda reading: reading.weight)
         return replace(worse, ts=self.ts, state=max(self.state, other.state))
@@ -75,7 +75,7 @@ class Track:
     halves: dict[int, StoredState] = field(default_factory=dict)
     recent: deque[Recent] = field(default_factory=lambda: deque(maxlen=RECENT))
 
-    def counted(self, state: StoredState) -> StoredState:
+    def effective_state(self, state: StoredState) -> StoredState:
         return StoredState.UNKNOWN if self.idle and state is StoredState.DOWN else state
 
     def point(self, ts: int, state: StoredState) -> set[int]:
@@ -114,7 +114,7 @@ class Track:
     def sample(self, reading: Reading) -> Reading:
         """The sample to store: `reading`, or the one of the same ten seconds merged with it."""
         if self.fold is not None and self.fold.ts // SLOT == reading.ts // SLOT:
-            reading = self.fold.folded(reading)
+            reading = self.fold.merge(reading)
         self.fold = reading
         return reading
 
@@ -127,7 +127,7 @@ class Track:
         self.fold = None
         return Reading(ts, StoredState.OFF), self.point(ts, StoredState.OFF)
 
-    def held(self, ts: int) -> bool:
+    def needs_recording(self, ts: int) -> bool:
         """Whether the state has to be recorded again, because it lasts and no probe reports it."""
         if self.last is None or self.last.state in {
             StoredState.OFF,

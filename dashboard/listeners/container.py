@@ -45,7 +45,7 @@ class Engines:
         now = time.monotonic()
         if now - self._asked > FRESH_S:
             paths = usual_sockets() if self._paths is None else self._paths
-            self._ports = {port: one for path in paths for port, one in _published(path)}
+            self._ports = {port: one for path in paths for port, one in _iter_published(path)}
             self._asked = time.monotonic()
         return self._ports.get(port)
 
@@ -59,7 +59,7 @@ def usual_sockets() -> list[Path]:
     return [*map(Path, usual), run / "podman/podman.sock", run / "docker.sock", *named]
 
 
-def _published(path: Path) -> Iterator[tuple[int, Container]]:
+def _iter_published(path: Path) -> Iterator[tuple[int, Container]]:
     runtime = "podman" if "podman" in path.name else "docker"
     try:
         told = orjson.loads(_ask(path))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
-from dashboard.listeners.package import Package, installed
+from dashboard.listeners.package import Package, installed_version
 
 BY_ARGV, BY_ANSWER, BY_PACKAGE, BY_RUNNER = 0.9, 0.8, 0.6, 0.4
 MOST_WORDS, MOST_BEFORE, HEADER, MARKUP = 40, 5, 500, 64 * 1024
@@ -104,7 +104,7 @@ def by_files(argv: Sequence[str], package: Package | None) -> Framework | None:
     needed = next((rule for rule in RULES if rule.needs and rule.needs in needs), None)
     if needed and package:
         evidence = f"{package.file.name} needs {needed.needs}"
-        return _framework(needed, BY_PACKAGE, evidence, installed(package, needed.needs))
+        return _framework(needed, BY_PACKAGE, evidence, installed_version(package, needed.needs))
     if started:
         return _framework(started, BY_RUNNER, f"started as {started.command}")
     return None

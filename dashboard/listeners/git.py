@@ -48,7 +48,7 @@ def find(cwd: Path) -> Git | None:
     for root in levels(cwd):
         folder = folder_of(root)
         if folder is not None and (head := line_of(folder / "HEAD")) is not None:
-            return _described(root, folder, head)
+            return _read_git(root, folder, head)
     return None
 
 
@@ -66,7 +66,7 @@ def folder_of(root: Path) -> Path | None:
     return root / told.removeprefix("gitdir:").strip()
 
 
-def _described(root: Path, folder: Path, head: str) -> Git:
+def _read_git(root: Path, folder: Path, head: str) -> Git:
     common = folder / (line_of(folder / "commondir") or ".")
     linked = folder.parent.name == "worktrees"
     home = Path(os.path.normpath(common)) if linked else root

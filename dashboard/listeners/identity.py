@@ -81,7 +81,7 @@ class Identity:
             if words & WRAPPERS and not parent.titled:
                 found = here
             elif words & SHELLS and len(parent.argv) > 1:
-                found = found if found.argv else _scripted(here)
+                found = found if found.argv else _simple_start(here)
             elif parent.exe and (parent.exe, parent.cwd) == below:
                 found = here if not found.argv and not parent.titled else found
             else:
@@ -106,7 +106,7 @@ class Identity:
         )
 
 
-def _scripted(shell: Start) -> Start:
+def _simple_start(shell: Start) -> Start:
     """The start of a shell that runs one file or simple command; otherwise without arguments."""
     line = shell.argv[2] if shell.argv[1] == "-c" and len(shell.argv) > 2 else ""
     plain_file = not shell.argv[1].startswith("-")

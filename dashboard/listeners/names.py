@@ -71,10 +71,10 @@ def slug(
 
     `counted`: the last number tried for each name, valid while no slug becomes free.
     """
-    base = slugified(name(identity, port)) or f"app-{port}"
+    base = make_slug(name(identity, port)) or f"app-{port}"
     if identity.git and identity.git.worktree:
         branch = identity.git.branch or identity.git.worktree
-        base = slugified(f"{base}-{branch.replace('/', '-')}")
+        base = make_slug(f"{base}-{branch.replace('/', '-')}")
     return free(base, taken, counted)
 
 
@@ -82,20 +82,20 @@ def free(base: str, taken: Container[str], counted: dict[str, int] | None = None
     """The slug itself, or with -2, -3 … at its end."""
     counted = {} if counted is None else counted
     number = counted.get(base, 1)
-    found = _numbered(base, number)
+    found = _with_number(base, number)
     while found in taken:
         number += 1
-        found = _numbered(base, number)
+        found = _with_number(base, number)
     counted[base] = number
     return found
 
 
-def _numbered(base: str, number: int) -> str:
+def _with_number(base: str, number: int) -> str:
     tail = f"-{number}" if number > 1 else ""
     return base[: MOST - len(tail)].rstrip("-") + tail if tail else base
 
 
-def slugified(text: str) -> str:
+def make_slug(text: str) -> str:
     """A name as a slug; "" if no character of it can be in a slug."""
     spaced = re.sub(r"[^\w]+", "-", text.casefold())
     dashed = re.sub(r"[^a-z0-9]+", "-", slugify(spaced))

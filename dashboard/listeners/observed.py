@@ -150,7 +150,7 @@ class Observed:
             differ = self._renew(now)
             return Changes((), (), tuple(one.id for one in self.all() if one.id in differ))
         self._catch_up()
-        changes = self._compared(scan, now)
+        changes = self._compare(scan, now)
         if all(one.present for one in self._known.values()):
             self._scanned = scan.listeners
         return changes
@@ -167,7 +167,7 @@ class Observed:
         self.version += 1
         self._listed = self._scanned = None
 
-    def _compared(self, scan: Scan, now: float) -> Changes:
+    def _compare(self, scan: Scan, now: float) -> Changes:
         before = {one.id for one in self.all()}
         present = {one.id: one for one in scan.listeners if self._in_scope(one)}
         changed = [
@@ -209,7 +209,7 @@ class Observed:
             one.next_ask = one.ask_after(now)
         return found
 
-    def answered(self, id: str, answer: Answer) -> bool:  # noqa: A002
+    def store_answer(self, id: str, answer: Answer) -> bool:  # noqa: A002
         """Store the answer of a listener. Returns whether that changes what is shown of it."""
         found = self.get(id)
         differs = found is not None and found.know(found.found, answer)
@@ -281,7 +281,7 @@ class Observed:
         if new.homeless:
             return new
         for old in self._known.values():
-            same = program(old.id) == program(new.id) and _started(old) == _started(new)
+            same = program(old.id) == program(new.id) and _command_shape(old) == _command_shape(new)
             if same and old.id not in present:
                 del self._known[old.id]
                 new.know(new.found, old.answer)
@@ -323,7 +323,7 @@ class Observed:
         for together in here.values():
             alike: dict[tuple[str, ...], list[Sighting]] = {}
             for one in together if len(together) > 1 else ():
-                alike.setdefault((program(one.id), *_started(one)), []).append(one)
+                alike.setdefault((program(one.id), *_command_shape(one)), []).append(one)
             ports = {one.listener.port for one in together}
             for same in alike.values():
                 others = ports.difference(one.listener.port for one in same)
@@ -346,7 +346,7 @@ class Observed:
         return differ
 
 
-def _started(one: Sighting) -> list[str]:
+def _command_shape(one: Sighting) -> list[str]:
     """How it was started, with all numbers replaced, so whatever its port."""
     return [_NUMBER.sub("0", argument) for argument in one.found.command]
 

@@ -98,7 +98,7 @@ def _age(seen: _KnownOwner) -> tuple[float, int]:
 
 def _owner(pid: int) -> Owner | None:
     """None if the process has ended since."""
-    started = procfs.started(pid)
+    started = procfs.start_time(pid)
     if started is None:
         return None
     exe = PurePath(procfs.link(pid, "exe")).name

@@ -51,7 +51,7 @@ def find(folders: Iterable[Path]) -> Package | None:
     return None
 
 
-def installed(package: Package, need: str) -> str | None:
+def installed_version(package: Package, need: str) -> str | None:
     """The version of a dependency that is installed beside the manifest (node_modules)."""
     if package.file.name != "package.json":
         return None

@@ -14,7 +14,7 @@ from dashboard.listeners.sockets import Socket
 ONLY_MINE = "This system shows only root what the processes of other users listen on."
 
 
-def held() -> tuple[list[tuple[Socket, Owner]], bool]:
+def owned_sockets() -> tuple[list[tuple[Socket, Owner]], bool]:
     """The sockets in LISTEN of every process this user may inspect, and whether these are all."""
     found = []
     seen, whole = listening()

@@ -72,7 +72,7 @@ def _read(process: psutil.Process) -> Process:
     refused: list[str] = []
     nothing = Arguments((), whole=False)
 
-    def asked(ask: Callable[[], T], otherwise: T) -> T:
+    def answer_or(ask: Callable[[], T], otherwise: T) -> T:
         try:
             return ask()
         except (psutil.AccessDenied, psutil.ZombieProcess, OSError):
@@ -81,8 +81,8 @@ def _read(process: psutil.Process) -> Process:
 
     with process.oneshot():
         known = table.find(process.pid)
-        said = asked(lambda: arguments(process.pid), nothing)
-        exe, cwd = asked(process.exe, ""), asked(process.cwd, "")
+        said = answer_or(lambda: arguments(process.pid), nothing)
+        exe, cwd = answer_or(process.exe, ""), answer_or(process.cwd, "")
         return Process(
             pid=process.pid,
             ppid=process.ppid(),

@@ -44,10 +44,10 @@ def _table(path: Path) -> Iterator[Socket]:
             if words[3] != LISTEN:
                 return
             packed, port = words[1].split(":")
-            yield Socket(address(_packed(packed)), int(port, 16), int(words[7]), int(words[9]))
+            yield Socket(address(_pack(packed)), int(port, 16), int(words[7]), int(words[9]))
 
 
-def _packed(digits: str) -> bytes:
+def _pack(digits: str) -> bytes:
     """The bytes of an address: the file has 32-bit numbers in the machine's own byte order."""
     parts = (int(digits[at : at + 8], 16) for at in range(0, len(digits), 8))
     return b"".join(part.to_bytes(4, sys.byteorder) for part in parts)
@@ -110,7 +110,7 @@ def stat(pid: int) -> Stat | None:
     return Stat(os.fsdecode(text[begin:end]), int(words[1]), int(words[19]))
 
 
-def started(pid: int) -> int | None:
+def start_time(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if it has ended."""
     found = stat(pid)
     return found.started if found is not None else None
@@ -122,12 +122,12 @@ def link(pid: int, name: str) -> str:
         target = os.readlink(f"{PROC}/{pid}/{name}")
     except OSError:
         return ""
-    if target.endswith(_DELETED) and _unlinked(pid, name):
+    if target.endswith(_DELETED) and _is_unlinked(pid, name):
         return target.removesuffix(_DELETED)
     return target
 
 
-def _unlinked(pid: int, name: str) -> bool:
+def _is_unlinked(pid: int, name: str) -> bool:
     try:
         return os.stat(f"{PROC}/{pid}/{name}").st_nlink == 0
     except OSError:

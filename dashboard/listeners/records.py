@@ -124,7 +124,7 @@ def identity(one: identities.Identity) -> Identity:
     }
 
 
-def observed(one: Sighting, slug: str, hidden: bool) -> Observed:
+def observed_record(one: Sighting, slug: str, hidden: bool) -> Observed:
     """The record of a listener. `hidden`: it is another user's or the system's, and a page shows
     it only on request (scan.hideSystem)."""
     port = one.listener.port

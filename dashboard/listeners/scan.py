@@ -71,7 +71,7 @@ class Scanner:
             began = time.perf_counter()
             held, lacking = self._owned_sockets()
             if held != self._last[0]:
-                self._last = (held, merged(held))
+                self._last = (held, merge_sockets(held))
             listeners = self._last[1]
         hidden = sum(one.pid is None for one in listeners)
         if hidden:
@@ -88,7 +88,7 @@ class Scanner:
                 continue
             owners = self.owners.of(sockets)
             return [(socket, owners[socket.inode]) for socket in sockets], ()
-        found, whole = portable.held()
+        found, whole = portable.owned_sockets()
         return [*found], (() if whole else (portable.ONLY_MINE,))
 
 
@@ -118,7 +118,7 @@ def former_id(port: int, exe: str, cwd: str) -> str:
     return "o-" + hashlib.sha256(key).hexdigest()[:12]
 
 
-def merged(held: Iterable[OwnedSocket]) -> tuple[Listener, ...]:
+def merge_sockets(held: Iterable[OwnedSocket]) -> tuple[Listener, ...]:
     """Sockets of the same port, program and directory as one listener, ordered by port."""
     groups: dict[tuple[int, str, str], list[OwnedSocket]] = {}
     for socket, owner in held:

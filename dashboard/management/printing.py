@@ -47,7 +47,7 @@ def pairs(rows: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def _row(row: Sequence[str], widths: Sequence[int]) -> str:
-    parts = (_padded(_cut(cell, width), width) for cell, width in zip(row, widths, strict=True))
+    parts = (_pad(_cut(cell, width), width) for cell, width in zip(row, widths, strict=True))
     return GAP.join(parts).rstrip()
 
 
@@ -59,7 +59,7 @@ def _cut(text: str, width: int) -> str:
     return f"{text}…"
 
 
-def _padded(text: str, width: int) -> str:
+def _pad(text: str, width: int) -> str:
     return text + " " * (width - _width(text))
 
 

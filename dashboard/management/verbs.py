@@ -61,7 +61,7 @@ def act(client: Client, options: Options) -> Output:
     """start, stop or restart of one app; stop of all."""
     if options.get("all"):
         return _stop_all(client)
-    return _acted(client, options["slug"], options["verb"])
+    return _act(client, options["slug"], options["verb"])
 
 
 def claim(client: Client, options: Options) -> Output:
@@ -126,7 +126,7 @@ VERBS: dict[str, Callable[[Client, Options], Output]] = {
 }  # fmt: skip
 
 
-def _acted(client: Client, slug: str, action: str) -> Output:
+def _act(client: Client, slug: str, action: str) -> Output:
     answer = client.post("apps", slug, "service", action)
     pid = f" (pid {answer['pid']})" if answer["pid"] else ""
     if answer["ok"]:
@@ -141,7 +141,7 @@ def _stop_all(client: Client) -> Output:
     apps = client.get("apps")["apps"]
     slugs = [app["slug"] for app in apps if (app["service"] or {}).get("status") in RUNS]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        every = list(pool.map(lambda slug: _stopped(client, slug), slugs))
+        every = list(pool.map(lambda slug: _stop(client, slug), slugs))
     return Output(
         {"stopped": {slug: one.body for slug, one in zip(slugs, every, strict=True)}},
         [line for one in every for line in one.lines] or ["No service runs."],
@@ -149,10 +149,10 @@ def _stop_all(client: Client) -> Output:
     )
 
 
-def _stopped(client: Client, slug: str) -> Output:
+def _stop(client: Client, slug: str) -> Output:
     """Stop one service; a refusal does not keep the others from being stopped."""
     try:
-        return _acted(client, slug, "stop")
+        return _act(client, slug, "stop")
     except ServiceRefused as refused:
         return Output(refused.body, failure=[f"{slug}: {refused}"])
 

@@ -59,7 +59,7 @@ def observed(found: ObservedList, *, fields: Sequence[str] = (), limit: int | No
     return {**found, "observed": shown[0], "ignored": shown[1], **more}
 
 
-def waited(found: Waited) -> Brief:
+def wait_outcome(found: Waited) -> Brief:
     """`wait_for_app`."""
     (row,) = brief.pick(_apps([found["app"]], ()), (), APP)
     return {"ok": found["ok"], "app": row}

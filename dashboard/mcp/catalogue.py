@@ -50,15 +50,15 @@ def _body(value: Record | Written) -> dict[str, Any]:
     return {**(value.record if isinstance(value, Written) else value)}
 
 
-def _called(call: Callable[..., Any]) -> Callable[..., Any]:
+def _with_wire_names(call: Callable[..., Any]) -> Callable[..., Any]:
     """The function, called with wire names of arguments. Only the guide receives the agent."""
 
-    def called(agent: Agent, **arguments: Any) -> Any:
+    def run(agent: Agent, **arguments: Any) -> Any:
         if call is _guide:
             return call(agent)
         return call(**{NAMES.get(name, name): value for name, value in arguments.items()})
 
-    return called
+    return run
 
 
 def _bookmarks(*, group: str | None = None) -> Record:
@@ -93,7 +93,7 @@ def _read(
     render: Callable[[Any], dict[str, Any]] = _body,
 ) -> Operation:
     return Operation(
-        name=name, group="read", description=text, run=_called(run), render=render,
+        name=name, group="read", description=text, run=_with_wire_names(run), render=render,
         arguments=arguments, read_only=True, waits=waits, project_argument=None,
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def _write(
     idempotent: bool = False,
 ) -> Operation:
     return Operation(
-        name=name, group="write", description=text, run=_called(run), render=_body,
+        name=name, group="write", description=text, run=_with_wire_names(run), render=_body,
         arguments=arguments, destructive=destructive, idempotent=idempotent, project_argument=None,
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ OPERATIONS = (
         "Wait until the app has a state; `ok: false` when the time was over first.",
         SLUG, Argument("state", "string", required=True, choices=STATES),
         Argument("timeoutSeconds", "integer", default=30, least=0, most=60), waits=True,
-        render=brevity.waited,
+        render=brevity.wait_outcome,
     ),
     _read(
         "app_history", _brief(history.app_history, brevity.history),

@@ -56,7 +56,7 @@ OPERATIONS = (
     ),
     tool(
         name="wait_for_app", group="read", read_only=True, waits=True,
-        run=_within("wait_for_app"), render=late("dashboard.mcp.brevity.waited"),
+        run=_within("wait_for_app"), render=late("dashboard.mcp.brevity.wait_outcome"),
         description="Wait until the app has a state; ok: false when the time was over first.",
         arguments=(
             SLUG,

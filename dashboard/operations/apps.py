@@ -9,7 +9,7 @@ from config.errors import Conflict, Invalid, NotFound
 from dashboard.daemon import Daemon, current
 from dashboard.files import errors, layout, store, tags
 from dashboard.files.records import FileError
-from dashboard.files.writing import merged
+from dashboard.files.writing import merge
 from dashboard.operations.common import (
     Removed,
     Written,
@@ -132,7 +132,7 @@ def _declare(daemon: Daemon, slug: str, patch: Any) -> bool:
         raise errors.not_found("apps", slug)
     try:
         store.put(
-            "apps", slug, merged(claim.mapping(found.sighting, slug), patch), if_none_match=True
+            "apps", slug, merge(claim.mapping(found.sighting, slug), patch), if_none_match=True
         )
     except Conflict as error:
         if error.code == "exists":

@@ -60,13 +60,13 @@ def is_app(daemon: Daemon, slug: str) -> bool:
     The files are read again before the answer is no, as one may have been written a moment ago.
     """
 
-    def known() -> bool:
+    def is_known() -> bool:
         return slug in daemon.state.census.apps
 
-    if daemon.ask(known):
+    if daemon.ask(is_known):
         return True
     daemon.sync()
-    return daemon.ask(known)
+    return daemon.ask(is_known)
 
 
 def written_app(daemon: Daemon, slug: str, *, created: bool) -> Written:

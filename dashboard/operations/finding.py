@@ -95,18 +95,18 @@ async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) ->
     if not 0 <= timeout_seconds <= MOST_S:
         raise invalid("timeoutSeconds", "must be 0 to 60")
     with _waiting():
-        app = await _waited(slug, state, timeout_seconds)
+        app = await _wait_for_state(slug, state, timeout_seconds)
     return {"ok": app["state"] == state, "app": app}
 
 
-async def _waited(slug: str, state: str, seconds: float) -> App:
+async def _wait_for_state(slug: str, state: str, seconds: float) -> App:
     """The app's record once it has the state or the time is over; checked after each event."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
     stream = EVENTS.join(None)
     try:
         while True:
-            app = await threads.brief(_masked, slug)
+            app = await threads.brief(_find_app, slug)
             left = end - clock()
             if app["state"] == state or left <= 0:
                 return app
@@ -116,7 +116,7 @@ async def _waited(slug: str, state: str, seconds: float) -> App:
         EVENTS.leave(stream)
 
 
-def _masked(slug: str) -> App:
+def _find_app(slug: str) -> App:
     layout.place("apps", slug)
     return app_record(current(), slug)
 

@@ -15,7 +15,7 @@ def app_history(*, slug: str, window: str = "24h") -> History:
     """The record History, also for a removed app."""
     layout.place("apps", slug)
     daemon = current()
-    if daemon.state.history.recorder.known(slug) is None and not is_app(daemon, slug):
+    if daemon.state.history.recorder.find_standing(slug) is None and not is_app(daemon, slug):
         raise errors.not_found("apps", slug)
-    daemon.wait(daemon.state.history.written, slug)
+    daemon.wait(daemon.state.history.until_written, slug)
     return windows.history(slug, window, now=time.time())

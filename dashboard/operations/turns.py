@@ -66,23 +66,23 @@ async def wait_for_app(
     reach: Reach, *, slug: str, state: str, timeout_seconds: float = 30
 ) -> Waited:
     """The same as finding.wait_for_app, for an app within reach."""
-    await threads.brief(_reached, reach, slug)
+    await threads.brief(_check_reach, reach, slug)
     return await finding.wait_for_app(slug=slug, state=state, timeout_seconds=timeout_seconds)
 
 
 def app_logs(reach: Reach, *, slug: str, lines: int, after: int | None = None) -> logs.Tail:
     """The end of a service's log."""
-    _reached(reach, slug)
+    _check_reach(reach, slug)
     return services.app_logs(slug=slug, lines=lines, after=after)
 
 
 def act(reach: Reach, *, slug: str, action: str) -> Action:
     """Start, stop or restart a service. Its command runs as the user's own, outside the turn."""
-    _reached(reach, slug)
+    _check_reach(reach, slug)
     return services.service(slug=slug, action=action)
 
 
-def _reached(reach: Reach, slug: str) -> None:
+def _check_reach(reach: Reach, slug: str) -> None:
     """NotFound if the app is not within reach, as if it did not exist."""
     layout.place("apps", slug)
     if not reach.holds(app_record(current(), slug)):

@@ -78,7 +78,7 @@ class Album:
     def forget(self, slug: str) -> None:
         self._kept.pop(slug, None)
 
-    def unused(self, before: float) -> list[str]:
+    def unused_slugs(self, before: float) -> list[str]:
         """The slugs without an app whose images are all older than `before` (Unix seconds)."""
         return [
             slug

@@ -36,10 +36,10 @@ def _commit(common: Path, ref: str) -> str:
         return files.stat_of(common / "reftable" / "tables.list") or ""
     if ".." in Path(ref).parts or Path(ref).is_absolute():
         return ""
-    return git.line_of(common / ref) or _packed(common / "packed-refs", ref)
+    return git.line_of(common / ref) or _read_packed(common / "packed-refs", ref)
 
 
-def _packed(path: Path, ref: str) -> str:
+def _read_packed(path: Path, ref: str) -> str:
     try:
         found = files.read(path, limit=PACKED)
     except OSError:

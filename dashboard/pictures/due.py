@@ -28,7 +28,7 @@ class Due:
         """Whether it was made or tried within the last `every` seconds."""
         return self.last is not None and now - self.last < every
 
-    def tried(self, now: float, *, done: bool) -> None:
+    def record_try(self, now: float, *, done: bool) -> None:
         self.last, self.wanted = now, None
         self.failures = 0 if done else self.failures + 1
         if 0 < self.failures <= RETRIES:

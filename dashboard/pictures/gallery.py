@@ -60,7 +60,7 @@ class Gallery:
             self._album.forget(slug)
             self._start(asyncio.to_thread(thumbs.forget, slug))
 
-    def shown(self, slug: str) -> tuple[Kind, str]:
+    def choice(self, slug: str) -> tuple[Kind, str]:
         """`thumbKind` and `thumbEtag` of the app's record, without any I/O. NotFound if there is
         no such app."""
         return self._album.choice(slug)
@@ -94,7 +94,7 @@ class Gallery:
         """
         wanted = self._to_photograph(slugs)
         self._album.switch(await self._switch.look())
-        self._switch.required()
+        self._switch.require_browser()
         fresh = wanted.difference(*self._refreshes.values())
         if fresh:
             task = asyncio.create_task(self._take(fresh))
@@ -172,7 +172,7 @@ class Gallery:
         except (NoShot, NoImage, CannotWrite) as error:
             log.info("no screenshot", extra={"slug": slug, "why": str(error)})
         finally:  # also after an unexpected error: the next app must have its turn
-            entry.screenshot.tried(time.monotonic(), done=done)
+            entry.screenshot.record_try(time.monotonic(), done=done)
         await self._reread(slug, entry)
         return done
 
@@ -193,7 +193,7 @@ class Gallery:
         except CannotWrite as error:
             log.warning("a favicon is not kept", extra={"slug": slug, "why": str(error)})
         finally:
-            entry.favicon.tried(time.monotonic(), done=done)
+            entry.favicon.record_try(time.monotonic(), done=done)
         await self._reread(slug, entry)
         return ICON_CPU_S
 
@@ -203,7 +203,7 @@ class Gallery:
         if self._album.get(slug) is None and entry.shown.declared:
             await asyncio.to_thread(thumbs.forget, slug)
             return
-        self._album.keep(slug, await asyncio.to_thread(thumbs.kept, slug))
+        self._album.keep(slug, await asyncio.to_thread(thumbs.read_cached, slug))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -112,7 +112,7 @@ class Rounds:
         watched = self._world.clients() and not self._world.battery()
         every = self._switch.settings.interval if watched else None
         return _first(
-            [(entry, entry.screenshot.next(every), slug) for slug, entry in self._pictured()],
+            [(entry, entry.screenshot.next(every), slug) for slug, entry in self._pictured_apps()],
             lambda _slug, entry: entry.shown.state is State.UP and entry.shown.photographed,
         )
 
@@ -123,12 +123,12 @@ class Rounds:
         return _first(
             [
                 (entry, entry.favicon.next(self._hourly(slug) if clients else None), slug)
-                for slug, entry in self._pictured()
+                for slug, entry in self._pictured_apps()
             ],
             self._has_favicon,
         )
 
-    def _pictured(self) -> list[tuple[str, AlbumEntry]]:
+    def _pictured_apps(self) -> list[tuple[str, AlbumEntry]]:
         """The apps whose pictures are made: all while a page is open, else the declared ones."""
         clients = self._world.clients()
         return [(slug, entry) for slug, entry in self._album if clients or entry.shown.declared]
@@ -154,7 +154,7 @@ class Rounds:
             self._album.switch(await self._switch.look())
             if self._switch.browser is not None:
                 await self._commits()
-            for slug in self._album.unused(time.time() - UNUSED_S):
+            for slug in self._album.unused_slugs(time.time() - UNUSED_S):
                 self._album.forget(slug)
                 await asyncio.to_thread(thumbs.forget, slug)
             await asyncio.sleep(self._pace.check)
@@ -162,7 +162,7 @@ class Rounds:
     async def _commits(self) -> None:
         places = {
             slug: entry.shown.repository
-            for slug, entry in self._pictured()
+            for slug, entry in self._pictured_apps()
             if entry.shown.repository is not None and entry.shown.photographed
         }
         heads = await asyncio.to_thread(partial(commits.heads, set(places.values())))

@@ -28,10 +28,10 @@ class Switch:
 
     async def look(self) -> bool:
         """Look for the browser again. Returns whether screenshots are on."""
-        self._browser = await asyncio.to_thread(chromium.found, self.settings.command)
+        self._browser = await asyncio.to_thread(chromium.find_browser, self.settings.command)
         return self.browser is not None
 
-    def required(self) -> str:
+    def require_browser(self) -> str:
         """The browser. Conflict, with the reason, if screenshots are off."""
         if (browser := self.browser) is not None:
             return browser

@@ -93,7 +93,7 @@ class JournalEntry:
         on another port."""
         return self.cwd, self.argv
 
-    def stored(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "slug": self.slug,
@@ -111,7 +111,7 @@ class JournalEntry:
 
     @classmethod
     def load(cls, value: Mapping[str, Any]) -> JournalEntry:
-        """The inverse of `stored`. Raises ValueError, TypeError or KeyError for anything else."""
+        """The inverse of `as_record`. Raises ValueError, TypeError or KeyError on anything else."""
         port, identity = value["port"], value["identity"]
         if type(port) is not int or not isinstance(identity, dict | None):
             raise ValueError("a port or an identity is none")

@@ -17,10 +17,10 @@ MOST, VALUE = 64, 8 << 10  # variables, characters
 
 def read(pids: Mapping[str, int]) -> dict[tuple[str, int], dict[str, str]]:
     """The kept variables of each process, by its id and pid. Blocks."""
-    return {(id_, pid): kept(table.environ(pid)) for id_, pid in pids.items()}
+    return {(id_, pid): kept_variables(table.environ(pid)) for id_, pid in pids.items()}
 
 
-def kept(environ: Iterable[bytes]) -> dict[str, str]:
+def kept_variables(environ: Iterable[bytes]) -> dict[str, str]:
     """The variables to keep: none whose name or value is a secret, and only printable text."""
     found: dict[str, str] = {}
     for one in environ:

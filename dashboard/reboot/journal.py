@@ -40,7 +40,7 @@ def save(journal: Journal) -> None:
         {
             "bootId": journal.boot,
             "writtenAt": timestamp(journal.written),
-            "listeners": [one.stored() for one in _newest(journal.entries)],
+            "listeners": [one.as_record() for one in _newest(journal.entries)],
         },
     )
 

@@ -68,16 +68,16 @@ class Lost:
         self._last_told = self.wire()
         self._began = clock.now()
 
-    def seen(self, listeners: Sequence[Listening]) -> None:
+    def take_scan(self, listeners: Sequence[Listening]) -> None:
         """Apply a scan: the listeners to store that listen now. Called after every scan; no disk
         access."""
         if not self._enabled or self._began is None:
             return
         self._scanned = now, at = self.world.clock.now(), self.world.clock.wall()
-        if self._running.seen(listeners, now=now, at=at, ended=self._stopped_by_user):
+        if self._running.take_scan(listeners, now=now, at=at, ended=self._stopped_by_user):
             self._journal_waits = True
         slugs = {one.slug for one in listeners if one.slug is not None}
-        if self._notice.returned({one.id for one in listeners}, slugs):
+        if self._notice.drop_returned({one.id for one in listeners}, slugs):
             self._notice_waits = True
             self._tell()
 
@@ -127,7 +127,7 @@ class Lost:
         if running is not None and running.get_name() != name:
             raise Conflict(f'"{item.entry.name}" is being started already.', code="busy")
         if running is None:
-            work = self._restarted(item, slug, as_service=as_service)
+            work = self._restart(item, slug, as_service=as_service)
             running = self._restarts[id] = asyncio.create_task(work, name=name)
             running.add_done_callback(lambda done: self._restart_over(id, done))
         return await asyncio.shield(running)
@@ -138,7 +138,7 @@ class Lost:
         ids = {*self._items} if id is None else {self._item(id).id}
         if ids:
             async with self._saving:
-                await asyncio.to_thread(notice.save, self._notice.stored(without=ids))
+                await asyncio.to_thread(notice.save, self._notice.as_record(without=ids))
             self._drop(ids)
         return {"lost": self.wire()}
 
@@ -194,14 +194,14 @@ class Lost:
         file."""
         if entry.slug is None or not entry.service:
             return False
-        service = self.world.services.declared(entry.slug)
+        service = self.world.services.find_definition(entry.slug)
         return service.autostart if service else entry.autostart
 
-    async def _restarted(self, item: Item, wanted: str | None, *, as_service: bool) -> Restarted:
+    async def _restart(self, item: Item, wanted: str | None, *, as_service: bool) -> Restarted:
         services = self.world.services
         slug = await restarting.slug_for(item.entry, wanted, services, as_service=as_service)
         await self._look()
-        why = render.blocked(item, self._gone, services)
+        why = render.blocked_reason(item, self._gone, services)
         if why is not None and not (as_service and why == render.OFF):
             return restarting.answer(
                 item, slug, restarting.not_started("blocked", f"Not started: {why}.")
@@ -250,7 +250,7 @@ class Lost:
         """Find the items whose directories are gone, so that an answer need not wait for the
         disk."""
         if self._notice.items:
-            self._gone = await asyncio.to_thread(render.gone, [*self._notice.items.values()])
+            self._gone = await asyncio.to_thread(render.gone_ids, [*self._notice.items.values()])
 
     async def _save(self) -> None:
         """Write what waits; after a failure the next step tries again."""
@@ -269,7 +269,7 @@ class Lost:
         if self._notice_waits:
             self._notice_waits = False
             try:
-                await asyncio.to_thread(notice.save, self._notice.stored())
+                await asyncio.to_thread(notice.save, self._notice.as_record())
             except BaseException:
                 self._notice_waits = True
                 raise

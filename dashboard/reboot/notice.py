@@ -66,7 +66,7 @@ class Notice:
         self.items = {item.id: item for item in newest[:MOST]}
         self.pending = {}
 
-    def returned(self, ids: Collection[str], slugs: Collection[str]) -> bool:
+    def drop_returned(self, ids: Collection[str], slugs: Collection[str]) -> bool:
         """Drop what is back. Returns whether anything was dropped."""
         before = len(self.items) + len(self.pending)
         self.items = _without(self.items, ids, slugs)
@@ -79,11 +79,11 @@ class Notice:
         self.items = {item.id: item for item in self.items.values() if now - item.noticed <= STAYS}
         return len(self.items) != before
 
-    def stored(self, *, without: Collection[str] = ()) -> dict[str, Any]:
+    def as_record(self, *, without: Collection[str] = ()) -> dict[str, Any]:
         return {
             "taken": self.taken,
-            "items": [_stored(one) for one in self.items.values() if one.id not in without],
-            "pending": [_stored(one) for one in self.pending.values()],
+            "items": [_item_record(one) for one in self.items.values() if one.id not in without],
+            "pending": [_item_record(one) for one in self.pending.values()],
         }
 
 
@@ -92,7 +92,7 @@ def load() -> Notice:
 
 
 def save(value: dict[str, Any]) -> None:
-    """`value` is what Notice.stored returns."""
+    """`value` is what Notice.as_record returns."""
     stored.save(FILE, value)
 
 
@@ -106,12 +106,12 @@ def _age(item: Item) -> tuple[datetime, datetime]:
     return item.noticed, item.entry.last_seen
 
 
-def _stored(item: Item) -> dict[str, Any]:
+def _item_record(item: Item) -> dict[str, Any]:
     return {
         "bootedAt": timestamp(item.booted),
         "noticedAt": timestamp(item.noticed),
         "note": item.note,
-        **item.entry.stored(),
+        **item.entry.as_record(),
     }
 
 

@@ -49,16 +49,16 @@ class LostNotice(TypedDict):
     lost: Notice | None
 
 
-def gone(items: Collection[Item]) -> frozenset[str]:
+def gone_ids(items: Collection[Item]) -> frozenset[str]:
     """The ids of the items whose directory no longer exists. Blocks."""
     return frozenset(one.id for one in items if not Path(one.entry.cwd).is_dir())
 
 
-def blocked(item: Item, gone: Collection[str], services: Supervisor) -> str | None:
+def blocked_reason(item: Item, gone: Collection[str], services: Supervisor) -> str | None:
     """Why it cannot be started from here; the service in its file is not checked here."""
     if not services.world.limits().enabled:
         return OFF
-    if item.entry.slug is not None and services.declared(item.entry.slug) is not None:
+    if item.entry.slug is not None and services.find_definition(item.entry.slug) is not None:
         return None
     return item.entry.withheld or (GONE if item.id in gone else None)
 
@@ -70,14 +70,14 @@ def notice(items: Collection[Item], gone: Collection[str], services: Supervisor)
     return {
         "bootedAt": timestamp(max(one.booted for one in items)),
         "lastSeenAt": timestamp(max(one.entry.last_seen for one in items)),
-        "items": [_item(one, blocked(one, gone, services), services) for one in items],
+        "items": [_item(one, blocked_reason(one, gone, services), services) for one in items],
     }
 
 
 def _item(item: Item, why: str | None, services: Supervisor) -> LostItem:
     entry = item.entry
     startable = why is None and item.status != "starting"
-    has_block = entry.slug is not None and services.declared(entry.slug) is not None
+    has_block = entry.slug is not None and services.find_definition(entry.slug) is not None
     return {
         "id": entry.id,
         "slug": entry.slug,

@@ -52,7 +52,7 @@ async def slug_for(
     declared = set(await asyncio.to_thread(store.apps))
     taken = declared | services.slugs()
     if wanted is None or wanted == entry.slug:
-        base = names.slugified(entry.name) or f"app-{entry.port}"
+        base = names.make_slug(entry.name) or f"app-{entry.port}"
         return entry.slug or names.free(base, taken)
     if entry.slug in declared:
         raise Invalid(f'slug: must be "{entry.slug}", the app that was lost.')
@@ -63,7 +63,7 @@ async def slug_for(
 
 async def once(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
     """Start its service as the file has it, else the stored command."""
-    return await _waited(services, slug, services.once(slug, _definition(entry)))
+    return await _wait_for_start(services, slug, services.once(slug, _definition(entry)))
 
 
 async def as_service(entry: JournalEntry, slug: str, services: Supervisor) -> Outcome:
@@ -74,7 +74,7 @@ async def as_service(entry: JournalEntry, slug: str, services: Supervisor) -> Ou
     app = await asyncio.to_thread(block.write, entry, slug)
     assert app.service is not None  # just written, and read again
     services.declare(slug, Service.of(app.service, app.port, app.host))
-    return await _waited(services, slug, services.act(slug, "start"))
+    return await _wait_for_start(services, slug, services.act(slug, "start"))
 
 
 def answer(item: Item, slug: str | None, outcome: Outcome) -> Restarted:
@@ -97,7 +97,7 @@ def not_started(reason: str, message: str) -> Outcome:
     )
 
 
-async def _waited(services: Supervisor, slug: str, start: Awaitable[Outcome]) -> Outcome:
+async def _wait_for_start(services: Supervisor, slug: str, start: Awaitable[Outcome]) -> Outcome:
     """Wait for a start. A refused start counts as one that did not come up, and is answered with
     200."""
     try:
@@ -105,7 +105,7 @@ async def _waited(services: Supervisor, slug: str, start: Awaitable[Outcome]) ->
     except Conflict as error:
         return not_started(error.code, error.text)
     if outcome.status == "starting":
-        return await services.settled(slug, PORT_S - ANSWER_S)
+        return await services.wait_for_start(slug, PORT_S - ANSWER_S)
     return outcome
 
 

@@ -41,7 +41,7 @@ class Running:
         self._catch_up()
         return [replace(known.entry, last_seen=known.at) for known in self._known.values()]
 
-    def seen(
+    def take_scan(
         self,
         listeners: Sequence[Listening],
         *,

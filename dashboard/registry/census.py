@@ -94,7 +94,7 @@ def census(
         return _seen_again(before, made)
     listeners = Listeners(seen.sightings, pids)
     known = before.apps if before else {}
-    apps = _declared(made, listeners, known)
+    apps = _declared_apps(made, listeners, known)
     matched = {app.sighting.id for app in apps.values() if app.sighting}
     matched |= {one for one, slug in listeners.family.items() if slug in apps}
     ignoring = _ignoring(made, listeners, matched, before)
@@ -103,7 +103,7 @@ def census(
     slugs = _slugs(left, listeners.family, seen, files.apps)
     for slug, one in discovered.among(observed, slugs, seen.hidden):
         facts = made.facts(None, Recognised(one))
-        apps[slug] = _reused(known.get(slug), facts) or discovered.app(slug, facts)
+        apps[slug] = _reuse(known.get(slug), facts) or discovered.app(slug, facts)
     return Census(
         apps=apps,
         observed=observed,
@@ -114,18 +114,18 @@ def census(
     )
 
 
-def _declared(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> dict[str, App]:
+def _declared_apps(made: _Made, listeners: Listeners, known: Mapping[str, App]) -> dict[str, App]:
     entries = [made.files.apps[slug] for slug in sorted(made.files.apps)]
-    found = listeners.assign([one for entry in entries if (one := declared.wanted(entry))])
+    found = listeners.assign([one for entry in entries if (one := declared.make_wanted(entry))])
     apps = {}
     for entry in entries:
         slug = entry.name
         facts = made.facts(entry, found.get(slug, Recognised()))
-        apps[slug] = _reused(known.get(slug), facts) or declared.app(slug, facts)
+        apps[slug] = _reuse(known.get(slug), facts) or declared.app(slug, facts)
     return apps
 
 
-def _reused(old: App | None, facts: Facts) -> App | None:
+def _reuse(old: App | None, facts: Facts) -> App | None:
     """The app of the census before, if nothing about it has changed."""
     return old if old and old.facts and facts.same(old.facts) else None
 

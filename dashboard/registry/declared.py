@@ -15,7 +15,7 @@ from dashboard.registry.targets import Home
 from dashboard.services.definition import Service, address_of
 
 
-def wanted(entry: Entry) -> Wanted | None:
+def make_wanted(entry: Entry) -> Wanted | None:
     """What the app is recognised by; None if it is on another machine, or the file has nothing."""
     file: AppFile | None = entry.parsed
     place = targets.home(file) if file else None
@@ -56,9 +56,13 @@ def _readable(slug: str, facts: Facts, file: AppFile) -> App:
     place, own = targets.home(file), facts.found.own
     port, moved_from = _port(file, place, facts)
     process = facts.process or _own_process(facts)
-    asked = targets.asked(file, facts.health, port=port, process=process, should_run=facts.living)
+    asked = targets.probe_plan(
+        file, facts.health, port=port, process=process, should_run=facts.living
+    )
     if port is None and file.match and not (facts.scanned or process or file.url):
-        asked = targets.unasked(asked.policy, "it is found by its match, and nothing is scanned")
+        asked = targets.without_probe(
+            asked.policy, "it is found by its match, and nothing is scanned"
+        )
     return App(
         slug=slug,
         source="declared",

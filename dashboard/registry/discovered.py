@@ -36,7 +36,7 @@ def app(slug: str, facts: Facts) -> App:
     found = claim.mapping(one, slug)
     found.pop("match", None)  # it is known by its id; reading a match reads the disk
     file, _ = read_app(found, slug=slug)
-    asked = targets.asked(
+    asked = targets.probe_plan(
         file, facts.health, port=file.port, process=None, should_run=False
     )  # fmt: skip
     return App(

@@ -157,8 +157,8 @@ def app(
         "source": app.source,
         "config": _config_of(app, with_config),
         **_state(app, record, now),
-        "url": _masked(app.url),
-        "urls": {"local": _masked(app.local_url), "fronted": _fronted(app, config)},
+        "url": _mask_url(app.url),
+        "urls": {"local": _mask_url(app.local_url), "fronted": _fronted_url(app, config)},
         "port": app.port,
         "expected": file.expected if file else "sometimes",
         "tags": list(file.tags) if file else [],
@@ -190,7 +190,7 @@ def group(entry: Entry, *, with_config: bool = False) -> Group:
         "name": found.name,
         "config": masks.mapping(entry.value) if with_config and entry.value else None,
         "description": found.description,
-        "icon": _masked(found.icon),
+        "icon": _mask_url(found.icon),
         "color": found.color,
         "order": found.order,
         "collapsed": found.collapsed,
@@ -199,7 +199,7 @@ def group(entry: Entry, *, with_config: bool = False) -> Group:
                 "name": link.name,
                 "url": masks.text(link.url),
                 "description": link.description,
-                "icon": _masked(link.icon),
+                "icon": _mask_url(link.icon),
                 "tags": list(link.tags),
                 "hotkey": link.hotkey,
             }
@@ -216,7 +216,7 @@ def config(entry: Entry, restart_needed: Sequence[str] = (), *, host: str | None
     `host`: the fronted host in effect, which may not come from the file.
     """
     source = masks.mapping(entry.value or {})
-    resolved = schema.resolved(source)
+    resolved = schema.with_defaults(source)
     return {
         "config": {**resolved, "fronted": {**resolved["fronted"], "host": host}},
         "source": source,
@@ -233,9 +233,9 @@ def counts(states: Iterable[tuple[apps.App, State]]) -> dict[str, int]:
     return {state.value: found[state] for state in State}
 
 
-def named(app: apps.App) -> tuple[str, str, str | None]:
+def name_and_address(app: apps.App) -> tuple[str, str, str | None]:
     """Slug, name and address as they are shown."""
-    return app.slug, masks.text(app.name), _masked(app.url)
+    return app.slug, masks.text(app.name), _mask_url(app.url)
 
 
 def cwd(app: apps.App) -> str:
@@ -248,10 +248,10 @@ def cwd(app: apps.App) -> str:
 
 def needs_attention(app: apps.App, record: Record) -> bool:
     """Whether it is in the first group of the page; an app that is not declared never is."""
-    return app.declared and (record.state in _WRONG or _unexpected(app, record))
+    return app.declared and (record.state in _WRONG or _is_unexpected(app, record))
 
 
-def _unexpected(app: apps.App, record: Record) -> bool:
+def _is_unexpected(app: apps.App, record: Record) -> bool:
     running = record.state in _RUNNING or (app.evidence is Port.OWN and not record.silenced)
     return bool(app.file and app.file.expected == "never" and running)
 
@@ -267,7 +267,7 @@ def _state(app: apps.App, record: Record, now: Moment) -> Health:
         "stale": stale(record, app.policy, now.mono),
         "failing": record.failing,
         "flapping": record.flapping,
-        "unexpected": _unexpected(app, record),
+        "unexpected": _is_unexpected(app, record),
     }
 
 
@@ -275,14 +275,14 @@ def _presentation(app: apps.App) -> Drawn:
     file = app.file
     return {
         "description": file.description if file else None,
-        "icon": _masked(file.icon) if file else None,
+        "icon": _mask_url(file.icon) if file else None,
         "color": file.color if file else None,
         "group": file.group if file else None,
         "order": file.order if file else None,
-        "links": [{"name": one.name, "url": _masked(one.url)} for one in file.links]
+        "links": [{"name": one.name, "url": _mask_url(one.url)} for one in file.links]
         if file
         else [],
-        "docs": _masked(file.docs) if file else None,
+        "docs": _mask_url(file.docs) if file else None,
     }
 
 
@@ -293,13 +293,13 @@ def _config_of(app: apps.App, wanted: WithConfig) -> dict[str, Any] | None:
     return dict(masks.mapping(value) if wanted == "masked" else value)
 
 
-def _fronted(app: apps.App, config: schema.Config) -> str | None:
+def _fronted_url(app: apps.App, config: schema.Config) -> str | None:
     """Its address behind the user's own proxy."""
     fronted = config.fronted
     return f"{fronted.scheme}://{app.slug}.{fronted.domain}/" if fronted.domain else None
 
 
-def _masked(url: str | None) -> str | None:
+def _mask_url(url: str | None) -> str | None:
     return masks.text(url) if url else None
 
 

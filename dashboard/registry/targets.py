@@ -71,7 +71,7 @@ def local_address(file: AppFile, port: int | None) -> str | None:
     return f"{place.scheme}://{LOCALHOST}:{port}/"
 
 
-def asked(
+def probe_plan(
     file: AppFile,
     defaults: HealthDefaults,
     *,
@@ -98,10 +98,10 @@ def asked(
     try:
         return ProbePlan(_target(file, kind, port, process, limit), policy)
     except ValueError as error:
-        return unasked(policy, str(error))
+        return without_probe(policy, str(error))
 
 
-def unasked(policy: Policy, why: str) -> ProbePlan:
+def without_probe(policy: Policy, why: str) -> ProbePlan:
     """The plan for an app that cannot be probed."""
     return ProbePlan(NOTHING, replace(policy, probed=False), f"cannot be asked: {why}")
 

@@ -33,13 +33,13 @@ async def read(reader: asyncio.StreamReader, head: Head, *, most: int, cut: bool
         data += piece
         if len(data) > most:
             break
-    plain = _inflated(bytes(data), _INFLATE[coding], most) if coding in _INFLATE else bytes(data)
+    plain = _inflate(bytes(data), _INFLATE[coding], most) if coding in _INFLATE else bytes(data)
     if len(plain) > most and not cut:
         raise Malformed(f"it is larger than {most >> 10} KiB")
     return plain[:most]
 
 
-def _inflated(data: bytes, bits: int, most: int) -> bytes:
+def _inflate(data: bytes, bits: int, most: int) -> bytes:
     """At most one byte more than the bound, which shows that it was exceeded."""
     try:
         return zlib.decompressobj(bits).decompress(data, most + 1)

@@ -29,7 +29,7 @@ NAME, MARK, INITIALS = 24, 18, 104  # font sizes in pixels
 
 def card(slug: str, name: str, *, framework: str | None = None, color: str | None = None) -> bytes:
     """A PNG of 640x400: gradient by `color` or the slug, initials, name, the framework's name."""
-    picture = _shaded(*palette.gradient(slug, color))
+    picture = _draw_gradient(*palette.gradient(slug, color))
     picture.paste(WHITE, mask=_rings())
     draw = ImageDraw.Draw(picture, "RGBA")
     title = lettering.title(name, slug)
@@ -43,7 +43,7 @@ def card(slug: str, name: str, *, framework: str | None = None, color: str | Non
         room -= _mark(draw, framework, base) + 24
     face = lettering.font(lettering.REGULAR, NAME)
     draw.text((MARGIN, base), lettering.fit(title, face, room), (*WHITE, 235), face, anchor="lm")
-    return encoded(picture)
+    return encode(picture)
 
 
 def plate(icon: Image.Image) -> bytes:
@@ -51,21 +51,21 @@ def plate(icon: Image.Image) -> bytes:
 
     A white icon gets a dark square.
     """
-    icon = _scaled(icon.convert("RGBA"))
-    picture = _shaded(*palette.tint(_prevailing(icon)))
+    icon = _scale(icon.convert("RGBA"))
+    picture = _draw_gradient(*palette.tint(_prevailing(icon)))
     picture.paste(DARK if _white(icon) else WHITE, mask=_square())
     place = ((WIDTH - icon.width) // 2, (HEIGHT - icon.height) // 2)
     picture.paste(icon, place, icon)
-    return encoded(picture)
+    return encode(picture)
 
 
-def encoded(picture: Image.Image) -> bytes:
+def encode(picture: Image.Image) -> bytes:
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=COMPRESS)
     return out.getvalue()
 
 
-def _shaded(start: Rgb, end: Rgb) -> Image.Image:
+def _draw_gradient(start: Rgb, end: Rgb) -> Image.Image:
     """A gradient from the upper left to the lower right corner."""
     across, down = 255 * 0.45 / WIDTH, 255 * 0.55 / HEIGHT
     slope = Image.linear_gradient("L").transform(
@@ -106,7 +106,7 @@ def _square() -> Image.Image:
     return mask.resize(SIZE, Image.Resampling.BOX)
 
 
-def _scaled(icon: Image.Image) -> Image.Image:
+def _scale(icon: Image.Image) -> Image.Image:
     factor = min(2.0, ICON / max(icon.size))
     size = (max(1, round(icon.width * factor)), max(1, round(icon.height * factor)))
     return icon.resize(size, Image.Resampling.LANCZOS)

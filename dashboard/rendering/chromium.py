@@ -57,7 +57,7 @@ class Broken(Exception):
     """The browser did not start, ended, or refused a command."""
 
 
-def found(command: str | None) -> str | None:
+def find_browser(command: str | None) -> str | None:
     """The browser to run: screenshots.command of config.yaml, else the first known one; None if
     there is none."""
     if command:
@@ -130,7 +130,7 @@ class Browser:
                     waiter.set_exception(Broken("the browser ended"))
 
 
-def spent(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """CPU seconds of a process and all its descendants, including those that have ended."""
     total = 0.0
     with contextlib.suppress(psutil.Error):
@@ -165,7 +165,7 @@ async def running(
             yield browser
         finally:
             try:
-                ended(await asyncio.to_thread(spent, process.pid))
+                ended(await asyncio.to_thread(cpu_seconds, process.pid))
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)

@@ -94,7 +94,7 @@ async def _candidates(page: bytes, url: str, rules: Rules) -> AsyncIterator[str]
     for one in (*named.icons, *named.touch):
         yield one
     if named.manifest:
-        for one in await _listed(named.manifest, rules):
+        for one in await _manifest_icons(named.manifest, rules):
             yield one
     yield urljoin(url, "/favicon.ico")
 
@@ -119,10 +119,10 @@ def read(page: bytes, url: str) -> Named:
             touch.append((_weight(attributes, target), target))
         elif "manifest" in kinds and manifest is None:
             manifest = target
-    return Named(_sorted(icons), manifest, _sorted(touch))
+    return Named(_largest_first(icons), manifest, _largest_first(touch))
 
 
-def _sorted(found: list[tuple[int, str]]) -> tuple[str, ...]:
+def _largest_first(found: list[tuple[int, str]]) -> tuple[str, ...]:
     ordered = sorted(found, key=lambda one: -one[0])
     return tuple(dict.fromkeys(target for _, target in ordered))
 
@@ -151,13 +151,13 @@ def _largest(sizes: str) -> int:
     return max((min(ANY - 1, int(size)) for size in _SIZE.findall(sizes)), default=UNSAID)
 
 
-async def _listed(manifest: str, rules: Rules) -> tuple[str, ...]:
+async def _manifest_icons(manifest: str, rules: Rules) -> tuple[str, ...]:
     """The icons of a web app manifest, largest first; none if it cannot be read."""
     try:
         got = await fetch.get(manifest, rules)
         icons = json.loads(got.data)["icons"]
         rows = [row for row in icons if isinstance(row, dict) and isinstance(row.get("src"), str)]
-        return _sorted(
+        return _largest_first(
             [(_largest(str(row.get("sizes", ""))), _join(got.url, row["src"])) for row in rows]
         )
     except (NoAnswer, AddressRefused, ValueError, KeyError, TypeError, RecursionError):

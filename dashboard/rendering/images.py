@@ -34,10 +34,10 @@ def read(data: bytes, *, side: int) -> Image.Image:
     """
     if svg.looks_like(data):
         try:
-            data = svg.drawn(data, side)
+            data = svg.draw(data, side)
         except svg.NotDrawn as error:
             raise NoImage(str(error)) from error
-    picture = _opened(data)
+    picture = _open(data)
     if picture.getchannel("A").getbbox() is None:
         raise NoImage("it is fully transparent")
     picture.thumbnail((side, side), Image.Resampling.LANCZOS)
@@ -52,7 +52,7 @@ def png(picture: Image.Image) -> bytes:
 
 def shot(data: bytes, size: tuple[int, int]) -> bytes:
     """A screenshot as WebP of exactly this size, at most 300 KiB. NoImage if it is blank."""
-    picture = _opened(data).convert("RGB")
+    picture = _open(data).convert("RGB")
     if blank(picture):
         raise NoImage("the page is blank")
     picture = _covering(picture, size)
@@ -79,7 +79,7 @@ def blank(picture: Image.Image) -> bool:
     return same > BLANK * rgb.width * rgb.height
 
 
-def _opened(data: bytes) -> Image.Image:
+def _open(data: bytes) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata, and of images above half the limit

@@ -18,7 +18,7 @@ GREY = 0.02  # a colour with less chroma counts as grey
 
 def gradient(slug: str, color: str | None = None) -> tuple[Rgb, Rgb]:
     """The light and the dark end: the hue of `color` (CSS) if valid, else one by the slug."""
-    hue, chroma = _hue_and_chroma(color) or (_hashed(slug), CHROMA)
+    hue, chroma = _hue_and_chroma(color) or (_slug_hue(slug), CHROMA)
     return rgb(LIGHT, chroma, hue), rgb(DARK, chroma, hue + (TURN if chroma else 0))
 
 
@@ -37,9 +37,9 @@ def rgb(lightness: float, chroma: float, hue: float) -> Rgb:
     middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
     short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
     return (
-        _coded(4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short),
-        _coded(-1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short),
-        _coded(-0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short),
+        _encode_channel(4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short),
+        _encode_channel(-1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short),
+        _encode_channel(-0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short),
     )
 
 
@@ -52,7 +52,7 @@ def _hue_and_chroma(color: str | None) -> tuple[float, float] | None:
     return hue, CHROMA if chroma > GREY else 0.0
 
 
-def _hashed(slug: str) -> float:
+def _slug_hue(slug: str) -> float:
     return ARC[0] + int.from_bytes(hashlib.sha256(slug.encode()).digest()[:4], "big") % (
         ARC[1] - ARC[0]
     )
@@ -73,7 +73,7 @@ def _linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
 
 
-def _coded(value: float) -> int:
+def _encode_channel(value: float) -> int:
     value = min(1.0, max(0.0, value))
     curved = 12.92 * value if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
     return round(255 * curved)

@@ -57,4 +57,4 @@ async def addresses(target: Target, *, private: bool) -> list[str]:
 
 
 def is_public(text: str) -> bool:
-    return address.parsed(text).is_global
+    return address.parse(text).is_global

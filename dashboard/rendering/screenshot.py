@@ -67,7 +67,7 @@ async def _shot(
     loaded = asyncio.Event()
     passage = Passage(browser, session, fetch.origin(url))
 
-    def heard(method: str, params: dict[str, Any]) -> None:
+    def on_event(method: str, params: dict[str, Any]) -> None:
         # a page whose navigation was blocked stops without a load event
         stopped = method == "Page.frameStoppedLoading" and params.get("frameId") == target
         if method == "Page.loadEventFired" or stopped:
@@ -77,7 +77,7 @@ async def _shot(
         elif method == "Fetch.requestPaused":
             passage.judge(params)
 
-    browser.heard = heard
+    browser.heard = on_event
     await browser.ask("Page.enable", session)
     # every request is paused for a decision, also after a redirect
     await browser.ask("Fetch.enable", session, patterns=[{"urlPattern": "*"}])

@@ -35,14 +35,14 @@ def looks_like(data: bytes) -> bool:
     return data.startswith(_GZIP) or _START.match(data) is not None
 
 
-def bounded() -> bool:
+def can_limit_memory() -> bool:
     """Whether this system lets a process limit its own memory."""
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({LARGE}, {LARGE}))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=False)
     return done.returncode == 0
 
 
-def drawn(data: bytes, side: int) -> bytes:
+def draw(data: bytes, side: int) -> bytes:
     """A PNG of the SVG (or .svgz), `side` pixels on its longer side. Blocks for up to 3 s."""
     plain = _plain(data)
     letters = [metrics.SANS] if b"<text" in plain and b"href" not in plain.lower() else []

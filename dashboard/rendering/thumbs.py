@@ -92,7 +92,7 @@ class CachedImages:
         return "card", card_tag(subject)
 
 
-def kept(slug: str) -> CachedImages:
+def read_cached(slug: str) -> CachedImages:
     """The cached images of an app. Reads and hashes up to two files: call it in a thread."""
     return CachedImages(
         _cached_image(_path(slug, "screenshot")), _cached_image(_path(slug, "favicon"))
@@ -102,7 +102,7 @@ def kept(slug: str) -> CachedImages:
 def all_kept() -> dict[str, CachedImages]:
     """The cached images of every app. Reads and hashes the whole cache: call it in a thread."""
     names = {path.stem for path in _folder().glob("*") if path.suffix in _SUFFIX.values()}
-    return {name: kept(name) for name in names if layout.SLUG.fullmatch(name)}
+    return {name: read_cached(name) for name in names if layout.SLUG.fullmatch(name)}
 
 
 def picture(subject: Subject, *, kind: ThumbKind = "auto", screenshots: bool = True) -> Picture:
@@ -143,7 +143,7 @@ async def refresh_favicon(slug: str, url: str) -> bool:
     The app's own server may be private; its page may not name another private one.
     """
     icon = await _icon(slug, _find_favicon(url, private=True))
-    return icon is not None and max(icon.size) >= LEAST and await _plated(slug, icon)
+    return icon is not None and max(icon.size) >= LEAST and await _keep_plate(slug, icon)
 
 
 async def refresh_icon(slug: str, icon: str, *, private: bool) -> bool:
@@ -154,7 +154,7 @@ async def refresh_icon(slug: str, icon: str, *, private: bool) -> bool:
         _find_favicon(icon, private=private) if named == icon else asyncio.to_thread(_lying, named)
     )
     found = await _icon(slug, work)
-    return found is not None and await _plated(slug, found)
+    return found is not None and await _keep_plate(slug, found)
 
 
 async def _icon(slug: str, work: Awaitable[Image.Image]) -> Image.Image | None:
@@ -178,7 +178,7 @@ def _lying(path: str) -> Image.Image:
     return images.read(data, side=SIDE)
 
 
-async def _plated(slug: str, icon: Image.Image) -> bool:
+async def _keep_plate(slug: str, icon: Image.Image) -> bool:
     await asyncio.to_thread(lambda: keep(slug, "favicon", card.plate(icon)))
     return True
 
@@ -195,7 +195,7 @@ def _stored_picture(slug: str, kind: Kind) -> Picture | None:
         return None
     if found is None or not found.data:
         return None
-    return Picture(kind, found.data, _quoted(found.etag))
+    return Picture(kind, found.data, _quote_etag(found.etag))
 
 
 def _cached_image(path: Path) -> CachedImage | None:
@@ -203,12 +203,12 @@ def _cached_image(path: Path) -> CachedImage | None:
         found = files.read(path)
         if found is None or not found.data:
             return None
-        return CachedImage(_quoted(found.etag), path.stat().st_mtime)
+        return CachedImage(_quote_etag(found.etag), path.stat().st_mtime)
     except OSError:
         return None
 
 
-def _quoted(digest: str) -> str:
+def _quote_etag(digest: str) -> str:
     return f'"{digest[:32]}"'
 
 
@@ -216,7 +216,7 @@ def _quoted(digest: str) -> str:
 def card_tag(subject: Subject) -> str:
     """The entity tag of the card, from everything that decides how it looks."""
     inputs = (__version__, subject.slug, subject.name, subject.framework, subject.color)
-    return _quoted(hashlib.sha256(repr(inputs).encode()).hexdigest())
+    return _quote_etag(hashlib.sha256(repr(inputs).encode()).hexdigest())
 
 
 @lru_cache(maxsize=64)

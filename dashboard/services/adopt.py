@@ -13,10 +13,12 @@ from dashboard.services.state import ALIVE
 from dashboard.services.system import boot, ports, processes
 
 
-def left() -> set[str]:
+def alive_slugs() -> set[str]:
     """The slugs of all runs of this boot that were alive according to their records. Blocks."""
     now = boot.boot_id()
-    known = ((slug, record.load(slug)) for slug in layout.recorded() if files.SLUG.fullmatch(slug))
+    known = (
+        (slug, record.load(slug)) for slug in layout.recorded_slugs() if files.SLUG.fullmatch(slug)
+    )
     return {slug for slug, one in known if one and one.boot == now and one.status in ALIVE}
 
 

@@ -20,7 +20,7 @@ def record(slug: str) -> Path:
     return _state() / f"{slug}.json"
 
 
-def recorded() -> list[str]:
+def recorded_slugs() -> list[str]:
     """The slugs that have a record."""
     return [path.stem for path in _state().glob("*.json")]
 

@@ -55,20 +55,22 @@ class Life:
         self.settled.clear()
         state.message, state.adopted = None, False
         try:
-            starting = self._spawned(service, reason, once, again)
+            starting = self._spawn_in_thread(service, reason, once, again)
             state.record = await asyncio.shield(asyncio.create_task(starting))
         except (spawn.CannotStart, SvcError) as error:
-            await self.refused(str(error), asked=asked)
+            await self.on_failed_start(str(error), asked=asked)
             return
         state.become("starting", reason, asked=asked)
         self.watch(state.record)
         self._task("ready", self._until_ready(service, state.record))
 
-    async def _spawned(self, service: Service, reason: str, once: bool, again: bool) -> Record:
+    async def _spawn_in_thread(
+        self, service: Service, reason: str, once: bool, again: bool
+    ) -> Record:
         async with self._saving:
             return await asyncio.to_thread(self._spawn, service, reason, once, again)
 
-    async def refused(self, message: str, *, asked: bool = False) -> None:
+    async def on_failed_start(self, message: str, *, asked: bool = False) -> None:
         """A start that failed; it counts as a run that ended at once."""
         self.state.message = message
         await self._decide(None, asked=asked)
@@ -171,7 +173,7 @@ class Life:
         )
 
     async def _until_end(self, run: Record) -> None:
-        await waiting.ended(Process(run.pid, 0, 0, run.started), self.state.world.clock)
+        await waiting.until_ended(Process(run.pid, 0, 0, run.started), self.state.world.clock)
         processes.reap(run.leader)
         await self.over(run)
 
@@ -222,7 +224,7 @@ class Life:
         if state.record is not None and ended is not None:
             state.record = replace(state.record, last_exit=ended)
         clean = ended is not None and ended.clean
-        self.restarts.ended(started=self.launched, now=state.world.clock.now())
+        self.restarts.count_run(started=self.launched, now=state.world.clock.now())
         if not self._may_restart(clean=clean):
             state.become("stopped" if clean else "failed", "exited", asked=asked)
         elif self.restarts.looping:
@@ -248,7 +250,7 @@ class Life:
 
 
 def _patience(service: Service | None) -> float:
-    wanted = ready.wanted(service) if service else None
+    wanted = ready.condition(service) if service else None
     return wanted.timeout if wanted else PATIENCE_S
 
 

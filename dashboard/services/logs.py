@@ -101,7 +101,7 @@ def tail(
     if since is not None and until is not None:
         raise Invalid('Send "after" or "before", not both.', code="bad_query")
     with holding(slug):
-        parts = kept(slug)
+        parts = list_parts(slug)
         first, end = parts[0].start, parts[-1].end
         if until is not None:
             return _last(slug, parts, count, max(first, min(until, end)))
@@ -113,7 +113,7 @@ def tail(
 def last(slug: str, count: int, *, since: int = 0) -> list[str]:
     """At most `count` lines at the end and after `since`, including an unfinished one."""
     with holding(slug):
-        parts = kept(slug)
+        parts = list_parts(slug)
         found = _last(slug, parts, count, parts[-1].end, since=since)
     lines = [*found.lines, _decode(found.partial)] if found.partial else found.lines
     return lines[-count:]
@@ -122,7 +122,7 @@ def last(slug: str, count: int, *, since: int = 0) -> list[str]:
 def read(slug: str, start: int) -> tuple[bytes, int]:
     """At most 8 MiB of the kept bytes from a position on, and the position after them."""
     with holding(slug):
-        parts = kept(slug)
+        parts = list_parts(slug)
         begin = min(max(start, parts[0].start), parts[-1].end)
         data = _bytes(parts, begin, begin + READ_BYTES)
     return data, begin + len(data)
@@ -131,7 +131,7 @@ def read(slug: str, start: int) -> tuple[bytes, int]:
 def end(slug: str) -> int:
     """The position after the last byte written."""
     with holding(slug):
-        return kept(slug)[-1].end
+        return list_parts(slug)[-1].end
 
 
 def append_to(slug: str) -> tuple[int, int]:
@@ -141,7 +141,7 @@ def append_to(slug: str) -> tuple[int, int]:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         fd = os.open(path, flags, 0o600)
-        parts = kept(slug)
+        parts = list_parts(slug)
         position = parts[-1].end
         if _bytes(parts, position - 1, position) not in (b"", b"\n"):
             position += os.write(fd, b"\n")
@@ -167,7 +167,7 @@ def archives(slug: str) -> list[Part]:
     return sorted(found, key=lambda part: part.start)
 
 
-def kept(slug: str) -> list[Part]:
+def list_parts(slug: str) -> list[Part]:
     """Every part in order; the last is `current`, also when there is none yet."""
     done = archives(slug)
     path = layout.current(slug)

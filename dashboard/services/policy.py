@@ -23,7 +23,7 @@ class Restarts:
     attempts: int = 0
     _short: deque[float] = field(default_factory=deque)
 
-    def ended(self, *, started: float, now: float) -> None:
+    def count_run(self, *, started: float, now: float) -> None:
         """Count a run that ended; both times in seconds of one clock."""
         if now - started >= STEADY_S:
             self.reset()

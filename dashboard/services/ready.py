@@ -31,7 +31,7 @@ class CannotSearch(Exception):
     """The pattern cannot be searched for; the text says why."""
 
 
-def wanted(service: Service) -> Ready | None:
+def condition(service: Service) -> Ready | None:
     """What to wait for: as the file says, else the port; None without either."""
     if service.ready is not None:
         asked = service.ready
@@ -42,7 +42,7 @@ def wanted(service: Service) -> Ready | None:
 
 async def wait(slug: str, service: Service, *, since: int, clock: Clock) -> None:
     """Return when the service is ready; `since` is where this run's log begins. No time limit."""
-    ready = wanted(service)
+    ready = condition(service)
     if ready is None or (ready.port is None and ready.log is None and ready.http is None):
         await clock.sleep(ALIVE_S)
         return
@@ -132,7 +132,7 @@ async def _answers(target: str, host: str, port: int | None) -> bool:
 async def _ask(host: str, port: int, request: bytes | None, *, tls: bool = False) -> bytes | None:
     """The first line of the answer; b"" if it only had to accept; None when nothing answers.
     Certificates are not verified: a service that has just started has whatever it has."""
-    context = connect.unverified() if tls else None
+    context = connect.unverified_context() if tls else None
     for address in await _addresses(host, port):
         with contextlib.suppress(OSError, TimeoutError, ValueError):
             async with asyncio.timeout(ANSWER_S):

@@ -118,7 +118,7 @@ def _text(record: Record) -> bytes:
         "status": record.status,
         "reason": record.reason,
         "restarts": record.restarts,
-        "lastExit": _stored(last) if last else None,
+        "lastExit": _exit_record(last) if last else None,
         "definition": record.definition,
         "once": record.once,
         "logStart": record.log_start,
@@ -127,7 +127,7 @@ def _text(record: Record) -> bytes:
     return jsonio.dumps(value, indent=True) + b"\n"
 
 
-def _stored(last: Exit) -> dict[str, Any]:
+def _exit_record(last: Exit) -> dict[str, Any]:
     return {"code": last.code, "signal": last.signal, "at": timestamp(last.at)}
 
 

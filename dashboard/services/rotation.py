@@ -89,7 +89,7 @@ def _cut(slug: str, fd: int, most: int, now: datetime) -> bool:
     head = min((size - 1) // block, max(1, most // block)) * block
     if head <= 0:
         return False
-    draft = _draft(slug, logs.kept(slug)[-1].start, now)
+    draft = _draft(slug, logs.list_parts(slug)[-1].start, now)
     out = _new(draft)
     try:
         done, limit = _copy(fd, out, 0, head), size + most
@@ -111,7 +111,7 @@ def _cut(slug: str, fd: int, most: int, now: datetime) -> bool:
 def _shorten(slug: str, fd: int, most: int, now: datetime) -> bool:
     """Leave out all but the last `most` bytes. Works on a full disk: nothing is copied, except for
     a tail where the file has to be emptied."""
-    *archives, current = logs.kept(slug)
+    *archives, current = logs.list_parts(slug)
     size, block = os.fstat(fd).st_size, os.fstatvfs(fd).f_bsize
     surplus, tail = max(0, size - most) // block * block, b""
     gone = archives if surplus else archives[:-1]

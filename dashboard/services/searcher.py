@@ -21,7 +21,7 @@ LENGTH = 4  # bytes
 
 
 def main() -> None:
-    pattern, rest = compiled(_piece() or b""), b""
+    pattern, rest = compile_pattern(_piece() or b""), b""
     while (piece := _piece()) is not None:
         data = rest + piece
         signal.setitimer(signal.ITIMER_PROF, CPU_S)
@@ -33,7 +33,7 @@ def main() -> None:
         rest = rest[rest.rfind(b"\n") + 1 :]
 
 
-def compiled(text: bytes) -> re.Pattern[bytes]:
+def compile_pattern(text: bytes) -> re.Pattern[bytes]:
     """The compiled pattern, or the text itself if it is not a pattern. A leading `.*` is removed:
     it changes no result, but makes each start search the rest of the line, which takes minutes on
     long ones."""

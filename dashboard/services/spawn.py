@@ -67,14 +67,14 @@ def start(
         log_start=log_start,
     )
     try:
-        return _launched(
+        return _launch(
             slug, service, intent, env=env, cwd=cwd, output=output, open_files=open_files
         )
     finally:
         os.close(output)
 
 
-def _launched(
+def _launch(
     slug: str,
     service: Service,
     intent: Record,
@@ -89,7 +89,7 @@ def _launched(
     )
     try:
         record.save(slug, intent)
-        pid = _spawned(argv, env=env, cwd=cwd, output=output)
+        pid = _spawn_process(argv, env=env, cwd=cwd, output=output)
     except files.CannotWrite as error:
         raise CannotStart(error.text) from None
     except OSError as error:
@@ -104,7 +104,7 @@ def _launched(
     return done
 
 
-def _spawned(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int) -> int:
+def _spawn_process(argv: list[str], *, env: Mapping[str, str], cwd: Path, output: int) -> int:
     child = subprocess.Popen(
         argv,
         env=dict(env),

@@ -65,14 +65,14 @@ class Supervisor:
             raise errors.services_off()
         return await self._unit(slug).once(service)
 
-    async def settled(self, slug: str, seconds: float) -> Outcome:
+    async def wait_for_start(self, slug: str, seconds: float) -> Outcome:
         """The outcome of a start, after a longer wait than its first answer had."""
         unit = self._units.get(slug)
         if unit is None:
             raise errors.not_managed(slug)
-        return await unit.settled(seconds)
+        return await unit.wait_for_start(seconds)
 
-    def declared(self, slug: str) -> Service | None:
+    def find_definition(self, slug: str) -> Service | None:
         """The definition in its file now; None without one."""
         unit = self._units.get(slug)
         return unit.state.service if unit and unit.state.declared else None
@@ -127,7 +127,7 @@ class Supervisor:
         await asyncio.gather(*(unit.close() for unit in self._units.values()))
 
     async def _adopt_others(self, declared: Set[str]) -> None:
-        left = await asyncio.to_thread(adopt.left)
+        left = await asyncio.to_thread(adopt.alive_slugs)
         await asyncio.gather(*(self._unit(slug).begin() for slug in left - declared))
 
     def _unit(self, slug: str) -> Unit:

@@ -47,7 +47,7 @@ class Unit:
             self.state.service = service
         return await self.queue.do("once", self._once)
 
-    async def settled(self, seconds: float) -> Outcome:
+    async def wait_for_start(self, seconds: float) -> Outcome:
         """The outcome of a start, once it is ready or over, or after `seconds`."""
         await self._first(self.life.settled, seconds=seconds)
         return self._outcome("start", ok=self._came_up, log=await self._lines_of(self.state.record))
@@ -77,7 +77,7 @@ class Unit:
             await self._find(known)
         elif known.status == "backoff":
             self.life.retry_in(self.life.restarts.delay())
-        elif known.reason == "crash-loop" and _changed(known, state.service):
+        elif known.reason == "crash-loop" and _has_changed(known, state.service):
             self._retry()
         elif state.declared and not await self._port_is_held():
             self._say(known)
@@ -91,12 +91,12 @@ class Unit:
         self.state.log_bytes = await asyncio.to_thread(logs.end, self.slug)
 
     async def _start(self) -> Outcome:
-        return await self._started("start")
+        return await self._launch("start")
 
     async def _once(self) -> Outcome:
-        return await self._started("start", once=True)
+        return await self._launch("start", once=True)
 
-    async def _started(
+    async def _launch(
         self, action: Action, reason: str = "spawned", *, once: bool = False
     ) -> Outcome:
         if self.state.status in ("starting", "running"):
@@ -131,7 +131,7 @@ class Unit:
         while clock.now() < deadline and await self._port_is_held():
             await clock.sleep(LOOK_S)
         try:
-            return await self._started("restart", "restarting")
+            return await self._launch("restart", "restarting")
         except PortInUse:
             await self._is_stopped()
             raise
@@ -169,7 +169,7 @@ class Unit:
             try:
                 await self.life.launch(reason)
             except PortInUse as error:
-                await self.life.refused(error.text)
+                await self.life.on_failed_start(error.text)
         return self._outcome("start", ok=self.state.alive)
 
     def _begin_boot(self, known: Record | None) -> None:
@@ -256,6 +256,6 @@ class Unit:
         )
 
 
-def _changed(known: Record, service: Service | None) -> bool:
+def _has_changed(known: Record, service: Service | None) -> bool:
     """Whether an autostart service has a definition other than that of the failed run."""
     return bool(service and service.autostart and not service.started_as(known.definition))

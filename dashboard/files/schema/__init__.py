@@ -5,7 +5,7 @@ the issues found. Unknown keys stay in the file and in answers, and only cause a
 """
 
 from dashboard.files.schema.app import AppFile, Link, Match, Thumb, read_app
-from dashboard.files.schema.config import DEFAULTS, Config, read_config, resolved
+from dashboard.files.schema.config import DEFAULTS, Config, read_config, with_defaults
 from dashboard.files.schema.group import BookmarkLink, Group, read_group
 from dashboard.files.schema.health import SILENT_PORTS, Health
 from dashboard.files.schema.ignore import IgnoreRule, read_ignore, same_rule
@@ -14,5 +14,5 @@ from dashboard.files.schema.service import Ready, Service
 __all__ = [
     "DEFAULTS", "SILENT_PORTS", "AppFile", "BookmarkLink", "Config", "Group", "Health",
     "IgnoreRule", "Link", "Match", "Ready", "Service", "Thumb", "read_app", "read_config",
-    "read_group", "read_ignore", "resolved", "same_rule",
+    "read_group", "read_ignore", "same_rule", "with_defaults",
 ]  # fmt: skip

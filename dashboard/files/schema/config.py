@@ -95,7 +95,7 @@ class Config:
     guide_notes: str | None
 
 
-def resolved(source: Mapping[str, Any]) -> dict[str, Any]:
+def with_defaults(source: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults with the values of config.yaml over them; null means the default."""
     return _over(DEFAULTS, source)
 
@@ -105,7 +105,7 @@ def read_config(
 ) -> tuple[Config, list[Issue]]:
     """The settings and the issues of the mapping; a wrong value counts as its default here."""
     written = as_texts(value) if texts is None else texts
-    fields = Fields.of(resolved(value), _over(as_texts(DEFAULTS), written))
+    fields = Fields.of(with_defaults(value), _over(as_texts(DEFAULTS), written))
     history, lost = _table(fields, "history"), _table(fields, "lost")
     icons, mcp, guide = (_table(fields, key) for key in ("icons", "mcp", "agentGuide"))
     config = Config(

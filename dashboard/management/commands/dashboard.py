@@ -50,7 +50,7 @@ class Command(BaseCommand):
         _more(verb)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if wrong := _misused(options):
+        if wrong := _find_misuse(options):
             self._end(USAGE, wrong)
         try:
             self._do(options)
@@ -91,7 +91,7 @@ class Command(BaseCommand):
         sys.exit(code)
 
 
-def _misused(options: dict[str, Any]) -> str | None:
+def _find_misuse(options: dict[str, Any]) -> str | None:
     """Errors that the parser cannot detect: arguments that require or exclude each other."""
     verb = options["verb"]
     if verb == "stop" and bool(options["slug"]) == options["all"]:

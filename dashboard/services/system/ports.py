@@ -42,7 +42,7 @@ def holder(port: int, address: str | None = None) -> Holder | None:
     if not pids:
         return None
     known = [pid for pid in pids if pid is not None]
-    return _described(min(known)) if known else Holder()
+    return _read_holder(min(known)) if known else Holder()
 
 
 def listener(port: int, address: str | None, among: Iterable[int]) -> int | None:
@@ -76,7 +76,7 @@ def _accepts(port: int, address: str | None) -> bool:
     return False
 
 
-def _described(pid: int) -> Holder:
+def _read_holder(pid: int) -> Holder:
     """Its name and directory as printable text: both are data of an unknown process."""
     try:
         process = psutil.Process(pid)

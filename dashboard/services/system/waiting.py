@@ -18,7 +18,7 @@ POLL_S = 1.0
 KILLED_S = 5.0  # a process that survives KILL is stuck in the kernel
 
 
-async def ended(process: Process, clock: Clock) -> None:
+async def until_ended(process: Process, clock: Clock) -> None:
     """Return once this very process has ended, not a later one with the same pid."""
     try:
         fd = table.handle(process)
@@ -75,4 +75,4 @@ def _members(family: Family, known: list[Process]) -> list[Process]:
 
 
 async def _all_ended(found: Iterable[Process], clock: Clock) -> None:
-    await asyncio.gather(*(ended(process, clock) for process in found))
+    await asyncio.gather(*(until_ended(process, clock) for process in found))

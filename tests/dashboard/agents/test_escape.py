@@ -97,4 +97,4 @@ def test_an_address_cannot_leave_its_link_and_tells_no_user_info():
 
 
 def test_notes_of_an_app_are_a_quotation_line_by_line():
-    assert escape.quoted("Use *this*\n\n# not that\x1b") == "> Use \\*this\\*\n>\n> # not that"
+    assert escape.block_quote("Use *this*\n\n# not that\x1b") == "> Use \\*this\\*\n>\n> # not that"

@@ -24,7 +24,7 @@ def test_the_name_is_the_one_config_yaml_has_now(monkeypatch, host, names):
     daemon = SimpleNamespace(state=SimpleNamespace(config=config))
     monkeypatch.setattr(hosts, "current", lambda: daemon)
 
-    assert hosts.fronted() == names
+    assert hosts.fronted_names() == names
 
 
 def test_the_page_and_the_settings_name_the_host_that_is_answered(tmp_path):
@@ -54,8 +54,8 @@ def settings_of(answer: httpx.Response) -> dict[str, Any]:
 
 
 def test_the_setting_wins_over_the_file_and_needs_no_daemon(settings):
-    assert hosts.fronted() == set()
+    assert hosts.fronted_names() == set()
 
     settings.SVC = replace(django_settings.SVC, fronted_host=("Example.Dev",))
 
-    assert hosts.fronted() == {"example.dev"}
+    assert hosts.fronted_names() == {"example.dev"}

@@ -179,7 +179,7 @@ def test_a_running_service_is_up_whatever_the_clock_is_set_to(
         app = daemon.ask(daemon.views.app, "worker", None)
         return str(app["state"]) if app else ""
 
-    until(lambda: daemon.ask(daemon.state.services.declared, "worker"), what="the service")
+    until(lambda: daemon.ask(daemon.state.services.find_definition, "worker"), what="the service")
     assert daemon.wait(daemon.state.services.act, "worker", "start").ok
     until(lambda: shown() == "up", seconds=15, what="up")
     started, at = psutil.Process.create_time, time.monotonic()

@@ -60,10 +60,10 @@ def agree(data: bytes, value: Any) -> bool:
 def test_reading_what_was_written_gives_the_same_value(
     first: dict[str, Any], second: dict[str, Any]
 ):
-    made = writing.applied(SHOP, None, lambda _old: first)
+    made = writing.apply(SHOP, None, lambda _old: first)
     assert agree(made, first)
 
-    made = writing.applied(SHOP, made, lambda _old: second)
+    made = writing.apply(SHOP, made, lambda _old: second)
     assert agree(made, second)
 
 
@@ -71,7 +71,7 @@ def test_reading_what_was_written_gives_the_same_value(
 @given(st.dictionaries(st.sampled_from(WORDS), st.sampled_from(WORDS), max_size=4))
 def test_readers_of_yaml_1_1_take_no_text_for_anything_else(value: dict[str, str]):
     """The pure loader of PyYAML is one."""
-    made = writing.applied(SHOP, None, lambda _old: {"x-mine": value})
+    made = writing.apply(SHOP, None, lambda _old: {"x-mine": value})
 
     assert yaml.safe_load(made) == {"x-mine": value}
 
@@ -88,7 +88,7 @@ def put_by_hand(rng: random.Random, hand: OddFile) -> None:
     old = entries.read(SHOP, hand.data()).value
     kept = {key: inner for key, inner in old.items() if rng.random() < 0.6}
 
-    made = writing.applied(SHOP, hand.data(), lambda _old: {**kept, **value})
+    made = writing.apply(SHOP, hand.data(), lambda _old: {**kept, **value})
 
     assert agree(made, {**kept, **value})
     assert made.startswith(hand.bom)
@@ -107,7 +107,7 @@ def patch_by_hand(rng: random.Random, hand: OddFile) -> None:
     for part in reversed(path):
         patch = {part: patch}
 
-    made = writing.applied(SHOP, hand.data(), lambda old: writing.merged(old, patch))
+    made = writing.apply(SHOP, hand.data(), lambda old: writing.merge(old, patch))
 
     mine = [at for at, line in enumerate(hand.lines) if line.owner and starts(line.owner, path)]
     others = [

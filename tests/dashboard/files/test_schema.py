@@ -25,8 +25,8 @@ from dashboard.files.schema import (
     read_config,
     read_group,
     read_ignore,
-    resolved,
     same_rule,
+    with_defaults,
 )
 
 
@@ -334,7 +334,7 @@ def test_config_without_a_file_is_all_defaults():
     assert config.scan.ports == ((80, 80), (443, 443), (1024, 65535))
     assert config.services.log_max_bytes == 10 << 20
     assert config.screenshots.viewport == (1280, 800)
-    assert resolved({}) == DEFAULTS
+    assert with_defaults({}) == DEFAULTS
 
 
 def test_config_says_over_its_defaults_and_keeps_what_it_does_not_know():
@@ -345,8 +345,8 @@ def test_config_says_over_its_defaults_and_keeps_what_it_does_not_know():
     assert issues == []
     assert (config.title, config.port, config.scan.interval) == ("Mine", 4255, 5)
     assert config.screenshots.enabled is False
-    assert resolved(source)["scan"] == {**DEFAULTS["scan"], "interval": "5s"}
-    assert resolved(source)["x-mine"] == 1
+    assert with_defaults(source)["scan"] == {**DEFAULTS["scan"], "interval": "5s"}
+    assert with_defaults(source)["x-mine"] == 1
 
 
 @pytest.mark.parametrize(

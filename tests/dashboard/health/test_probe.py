@@ -159,7 +159,7 @@ async def test_the_address_that_won_is_tried_first(monkeypatch):
 
 def silence(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     """Nobody ever takes or refuses a connection to these addresses."""
-    begun, arrived = connect._begin, connect._arrived
+    begun, arrived = connect._begin, connect._finish
     lost: set[socket.socket] = set()
 
     def begin(where: str, port: int) -> tuple[socket.socket, bool]:
@@ -175,7 +175,7 @@ def silence(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         return await arrived(sock)
 
     monkeypatch.setattr(connect, "_begin", begin)
-    monkeypatch.setattr(connect, "_arrived", arrive)
+    monkeypatch.setattr(connect, "_finish", arrive)
 
 
 async def test_a_silent_address_costs_a_quarter_second_before_the_next_is_tried(monkeypatch):

@@ -88,16 +88,16 @@ async def test_a_server_that_dies_and_returns_is_seen_through_probes_and_scans()
     async with watching() as watched:
         async with serving(answers()) as server:
             watched.runner.watch("shop", Target(port=server.port), policy)
-            watched.runner.scanned({"shop": Port.OWN})
+            watched.runner.take_scan({"shop": Port.OWN})
             await eventually(lambda: watched.state("shop") == "up")
         died = time.monotonic()
-        watched.runner.scanned({"shop": Port.EMPTY})
-        watched.runner.scanned({"shop": Port.EMPTY})
+        watched.runner.take_scan({"shop": Port.EMPTY})
+        watched.runner.take_scan({"shop": Port.EMPTY})
         await eventually(lambda: watched.state("shop") == "down")
 
         assert time.monotonic() - died <= 5
         async with serving(answers(), port=server.port):
-            watched.runner.scanned({"shop": Port.OWN})
+            watched.runner.take_scan({"shop": Port.OWN})
             await eventually(lambda: watched.state("shop") == "up")
 
     assert watched.notices("shop") == ["up", "down", "starting", "up"]
@@ -109,13 +109,13 @@ async def test_a_refusal_where_it_listened_waits_for_a_look_before_it_counts():
 
         async def look() -> None:
             looks.append(watched.state("shop"))
-            watched.runner.scanned({"shop": Port.EMPTY})
+            watched.runner.take_scan({"shop": Port.EMPTY})
 
         watched.runner._look = look
         async with serving(answers()) as server:
             policy = Policy(interval=1, failures=1)
             watched.runner.watch("shop", Target(port=server.port), policy)
-            watched.runner.scanned({"shop": Port.OWN})
+            watched.runner.take_scan({"shop": Port.OWN})
             await eventually(lambda: watched.state("shop") == "up")
         await eventually(lambda: watched.state("shop") == "stopped")
 
@@ -198,7 +198,7 @@ async def test_a_loop_whose_timers_are_early_is_woken_once_for_each_probe(monkey
 async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch):
     monkeypatch.setattr(runner, "CONNECTING", 5)
     begun, most, go = 0, 0, asyncio.Event()
-    begin, arrived = connect._begin, connect._arrived
+    begin, arrived = connect._begin, connect._finish
 
     def counted(where: str, port: int):
         nonlocal begun, most
@@ -215,7 +215,7 @@ async def test_no_more_connections_are_begun_at_once_than_the_limit(monkeypatch)
             begun -= 1
 
     monkeypatch.setattr(connect, "_begin", counted)
-    monkeypatch.setattr(connect, "_arrived", late)
+    monkeypatch.setattr(connect, "_finish", late)
     async with serving(answers()) as server, watching() as watched:
         target = Target(port=server.port, host="127.0.0.1")
         for number in range(40):
@@ -242,8 +242,8 @@ async def test_one_app_has_one_probe_at_a_time():
         watched.runner.watch("shop", Target(port=server.port, timeout=1), Policy(interval=1))
         await eventually(lambda: len(server.heard) == 1)
         for _ in range(10):
-            watched.runner.scanned({"shop": Port.EMPTY})
-            watched.runner.scanned({"shop": Port.OWN})
+            watched.runner.take_scan({"shop": Port.EMPTY})
+            watched.runner.take_scan({"shop": Port.OWN})
         await asyncio.sleep(0)
         assert len(server.heard) == 1
         await eventually(lambda: watched.probes("shop") == 1)
@@ -379,7 +379,7 @@ async def test_stopping_the_runner_leaves_no_task_and_no_timer():
 
         assert left == set()
         assert watched.reports == []
-        watched.runner.scanned({})
+        watched.runner.take_scan({})
         assert len(server.heard) == 20
 
 

@@ -56,10 +56,10 @@ def test_a_removed_app_goes_after_90_days_with_all_its_rows():
     recorder.flush(NOON + 90)
 
     recorder.prune(NOON + 89 * DAY, raw_hours=9999, days=9999)
-    assert recorder.known("shop") is not None
+    assert recorder.find_standing("shop") is not None
 
     recorder.prune(NOON + 91 * DAY, raw_hours=9999, days=9999)
-    assert recorder.known("shop") is None
+    assert recorder.find_standing("shop") is None
     assert list(Slug.objects.values_list("slug", flat=True)) == ["blog"]
     assert set(Hour.objects.values_list("app__slug", flat=True)) == {"blog"}
     assert not Edge.objects.exists()

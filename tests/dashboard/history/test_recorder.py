@@ -28,7 +28,7 @@ def seconds(slug: str) -> dict[str, float]:
 
 
 def known(recorder: Recorder) -> Standing:
-    standing = recorder.known("shop")
+    standing = recorder.find_standing("shop")
     assert standing is not None
     return standing
 
@@ -273,14 +273,14 @@ def test_who_asks_while_the_history_is_loaded_sees_none_or_all_of_it(monkeypatch
     again, seen, recent = Recorder(), [], store.recent
 
     def asked(pk: int):
-        seen.append(again.bound())
+        seen.append(again.bound_slugs())
         return recent(pk)
 
     monkeypatch.setattr(store, "recent", asked)
     again.load(NOON)
 
     assert seen == [{}, {}, {}]
-    assert again.bound() == every
+    assert again.bound_slugs() == every
 
 
 def test_a_removed_app_keeps_its_history_and_gets_it_back():
@@ -292,7 +292,7 @@ def test_a_removed_app_keeps_its_history_and_gets_it_back():
 
     assert Slug.objects.get().removed_at == (NOON + 75) * 1000
     again = started(NOON + 86_400)
-    assert again.bound() == {"o-0123456789ab": "shop"}
+    assert again.bound_slugs() == {"o-0123456789ab": "shop"}
     assert history("shop", "7d", now=NOON + 86_400)["seconds"]["up"] == 75
 
     probes(again, "shop", NOON + 86_400, NOON + 86_430)

@@ -71,12 +71,12 @@ def test_what_a_node_knows_after_a_restart_is_its_own(on: On):
     on(A)
     again = started(NOON + DAY)
 
-    standing = again.known("shop")
+    standing = again.find_standing("shop")
     assert standing is not None
     assert standing.state == "up"
     assert again.summary("shop", NOON + DAY).uptime["7d"] == 1.0
     on("c" * 16)
-    assert started(NOON + DAY).known("shop") is None
+    assert started(NOON + DAY).find_standing("shop") is None
 
 
 def test_pruning_on_one_node_takes_nothing_of_another(on: On):

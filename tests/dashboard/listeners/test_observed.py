@@ -103,7 +103,7 @@ def test_the_record_has_every_key_of_the_contract(servers: Servers, tmp_path: Pa
     observed.update(Scanner().scan(), 0)
     [one] = [x for x in observed.all() if x.listener.port == port]
 
-    told: Any = records.observed(one, observed.slugs()[one.id], observed.hidden(one))
+    told: Any = records.observed_record(one, observed.slugs()[one.id], observed.hidden(one))
 
     assert {key: told[key] for key in told if key not in {"identity", "firstSeen", "lastSeen"}} == {
         "id": one.id,
@@ -238,7 +238,7 @@ def times(observed: Observed, until: float) -> list[float]:
 def test_a_dev_server_that_answers_is_asked_at_half_2_5_and_15_seconds_then_every_ten_minutes():
     observed = Observed(identify=a_dev_server)
     observed.update(scan(listener()), 0)
-    observed.answered(listener().id, Answer("http"))
+    observed.store_answer(listener().id, Answer("http"))
 
     assert times(observed, 1300) == [0.5, 2, 5, 15, 615, 1215]
 
@@ -281,7 +281,7 @@ def test_what_serves_pages_is_a_dev_server_by_whatever_name(
     observed = Observed(identify=lambda one: known(one, name=name))
     one = listener(cwd=cwd)
     observed.update(scan(one), 0)
-    observed.answered(one.id, answer)
+    observed.store_answer(one.id, answer)
 
     assert only(observed).kind == kind
 
@@ -349,12 +349,12 @@ def test_an_answer_changes_what_is_shown_once_and_stays_over_a_restart():
     answer = Answer("https", title="Shop", headers={"x-powered-by": "Express"})
     name = listener().id
 
-    assert observed.answered(name, answer)
-    assert not observed.answered(name, answer)
-    assert not observed.answered("o-000000000000", answer)
+    assert observed.store_answer(name, answer)
+    assert not observed.store_answer(name, answer)
+    assert not observed.store_answer("o-000000000000", answer)
     observed.update(scan(listener(pid=8)), 2)
 
-    told: Any = records.observed(only(observed), "shop", False)
+    told: Any = records.observed_record(only(observed), "shop", False)
     assert (told["protocol"], told["identity"]["title"]) == ("https", "Shop")
     assert told["identity"]["framework"]["id"] == "express"
     assert told["kind"] == "dev"
@@ -393,7 +393,7 @@ def test_a_title_of_any_kind_gives_a_slug_that_is_one(title: str, slug: str, nam
     observed.update(scan(one), 0)
 
     assert observed.slugs() == {one.id: slug}
-    told: Any = records.observed(only(observed), slug, False)
+    told: Any = records.observed_record(only(observed), slug, False)
     assert told["suggested"]["name"] == name
 
 
@@ -419,14 +419,14 @@ def test_a_directory_of_the_users_own_names_before_title_and_process(cwd: str, n
     observed = Observed(identify=lambda one: known(one, title="The install worked successfully!"))
     observed.update(scan(one), 0)
 
-    told: Any = records.observed(only(observed), "any", False)
+    told: Any = records.observed_record(only(observed), "any", False)
     assert told["suggested"]["name"] == name
 
 
 def test_a_server_that_comes_back_on_another_port_keeps_slug_answer_and_first_seen():
     observed = Observed(identify=a_dev_server)
     observed.update(scan(listener(5173)), 0)
-    observed.answered(listener(5173).id, PAGE)
+    observed.store_answer(listener(5173).id, PAGE)
     bound = observed.slugs()
 
     moved = observed.update(scan(listener(5174, pid=8), at=2), 2)

@@ -123,7 +123,7 @@ def test_new_sockets_of_other_users_wait_for_the_next_walk(monkeypatch):
 
 def test_a_process_that_ends_during_the_walk_is_no_owner(servers: Servers, monkeypatch):
     port = servers.listening("127.0.0.1")
-    monkeypatch.setattr(procfs, "started", lambda _pid: None)
+    monkeypatch.setattr(procfs, "start_time", lambda _pid: None)
 
     assert [one.pid for one in on(port, Scanner())] == [None]
 

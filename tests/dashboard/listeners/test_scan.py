@@ -180,7 +180,7 @@ def test_netlink_and_proc_and_psutil_tell_the_same(servers: Servers):
     expected = seen(netlink.listening())
     assert len(expected) == 5
     assert seen(procfs.listening()) == expected
-    assert seen(one for one, _owner in portable.held()[0]) == expected
+    assert seen(one for one, _owner in portable.owned_sockets()[0]) == expected
 
 
 def refused(*_args: object) -> list[object]:

@@ -17,7 +17,7 @@ def test_what_was_asked_for_comes_before_the_interval_and_once():
     turn = Due(wanted=103.0, last=90.0)
     assert (turn.next(60.0), turn.next(None)) == (103.0, 103.0)
 
-    turn.tried(104.0, done=True)
+    turn.record_try(104.0, done=True)
 
     assert (turn.next(60.0), turn.next(None)) == (164.0, None)
 
@@ -27,18 +27,18 @@ def test_a_failure_is_tried_again_ever_later_and_not_for_ever():
     while (at := turn.next(None)) is not None:
         waits.append(at - now)
         now = at
-        turn.tried(now, done=False)
+        turn.record_try(now, done=False)
 
     assert waits == [0.0, *(RETRY_S * 4**n for n in range(RETRIES))]
 
 
 def test_a_success_forgives_the_failures_before_it():
     turn = Due()
-    turn.tried(0.0, done=False)
-    turn.tried(1.0, done=False)
-    turn.tried(2.0, done=True)
+    turn.record_try(0.0, done=False)
+    turn.record_try(1.0, done=False)
+    turn.record_try(2.0, done=True)
 
-    turn.tried(3.0, done=False)
+    turn.record_try(3.0, done=False)
 
     assert turn.next(None) == 3.0 + RETRY_S
 

@@ -59,7 +59,7 @@ async def test_every_kind_of_every_app_has_the_picture_its_record_names(told):
         for kind in KINDS:
             gallery.know(slug, replace(SHOP, thumb=Thumb(kind=kind)))
             picture = await gallery.picture(slug)
-            assert (picture.kind, picture.etag) == gallery.shown(slug)
+            assert (picture.kind, picture.etag) == gallery.choice(slug)
             assert pictures.read(picture.data).size == (640, 400)
             found[slug, kind] = picture.kind
 
@@ -82,7 +82,7 @@ async def test_an_app_keeps_its_picture_in_every_state(gallery, state):
 
 async def test_an_unknown_app_has_no_picture(gallery):
     with pytest.raises(NotFound, match='No app "shop"'):
-        gallery.shown("shop")
+        gallery.choice("shop")
     with pytest.raises(NotFound):
         await gallery.picture("shop")
 
@@ -92,12 +92,12 @@ async def test_apps_told_of_before_the_cache_was_read_change_then(told):
     gallery = Gallery(told.world)
     gallery.know("shop", SHOP)
     gallery.know("bare", SHOP)
-    assert gallery.shown("shop")[0] == "card"
+    assert gallery.choice("shop")[0] == "card"
 
     await gallery.begin()
     await gallery.begin()
 
-    assert gallery.shown("shop")[0] == "screenshot"
+    assert gallery.choice("shop")[0] == "screenshot"
     assert told.thumbs == ["shop"]
 
 
@@ -133,7 +133,7 @@ async def test_screenshots_switched_off_show_the_favicon_again(told):
     with pytest.raises(Conflict):
         await gallery.refresh()
 
-    assert gallery.shown("shop")[0] == (await gallery.picture("shop")).kind == "favicon"
+    assert gallery.choice("shop")[0] == (await gallery.picture("shop")).kind == "favicon"
     assert told.thumbs == ["shop"]
 
 
@@ -146,7 +146,7 @@ async def test_a_cache_that_was_deleted_leaves_the_card_and_is_told(told, data: 
 
     picture = await gallery.picture("shop")
 
-    assert (picture.kind, picture.etag) == gallery.shown("shop")
+    assert (picture.kind, picture.etag) == gallery.choice("shop")
     assert picture.kind == "card"
     assert told.thumbs == ["shop"]
 
@@ -159,16 +159,16 @@ async def test_a_removed_app_takes_its_pictures_along_and_a_stopped_one_does_not
     gallery.know("shop", SHOP)
     gallery.know("found", replace(SHOP, declared=False))
     gallery.know("shop", replace(SHOP, state=State.STOPPED))
-    assert gallery.shown("shop")[0] == "screenshot"
+    assert gallery.choice("shop")[0] == "screenshot"
 
     gallery.know("shop", None)
     gallery.know("found", None)
     gallery.know("never", None)
 
-    await eventually(lambda: thumbs.kept("shop") == thumbs.CachedImages())
+    await eventually(lambda: thumbs.read_cached("shop") == thumbs.CachedImages())
     gallery.know("shop", SHOP)
     gallery.know("found", replace(SHOP, declared=False))
-    assert (gallery.shown("shop")[0], gallery.shown("found")[0]) == ("card", "screenshot")
+    assert (gallery.choice("shop")[0], gallery.choice("found")[0]) == ("card", "screenshot")
 
 
 async def test_a_favicon_becomes_the_picture_of_an_app_that_came_up(gallery, told):
@@ -179,7 +179,7 @@ async def test_a_favicon_becomes_the_picture_of_an_app_that_came_up(gallery, tol
 
         await gallery._fetch("shop")
 
-    assert gallery.shown("shop")[0] == "favicon"
+    assert gallery.choice("shop")[0] == "favicon"
     assert told.thumbs == ["shop"]
 
 
@@ -190,12 +190,12 @@ async def test_the_icon_that_a_file_names_is_the_picture_also_of_what_is_not_up(
         url = f"http://127.0.0.1:{server.port}/"
         gallery.know("shop", replace(SHOP, url=url))
         await gallery._fetch("shop")
-        first = gallery.shown("shop")
+        first = gallery.choice("shop")
         database = replace(SHOP, url=None, html=None, state=State.STOPPED)
         gallery.know("shop", replace(database, icon=f"{url}own.png"))
         assert gallery._rounds.next_favicon() is not None
         await gallery._fetch("shop")
-        own = gallery.shown("shop")
+        own = gallery.choice("shop")
 
         told.forbid_private()
         gallery.know("blog", replace(database, icon=f"{url}own.png"))
@@ -203,7 +203,7 @@ async def test_the_icon_that_a_file_names_is_the_picture_also_of_what_is_not_up(
 
     assert first[0] == own[0] == "favicon"
     assert first != own
-    assert gallery.shown("blog")[0] == "card"
+    assert gallery.choice("blog")[0] == "card"
 
 
 async def test_a_favicon_that_was_not_found_is_looked_for_again(gallery):

@@ -19,7 +19,7 @@ from tests.dashboard.health.servers import eventually, hangs, serving
 from tests.dashboard.pictures.world import SHOP, Told
 from tests.dashboard.rendering.sites import PAGE, site
 
-CHROMIUM = chromium.found(None)
+CHROMIUM = chromium.find_browser(None)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
@@ -62,7 +62,7 @@ async def test_a_refresh_takes_every_app_that_is_up_and_counts_them(gallery, tol
     for slug in ("blog", "ill", "shop"):
         picture = await gallery.picture(slug)
         assert (picture.kind, picture.type) == ("screenshot", "image/webp")
-        assert (picture.kind, picture.etag) == gallery.shown(slug)
+        assert (picture.kind, picture.etag) == gallery.choice(slug)
 
 
 @pytest.mark.slow
@@ -123,7 +123,7 @@ async def test_an_app_removed_while_it_is_photographed_leaves_nothing_behind(gal
         gallery.know("shop", None)
         await asking
 
-    assert thumbs.kept("shop") == thumbs.CachedImages()
+    assert thumbs.read_cached("shop") == thumbs.CachedImages()
     assert told.thumbs == []
 
 

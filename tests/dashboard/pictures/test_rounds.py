@@ -60,7 +60,7 @@ class Scene:
         await asyncio.sleep(0)
         self.taken.append(slug)
         entry = self.album.need(slug)
-        entry.screenshot.tried(time.monotonic(), done=True)
+        entry.screenshot.record_try(time.monotonic(), done=True)
         self.busy -= 1
         return self.cost
 
@@ -69,7 +69,7 @@ class Scene:
         self.most = max(self.most, self.busy)
         await asyncio.sleep(0)
         self.fetched.append(slug)
-        self.album.need(slug).favicon.tried(time.monotonic(), done=True)
+        self.album.need(slug).favicon.record_try(time.monotonic(), done=True)
         self.busy -= 1
         return 0.0
 
@@ -188,7 +188,7 @@ async def test_another_address_or_another_look_is_photographed_at_once():
         replace(SHOP, thumb=Thumb(url="http://127.0.0.1:9/shop")),
     ):
         scene.rounds.know("shop", SHOP)
-        scene.album.need("shop").screenshot.tried(time.monotonic(), done=True)
+        scene.album.need("shop").screenshot.record_try(time.monotonic(), done=True)
         assert scene.due() is None
 
         scene.rounds.know("shop", other)
@@ -209,7 +209,7 @@ async def test_a_new_name_alone_is_no_reason_for_a_screenshot():
 async def test_what_failed_is_tried_again_once_the_app_is_back():
     scene = await Scene().on()
     scene.rounds.know("shop", SHOP)
-    scene.album.need("shop").screenshot.tried(time.monotonic(), done=False)
+    scene.album.need("shop").screenshot.record_try(time.monotonic(), done=False)
     scene.rounds.know("shop", DOWN)
     assert scene.due() is None
 
@@ -332,7 +332,7 @@ async def test_declared_apps_go_before_those_that_were_only_found():
         following = scene.rounds.next_screenshot()
         assert following is not None
         order.append(following[1])
-        scene.album.need(following[1]).screenshot.tried(time.monotonic(), done=True)
+        scene.album.need(following[1]).screenshot.record_try(time.monotonic(), done=True)
 
     assert order == ["b-declared", "a-found", "c-found"]
 
@@ -361,7 +361,7 @@ async def test_a_favicon_is_fetched_when_the_app_is_up_and_hourly_while_somebody
     scene = await Scene().on()
     scene.rounds.know("shop", SHOP)
     assert scene.favicon_due() == 3
-    scene.album.need("shop").favicon.tried(time.monotonic(), done=True)
+    scene.album.need("shop").favicon.record_try(time.monotonic(), done=True)
     assert scene.favicon_due() is None
 
     scene.told.clients = True
@@ -375,7 +375,7 @@ async def test_the_hours_of_many_apps_part():
     hours = set()
     for number in range(20):
         scene.rounds.know(f"app-{number}", SHOP)
-        scene.album.need(f"app-{number}").favicon.tried(time.monotonic(), done=True)
+        scene.album.need(f"app-{number}").favicon.record_try(time.monotonic(), done=True)
         hours.add(scene.favicon_due())
         scene.album.drop(f"app-{number}")
 
@@ -406,10 +406,10 @@ async def test_pictures_nobody_asks_for_go_after_a_week():
     scene.album.load({"gone": ago(UNUSED_S + 1), "back": ago(60), "used": ago(UNUSED_S + 1)})
 
     async with scene.running():
-        await eventually(lambda: thumbs.kept("gone") == CachedImages())
+        await eventually(lambda: thumbs.read_cached("gone") == CachedImages())
 
-    assert thumbs.kept("back").favicon
-    assert thumbs.kept("used").favicon
+    assert thumbs.read_cached("back").favicon
+    assert thumbs.read_cached("used").favicon
 
 
 async def test_a_browser_that_is_installed_later_is_found(tmp_path: Path):

@@ -14,7 +14,7 @@ from tests.service import free_port, until
 PAGE = """<!doctype html><title>Shop</title>
 <body style='font:40px sans-serif;background:#f6f1e7'><h1>Shop</h1><p>Fresh bread, every day."""
 without_browser = pytest.mark.skipif(
-    chromium.found(None) is None, reason="no Chromium on this machine"
+    chromium.find_browser(None) is None, reason="no Chromium on this machine"
 )
 browser = [without_browser]
 

@@ -34,7 +34,7 @@ async def test_a_listener_is_written_at_the_next_round_and_rounds_are_two_second
     running = asyncio.create_task(lost.run())
     for _ in range(100):
         await asyncio.sleep(0)
-    lost.seen([SHOP])
+    lost.take_scan([SHOP])
 
     assert machine.clock.sleeps(2.0)
     machine.clock.advance(1.9)
@@ -235,7 +235,7 @@ def test_of_an_environment_only_what_finds_tools_is_kept_and_no_secret():
         b"NODE_ENV=\xff", b"VIRTUAL_ENV=" + b"x" * 9000,
     ]  # fmt: skip
 
-    kept = environment.kept(said)
+    kept = environment.kept_variables(said)
 
     assert kept == {"PATH": "/bin", "NVM_DIR": "/n", "CONDA_PREFIX": "/c", "HOST": "h"}
 
@@ -317,7 +317,7 @@ async def test_switched_on_again_it_is_kept_again(machine: Machine):
 
 async def test_closing_writes_what_waits(machine: Machine):
     await machine.boot("first")
-    machine.lost.seen([SHOP])
+    machine.lost.take_scan([SHOP])
 
     await machine.lost.close()
 
@@ -404,10 +404,10 @@ def test_the_very_listeners_of_the_scan_before_were_seen_again():
     first = datetime(2026, 11, 20, 12, tzinfo=UTC)
     again = first + timedelta(seconds=10)
 
-    assert running.seen(same, now=0, at=first, ended=lambda _entry: False)
-    assert not running.seen(same, now=10, at=again, ended=lambda _entry: False)
+    assert running.take_scan(same, now=0, at=first, ended=lambda _entry: False)
+    assert not running.take_scan(same, now=10, at=again, ended=lambda _entry: False)
     assert [one.last_seen for one in running.entries()] == [again, again]
 
     later = again + timedelta(seconds=10)
-    assert running.seen(same[1:], now=20, at=later, ended=lambda _entry: False)
+    assert running.take_scan(same[1:], now=20, at=later, ended=lambda _entry: False)
     assert [one.last_seen for one in running.entries()] == [again, later]

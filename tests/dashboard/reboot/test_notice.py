@@ -179,7 +179,7 @@ async def test_what_ended_before_it_was_written_leaves_no_empty_journal_within_t
     await machine.boot("second", blog=Service(SLEEPS))
     await machine.services.act("blog", "start")
 
-    machine.lost.seen([replace(BLOG, slug="blog", service=True)])
+    machine.lost.take_scan([replace(BLOG, slug="blog", service=True)])
     await machine.services.act("blog", "stop")
     await machine.sees()
 

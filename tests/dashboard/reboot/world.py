@@ -88,7 +88,7 @@ class Machine:
     async def sees(self, *listeners: Listening, after: float = 2.0) -> None:
         """A scan so many seconds later, and the round that follows."""
         self.clock.advance(after)
-        self.lost.seen(listeners)
+        self.lost.take_scan(listeners)
         await self.lost.step()
 
     async def grace_is_over(self, *listeners: Listening) -> None:

@@ -24,12 +24,12 @@ async def main() -> None:
     lost = Lost(World(Clock(), services, lambda _ids: None))
     await lost.begin()
     base = [listening(f"app-{number}", 3000 + number) for number in range(20)]
-    lost.seen(base)
+    lost.take_scan(base)
     await lost.step()
     sys.stdout.write("begun\n")
     for number in itertools.count():
         more = listening("app-x", 3999, argv=("serve", str(number)))
-        lost.seen([*base, more])
+        lost.take_scan([*base, more])
         await lost.step()
         sys.stdout.write(".")
         sys.stdout.flush()

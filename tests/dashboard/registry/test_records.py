@@ -14,7 +14,7 @@ from dashboard.files.layout import CONFIG, DashboardFile
 from dashboard.health.record import LastKnown, Reason, Record, State, born
 from dashboard.health.result import Kind, Result
 from dashboard.history.summary import Summary
-from dashboard.listeners.records import observed
+from dashboard.listeners.records import observed_record
 from dashboard.registry import records
 from dashboard.registry.app import App
 from tests.dashboard.registry.world import NOW, SHOP, entry, files, listener, look, shop
@@ -231,7 +231,7 @@ def test_lists_are_without_config_and_a_discovered_app_has_none():
 def test_a_listener_has_every_documented_key():
     one = listener(5173, ips=("0.0.0.0", "::"), argv=("node", "--token", "hunter2"))
 
-    sent: Any = observed(one, "shop-2", True)
+    sent: Any = observed_record(one, "shop-2", True)
 
     assert sent.pop("identity")["process"]["argv"] == ["node", "--token", "***"]
     assert sent == {
@@ -247,7 +247,7 @@ def test_a_listener_has_every_documented_key():
         "hidden": True,
         "lanExposed": True,
     }
-    assert observed(listener(speaks=None), "a", False)["protocol"] == "unknown"
+    assert observed_record(listener(speaks=None), "a", False)["protocol"] == "unknown"
 
 
 def test_a_group_has_every_documented_key():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.health.judgement import ended
+from dashboard.health.judgement import describe_exit
 from dashboard.health.record import Reason, State, born
 from dashboard.registry import words
 from tests.dashboard.registry.world import NOW, listener, shop
@@ -85,4 +85,4 @@ def test_every_state_and_reason_is_among_them():
     ],
 )
 def test_how_a_process_ended_is_told_by_the_name_of_its_signal(code: int | None, read: str):
-    assert ended(code) == read
+    assert describe_exit(code) == read

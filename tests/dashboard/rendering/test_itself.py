@@ -15,7 +15,7 @@ from tests.dashboard.itself import WAYS, itself  # noqa: F401 - fixture
 from tests.dashboard.rendering.sites import PAGE, site
 from tests.promises.rings import few
 
-CHROMIUM = chromium.found(None)
+CHROMIUM = chromium.find_browser(None)
 BROWSER = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 QUIET = 0.3  # seconds after load in which a page may try
 

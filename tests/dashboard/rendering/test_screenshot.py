@@ -16,7 +16,7 @@ from tests.dashboard.health.servers import Server, answers, eventually, hangs, s
 from tests.dashboard.rendering import pictures
 from tests.dashboard.rendering.sites import PAGE, site
 
-CHROMIUM = chromium.found(None)
+CHROMIUM = chromium.find_browser(None)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]

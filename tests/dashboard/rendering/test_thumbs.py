@@ -60,7 +60,7 @@ async def test_what_is_shown_is_known_from_the_tags_alone():
     await favicon(64)
     thumbs.keep_screenshot("shop", page())
     kept = thumbs.all_kept()["shop"]
-    assert kept == thumbs.kept("shop")
+    assert kept == thumbs.read_cached("shop")
 
     for kind in ("auto", "favicon", "screenshot", "card"):
         for on in (True, False):

@@ -448,7 +448,7 @@ async def test_a_pattern_that_takes_for_ever_holds_up_nothing_and_is_never_ready
     await turned.until(lambda: "takes too long" in caplog.text, seconds=60, what="its end")
     assert turned.view("shop")["status"] == "starting"
     await turned.turned_until("running", "shop")
-    await turned.supervisor.settled("shop", 0)
+    await turned.supervisor.wait_for_start("shop", 0)
 
     assert turned.view("shop")["reason"] == "start-timeout"
     await starting

@@ -46,7 +46,9 @@ def cut(most: int = 2 * BLOCK, keep: int = 5) -> bool:
 
 
 def everything() -> bytes:
-    return b"".join(part.path.read_bytes() for part in logs.kept("shop") if part.path.exists())
+    return b"".join(
+        part.path.read_bytes() for part in logs.list_parts("shop") if part.path.exists()
+    )
 
 
 @pytest.mark.parametrize("lines", [0, 5001, "x", "", "-1", "1.5", "٣", "9" * 30])
@@ -184,7 +186,7 @@ def test_what_is_not_kept_any_more_is_said_to_be_missing(data: Path):
     for n in range(8):
         write(f"{n}" * 20_000 + "\n")
         cut(most=20_000)
-    first = logs.kept("shop")[0].start
+    first = logs.list_parts("shop")[0].start
 
     told = tail("shop", after=0)
 
@@ -248,7 +250,7 @@ def test_archives_are_named_by_time_and_position(data: Path):
     assert [part.path.name for part in logs.archives("shop")] == [
         "@20261120T115700Z-0.log", "@20261120T115700Z-8192.log"
     ]  # fmt: skip
-    assert {part.path.stat().st_mode & 0o777 for part in logs.kept("shop")} == {0o600}
+    assert {part.path.stat().st_mode & 0o777 for part in logs.list_parts("shop")} == {0o600}
 
 
 def _write_and_rotate(count: int, pause: float, most: int) -> tuple[int, list[bytes]]:
@@ -297,7 +299,7 @@ def test_an_archive_is_no_larger_than_a_log_may_be(data: Path):
     assert len(written) < 6 * MOST
     assert rounds[:2] == [True, True]
     assert not rounds[-1]
-    assert max(part.size for part in logs.kept("shop")) <= MOST
+    assert max(part.size for part in logs.list_parts("shop")) <= MOST
     assert everything() == written
 
 
@@ -323,7 +325,7 @@ def test_what_is_written_faster_than_it_can_be_kept_is_left_out_with_a_line(
     assert int(left[1]) + told.end - told.start - len(left[0]) - 1 == end
     assert (told.truncated, told.end) == (True, end)
     while cut(most=MOST, keep=2):
-        assert sum(part.size for part in logs.kept("shop")) <= 3 * MOST + 2 * BLOCK
+        assert sum(part.size for part in logs.list_parts("shop")) <= 3 * MOST + 2 * BLOCK
     assert layout.current("shop").stat().st_size < MOST
     assert logs.end("shop") == end
     assert tail("shop", 1).lines[0].startswith(f"line {99_999:09d}")
@@ -347,7 +349,7 @@ def test_a_full_disk_keeps_no_log_from_becoming_shorter(
     monkeypatch.setattr(rotation, "_copy", full)
     assert cut(most=MOST)
 
-    assert sum(part.size for part in logs.kept("shop")) <= MOST + 2 * BLOCK
+    assert sum(part.size for part in logs.list_parts("shop")) <= MOST + 2 * BLOCK
     assert (logs.end("shop"), tail("shop", 1).lines) == (end, ["line 19999"])
     assert tail("shop", after=0).lines[0].startswith("[svc left out ")
     assert list(layout.logs("shop").glob("*.draft")) == []
@@ -371,7 +373,7 @@ def test_a_writer_that_is_faster_than_the_copy_does_not_keep_it_busy_for_ever(
     monkeypatch.setattr(rotation, "_copy", copied_while_it_grows)
     assert cut(most=MOST)
 
-    assert sum(part.size for part in logs.kept("shop")) <= 3 * MOST
+    assert sum(part.size for part in logs.list_parts("shop")) <= 3 * MOST
 
 
 @pytest.mark.parametrize("moment", ["copied", "cut"])

@@ -49,7 +49,7 @@ def test_a_minute_up_begins_anew():
     for _ in range(5):
         restarts.delay()
 
-    restarts.ended(started=0, now=60)
+    restarts.count_run(started=0, now=60)
 
     assert restarts.delay() < 1.2
 
@@ -58,9 +58,9 @@ def test_six_short_lives_within_a_minute_are_a_loop_and_long_ones_are_not():
     short, late, longer = Restarts(), Restarts(), Restarts()
     for n in range(6):
         assert not short.looping
-        short.ended(started=n * 9, now=n * 9 + 9)
-        late.ended(started=n * 13, now=n * 13 + 1)
-        longer.ended(started=n * 11, now=n * 11 + 10)
+        short.count_run(started=n * 9, now=n * 9 + 9)
+        late.count_run(started=n * 13, now=n * 13 + 1)
+        longer.count_run(started=n * 11, now=n * 11 + 10)
 
     assert short.looping
     assert not late.looping

@@ -27,7 +27,7 @@ def searched(pattern: object, pieces: list[bytes], monkeypatch: pytest.MonkeyPat
         stdin=SimpleNamespace(buffer=io.BytesIO(told)), stdout=SimpleNamespace(buffer=out)
     )
     monkeypatch.setattr(searcher, "sys", streams)
-    monkeypatch.setattr(searcher, "compiled", lambda _text: pattern)
+    monkeypatch.setattr(searcher, "compile_pattern", lambda _text: pattern)
     monkeypatch.setattr("signal.setitimer", lambda *_: None)
     searcher.main()
     return out.getvalue()
@@ -57,7 +57,7 @@ def test_a_line_of_any_length_is_searched_by_parts(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("before", [0, 1, 4095, 4096, 4097, 8191, 8192, 8193, 99_999])
 def test_what_is_looked_for_is_found_wherever_it_lies(before: int, monkeypatch: pytest.MonkeyPatch):
     wanted = b"<" + b"-" * (searcher.KEPT - 2) + b">"
-    pattern = searcher.compiled(rb"<-+>")
+    pattern = searcher.compile_pattern(rb"<-+>")
     output = b"." * before + wanted
 
     assert searched(pattern, [output], monkeypatch) == b"1"
