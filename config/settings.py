@@ -192,7 +192,7 @@ SVC_NODE_FACTS = {
     "apps": "dashboard.operations.nodes.apps",
     "dashboard": "dashboard.operations.nodes.address",
 }
-# classes with found() and forget(id): rows of other homes and nodes in a shared database
+# classes with describe_others() and forget(id): rows of other homes and nodes in a shared database
 SVC_ELSEWHERE = [
     "workspace.reindex.Rows",
     "review.reindex.Rows",

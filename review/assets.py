@@ -66,7 +66,7 @@ def store(slug: str, data: bytes, content_type: str, alt: str = "") -> Stored:
     written.
     """
     folder = projects.get(slug).dir / FOLDER
-    suffix = _checked(data, content_type)
+    suffix = _suffix_of(data, content_type)
     name = hashlib.sha256(data).hexdigest() + suffix
     if created := _keep(folder, name, data):
         events.project(slug, "assets")
@@ -129,7 +129,7 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-def _checked(data: bytes, content_type: str) -> str:
+def _suffix_of(data: bytes, content_type: str) -> str:
     """The suffix for an image of this type. Raises as `store` does."""
     suffix = SUFFIXES.get(content_type)
     if suffix is None:

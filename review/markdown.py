@@ -129,14 +129,14 @@ def _bare(state: StateCore) -> None:
             for child in token.children or ():
                 linked += {"link_open": 1, "link_close": -1}.get(child.type, 0)
                 plain = child.type == "text" and not linked
-                children += _linked(child.content) if plain else [child]
+                children += _with_links(child.content) if plain else [child]
             token.children = children
 
 
-def _linked(text: str) -> Iterator[Token]:
+def _with_links(text: str) -> Iterator[Token]:
     end = 0
     for found in BARE.finditer(text):
-        address = _trimmed(found[0])
+        address = _trim(found[0])
         yield Token("text", "", 0, content=text[end : found.start()])
         yield Token("link_open", "a", 1, attrs={"href": address})
         yield Token("text", "", 0, content=address)
@@ -145,7 +145,7 @@ def _linked(text: str) -> Iterator[Token]:
     yield Token("text", "", 0, content=text[end:])
 
 
-def _trimmed(address: str) -> str:
+def _trim(address: str) -> str:
     """The address without punctuation at its end; a bracket that was opened in it belongs to it."""
     while address[-1] in AFTER:
         if address[-1] == ")" and address.count("(") >= address.count(")"):
@@ -206,7 +206,7 @@ def _fence(
     language = _language(tokens[place].info)
     if language in LANGUAGES and len(code) <= env["left"]:
         env["left"] -= len(code)
-        return f'<pre><code class="language-{language}">{_coloured(code, language)}</code></pre>\n'
+        return f'<pre><code class="language-{language}">{_highlight(code, language)}</code></pre>\n'
     if language == SUGGESTION:
         return f'<pre><code class="language-{language}">{escape(code)}</code></pre>\n'
     return f"<pre><code>{escape(code)}</code></pre>\n"
@@ -216,7 +216,7 @@ def _language(info: str) -> str:
     return unescapeAll(info).strip().partition(" ")[0].lower()
 
 
-def _coloured(code: str, language: str) -> str:
+def _highlight(code: str, language: str) -> str:
     parts = []
     for kind, words in lex(code, _lexer(language)):
         css = _css(kind)

@@ -32,7 +32,7 @@ def reindex() -> str:
 class Rows:
     """The rows of homes other than this one."""
 
-    def found(self) -> dict[str, str]:
+    def describe_others(self) -> dict[str, str]:
         """By home: how many files it has, as text."""
         counts = _others().order_by().values_list("home").annotate(count=Count("*"))
         return {home: f"{count} file{pluralize(count)} of reviews" for home, count in counts}

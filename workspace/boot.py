@@ -41,7 +41,7 @@ class Agents:
 
     def start(self) -> None:
         key_seen = setup.key_warning(select.engine_cfg("claude"))
-        network = [*store.unguarded(), *reach.of_instance()]
+        network = [*store.network_warnings(), *reach.of_instance()]
         unused = [*select.agent_warnings(), *offered.of_instance(), *setting.current().sentences()]
         for text in filter(None, [*select.warnings(), *network, *unused, key_seen]):
             log.warning(text)

@@ -55,14 +55,14 @@ class ManagementEndpoint(McpConsumer):
         if not isinstance(found, GateRefusal):
             return found
         if found.reason != "disabled":
-            self._refused(found.reason)
+            self._record_refusal(found.reason)
         return found.answer
 
-    def _refused(self, reason: str) -> None:
+    def _record_refusal(self, reason: str) -> None:
         peer, request_id = proxies.peer(self.scope), self.scope.get("request_id", "")
         gate().log_refusal(peer, reason, request_id)
         if outcome := OUTCOMES.get(reason):
-            LEDGER.refused(peer=peer, outcome=outcome, request_id=request_id)
+            LEDGER.add_refusal(peer=peer, outcome=outcome, request_id=request_id)
 
     def record(self, call: Call) -> None:
         assert isinstance(call.principal, Client)

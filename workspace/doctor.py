@@ -22,7 +22,7 @@ from workspace.triggers.schedule import alive
 
 
 def check() -> Iterator[Finding]:
-    found = store.listed()
+    found = store.all_with_taken()
     for project in found:
         name = f"project {project.slug}"
         if project.taken:
@@ -67,7 +67,7 @@ def engines() -> Iterator[Finding]:
         yield Finding(HINT, "sandbox", text)
     for warning in select.warnings():
         yield Finding(FAULT if sandbox.mode == "unavailable" else HINT, "sandbox", warning)
-    for warning in [*store.unguarded(), *reach.of_instance()]:
+    for warning in [*store.network_warnings(), *reach.of_instance()]:
         yield Finding(HINT, "network", warning)
     for warning in select.agent_warnings():
         yield Finding(HINT, "ACP agents", warning)

@@ -133,6 +133,6 @@ def _page(
         title=title,
         crumbs=crumbs,
         data=data,
-        warnings=[reach.red("this project")] if open_wide else [],
+        warnings=[reach.host_warning("this project")] if open_wide else [],
         preload=preload,
     )

@@ -44,7 +44,7 @@ def reindex() -> str:
 class Rows:
     """The workspace's rows of other homes."""
 
-    def found(self) -> dict[str, str]:
+    def describe_others(self) -> dict[str, str]:
         """Home -> its projects, in words; also homes of which only runs or calls are left."""
         found: dict[str, list[str]] = {home: [] for table in TABLES for home in _homes(table)}
         for home, slug in store.others().values_list("home", "slug"):

@@ -55,7 +55,7 @@ def delete(slug: str) -> Deleted:
     entry = _folder() / f"{datetime.now(UTC).strftime(STAMP)}-{slug}"
     with files.writing(FOLDER):
         entry.mkdir(mode=0o700, parents=True)
-        files.write(entry / ARMED, orjson.dumps(_armed(slug)), mode=0o600)
+        files.write(entry / ARMED, orjson.dumps(_arming_rows(slug)), mode=0o600)
         try:
             with transaction.atomic():  # a concurrent message has arrived or is refused
                 database.alone("arming", slug)
@@ -114,7 +114,7 @@ def _refuse_busy(slug: str) -> None:
     )
 
 
-def _armed(slug: str) -> list[dict[str, Any]]:
+def _arming_rows(slug: str) -> list[dict[str, Any]]:
     rows = TriggerState.objects.filter(project=slug).order_by("name").values(*KEPT)
     return [row | {"armed_at": row["armed_at"] and timestamp(row["armed_at"])} for row in rows]
 

@@ -7,6 +7,6 @@ from review import pages
 from review.api import base
 
 handler404 = or_page(pages.missing, base.not_found)
-handler500 = "review.api.base.failed"
+handler500 = "review.api.base.server_error"
 
 urlpatterns = [path("", include("review.urls"))]

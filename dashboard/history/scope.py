@@ -44,7 +44,7 @@ def adopt() -> None:
 class Rows:
     """The histories of other nodes: one of settings.SVC_ELSEWHERE, for `manage.py forget`."""
 
-    def found(self) -> dict[str, str]:
+    def describe_others(self) -> dict[str, str]:
         """By node: a text that says how many apps have a history."""
         counts = _others().order_by().values_list("node").annotate(count=Count("*"))
         return {node: f"the history of {count} apps" for node, count in counts}

@@ -76,10 +76,10 @@ class ViewSet(rest.ViewSet):
             _ = request.data
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response]:
-        return _worded
+        return _exception_handler
 
 
-def _worded(error: Exception, context: dict[str, Any]) -> Response:
+def _exception_handler(error: Exception, context: dict[str, Any]) -> Response:
     response = wire.exception_handler(refusals.sentence(error), context)
     response.data["error"] = WORDS.get(response.data["error"], response.data["error"])
     return response
@@ -90,7 +90,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return answers.django(NotFound(WORDS["not found"]))
 
 
-def failed(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500 on this surface."""
     return answers.django(SvcError(WORDS["internal error"]))
 
@@ -110,7 +110,7 @@ def at_most(request: Request, name: str = "limit") -> int | None:
     return int(given)
 
 
-def tagged(
+def conditional_response(
     request: Request, slug: str, make: Callable[[], Answer], *parts: str
 ) -> HttpResponseBase:
     """The answer with a tag of all it shows; 304 without making it if the caller has that version.
@@ -123,7 +123,7 @@ def tagged(
     if rest.matches_etag(request, etag):
         return HttpResponse(status=304, headers=headers)
     kind = answers.JSON.decode()
-    if body := kept(slug, etag):
+    if body := find_kept(slug, etag):
         return HttpResponse(body, content_type=kind, headers=headers)
     found = make()
     if not isinstance(found, Mapping):
@@ -135,7 +135,7 @@ def tagged(
     return HttpResponse(body, content_type=kind, headers=headers)
 
 
-def kept(slug: str, etag: str) -> bytes | None:
+def find_kept(slug: str, etag: str) -> bytes | None:
     """The body that was made for this tag, None if it is no longer kept."""
     return _sent.get((slug, etag))
 

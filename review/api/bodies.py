@@ -146,7 +146,7 @@ class PreviewBody(Shape):
     text = s.CharField(allow_blank=True)
 
 
-def sent(request: Request, *names: str) -> dict[str, Any]:
+def given_values(request: Request, *names: str) -> dict[str, Any]:
     """The named values that were sent; others are ignored."""
     found = rest.body(request)
     return {name: found[name] for name in names if name in found}

@@ -14,7 +14,15 @@ from rest_framework.response import Response
 from config.web import rest
 from review import assets
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
+from review.api.base import (
+    MARKDOWN,
+    ViewSet,
+    at_most,
+    binary,
+    conditional_response,
+    documented,
+    flag,
+)
 from review.stacks import changes, details, interdiff, taking
 from review.stacks.compared import comparison, finding, versions
 from review.stacks.worktree import reviewed
@@ -33,7 +41,7 @@ class CommitViewSet(ViewSet):
         mount = rest.mount(request)
         make = partial(details.commit, contents=contents, rendered=rendered, mount=mount, **place)
         parts = ("commit", contents, str(rendered), *place.values())
-        return tagged(request, place["project"], make, *parts)
+        return conditional_response(request, place["project"], make, *parts)
 
     @documented(details.File, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
@@ -51,7 +59,7 @@ class CommitViewSet(ViewSet):
     def review(self, request: Request, **place: Any) -> HttpResponseBase:
         """The threads placed on this commit, and its viewed marks."""
         html = flag(request, "html")
-        return tagged(
+        return conditional_response(
             request,
             place["project"],
             lambda: records.review(reviewed.at(**place), html=html, mount=rest.mount(request)),
@@ -63,7 +71,7 @@ class CommitViewSet(ViewSet):
     @documented(details.Pr, errors=(400, 404))
     def pr(self, request: Request, **place: Any) -> HttpResponseBase:
         """The PR record."""
-        return tagged(
+        return conditional_response(
             request,
             place["project"],
             lambda: details.pr(**place),
@@ -101,7 +109,7 @@ class CommitViewSet(ViewSet):
     def versions(self, request: Request, **place: Any) -> HttpResponseBase:
         """Every sha that the commit had while it was reviewed, and the one of your last look."""
         make = partial(versions.versions, **place)
-        return tagged(request, place["project"], make, "versions", *place.values())
+        return conditional_response(request, place["project"], make, "versions", *place.values())
 
     @documented(comparison.Comparison, query=queries.Since, errors=(400, 404))
     def since(self, request: Request, old: str, **place: Any) -> HttpResponseBase:
@@ -113,7 +121,7 @@ class CommitViewSet(ViewSet):
             comparison.since, old=old, to=to, whole=whole, contents=contents, **place
         )  # fmt: skip
         parts = ("since", old, str(to), str(whole), contents, *place.values())
-        return tagged(request, place["project"], make, *parts)
+        return conditional_response(request, place["project"], make, *parts)
 
     @documented(comparison.ComparedFile, query=queries.SinceFile, errors=(400, 404))
     def since_file(self, request: Request, old: str, **place: Any) -> Response:

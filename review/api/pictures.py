@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from config.web import rest
-from review.api.base import flag, keep, kept, tag
+from review.api.base import find_kept, flag, keep, tag
 from review.stacks import details
 from review.stacks import repo as repos
 from review.stacks.pictures import render
@@ -32,7 +32,7 @@ def answer(
     if flag(request, "download"):
         name = "-".join([project, *([repo, item.commit.sha[:7]] if repo and item else [])])
         headers["Content-Disposition"] = f'attachment; filename="{name}.{kind}"'
-    data = kept(project, etag)
+    data = find_kept(project, etag)
     if data is None:
         data, missing = _draw(asked, kind, project, repo, item.commit.sha if item else None)
         if missing:

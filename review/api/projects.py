@@ -15,7 +15,15 @@ from config.errors import Invalid
 from config.web import palette, rest
 from review import assets, markdown, projects, reviewer
 from review.api import bodies, pictures, queries
-from review.api.base import MARKDOWN, ViewSet, at_most, binary, documented, flag, tagged
+from review.api.base import (
+    MARKDOWN,
+    ViewSet,
+    at_most,
+    binary,
+    conditional_response,
+    documented,
+    flag,
+)
 from review.stacks import conversations, details, moving, notes, wire
 from review.stacks.worktree import looks, reviewed
 
@@ -41,7 +49,7 @@ class ProjectViewSet(ViewSet):
             found = _with_chats(request, details.project(project))
             return details.with_html(found, rest.mount(request)) if html else found
 
-        return tagged(request, project, make, "project", str(html))
+        return conditional_response(request, project, make, "project", str(html))
 
     @documented(conversations.Conversations, query=queries.Conversations, errors=(400, 404))
     def threads(self, request: Request, project: str) -> HttpResponseBase:
@@ -53,7 +61,7 @@ class ProjectViewSet(ViewSet):
             "mount": rest.mount(request),
             "drafts_of": reviewer.me().id,
         }
-        return tagged(
+        return conditional_response(
             request,
             project,
             lambda: conversations.conversations(project, **asked),
@@ -76,13 +84,13 @@ class ProjectViewSet(ViewSet):
     @documented(Description, body=bodies.DescriptionBody, errors=(404, 409))
     def describe(self, request: Request, project: str) -> Response:
         """Set the intro; null or blank removes it."""
-        wanted = bodies.sent(request, "description", "was")
+        wanted = bodies.given_values(request, "description", "was")
         return Response({"description": projects.set_description(project, **wanted)})
 
     @documented(notes.StackNote, body=bodies.StackNoteBody, errors=(404, 409))
     def note(self, request: Request, **place: Any) -> Response:
         """Set the note of a stack; `title` guards against a stack that has moved."""
-        wanted = bodies.sent(request, "description", "title", "was")
+        wanted = bodies.given_values(request, "description", "title", "was")
         return Response(notes.set_note(**place, **wanted))
 
     @documented(wire.Repo, status=201, body=bodies.RepoBody, errors=(404, 409))

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from review.api import queries
-from review.api.base import ViewSet, documented, tagged
+from review.api.base import ViewSet, conditional_response, documented
 from review.stacks.compared import finding, stack
 from review.stacks.contents import files as texts
 
@@ -25,7 +25,9 @@ class StackViewSet(ViewSet):
         """The stack as one diff, from its base to its top."""
         contents = request.query_params.get("contents", "all")
         make = partial(stack.whole, contents=contents, **place)
-        return tagged(request, place["project"], make, "stack", contents, *place.values())
+        return conditional_response(
+            request, place["project"], make, "stack", contents, *place.values()
+        )
 
     @documented(texts.Record, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:

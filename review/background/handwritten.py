@@ -48,16 +48,16 @@ class Handwritten:
     def look(self, parts: Parts) -> list[Said]:
         """What was written since the last look, in file order; nothing if the file cannot be
         read."""
-        before, row = self._known.get(parts), files.remembered(*parts)
+        before, row = self._known.get(parts), files.index_row(*parts)
         found = files.read(*parts)
         if found is None or found.error:
             return []
-        now = _parsed(found.data, parts)
+        now = _parse(found.data, parts)
         if before is None or before is UNKNOWN:
             if row is not None and row[0] == found.etag:
                 before = now  # a request has read it since
             else:
-                before = _parsed(row[1] if row else {}, parts)
+                before = _parse(row[1] if row else {}, parts)
         self._known.put(parts, now)
         return list(differences(before, now))
 
@@ -88,5 +88,5 @@ def _past(at: str | None) -> bool:
     return at is not None and times.exact(at) < times.of(timezone.now() - PAST)
 
 
-def _parsed(data: dict[str, Any], parts: Parts) -> ReviewFile:
+def _parse(data: dict[str, Any], parts: Parts) -> ReviewFile:
     return reading.parse(data, parts[3].removesuffix(".yaml"))

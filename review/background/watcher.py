@@ -41,7 +41,7 @@ class Background:
     """One of settings.SVC_BACKGROUND: the watcher of projects and of their repositories."""
 
     def __init__(self) -> None:
-        self._watcher = Watcher(self.folders, self.changed)
+        self._watcher = Watcher(self.folders, self.on_change)
         self._teller = Teller()
         self._projects: dict[str, Project] = {}
         self._refs: dict[RepoKey, Look] = {}
@@ -80,7 +80,7 @@ class Background:
         self._git, self._refs = git, known
         return [*_review_folders(), *git]
 
-    def changed(self, paths: set[Path]) -> None:
+    def on_change(self, paths: set[Path]) -> None:
         """Called by the watcher, from its thread."""
         self._drop_rows()
         for place in {place for path in paths for place in self._git.get(path.parent, ())}:
@@ -145,7 +145,7 @@ class Background:
         """Whether the file has new content that this process did not write. With `keep` that
         content counts as seen from then on, as what this process wrote always does."""
         etag = _etag(path, files.root() / path.relative_to(files.root()).parts[0])
-        before, ours = self._seen.get(path), files.arrived(path, etag)
+        before, ours = self._seen.get(path), files.is_own_write(path, etag)
         if keep or ours:
             self._seen.put(path, etag)
         return not ours and etag != before
@@ -174,7 +174,7 @@ def _review_folders() -> Iterator[Path]:
     """
     root: Path = settings.PROJECTS_DIR
     yield root
-    for slug in filter(files.SLUG.fullmatch, files.listed(root)):
+    for slug in filter(files.SLUG.fullmatch, files.list_folder(root)):
         yield root / slug
         for name in ("assets", *files.KINDS):
             folder = root / slug / name
@@ -184,13 +184,13 @@ def _review_folders() -> Iterator[Path]:
 
 
 def _repos(project: Path, folder: Path) -> Iterator[Path]:
-    below = (folder / repo for repo in files.listed(folder))
+    below = (folder / repo for repo in files.list_folder(folder))
     return (path for path in below if own_folder(project, path))
 
 
 def _ref_folders(path: Path) -> list[Path]:
     try:
-        return refs.watched_folders(projects.opened(path))
+        return refs.watched_folders(projects.open_at(path))
     except GitError:
         return []
 
@@ -206,7 +206,7 @@ def _refs(slug: str, name: str) -> Look:
     """The refs of a repo, the error if they cannot be read, None without such a repo."""
     try:
         path = projects.repo(projects.get(slug), name).path
-        return refs.read(projects.opened(path))
+        return refs.read(projects.open_at(path))
     except NotFound:
         return None
     except GitError as error:
@@ -223,7 +223,7 @@ def _hold(slug: str, name: str) -> None:
     if not shas:
         return
     try:
-        keeping.hold(projects.opened(projects.repo(projects.get(slug), name).path), shas)
+        keeping.hold(projects.open_at(projects.repo(projects.get(slug), name).path), shas)
     except (NotFound, GitError):
         return
 

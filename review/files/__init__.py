@@ -13,7 +13,7 @@ from review.files.layout import (
     Kind,
     drafts,
     has_worktree,
-    listed,
+    list_folder,
     name_of,
     names,
     path,
@@ -25,18 +25,18 @@ from review.files.reading import (
     LIMIT,
     MIRROR,
     VALUES,
+    index_row,
     load,
     read,
     read_all,
     read_many,
-    remembered,
     stamp,
 )  # fmt: skip
-from review.files.writing import arrived, change, check_whole, expect
+from review.files.writing import change, check_whole, expect, is_own_write
 
 __all__ = [
-    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "WORKTREE", "Kind", "arrived",
-    "change", "check_whole", "drafts", "expect", "has_worktree", "keep", "listed", "load",
-    "name_of", "names", "path", "read", "read_all", "read_many", "remembered", "root", "slugs",
-    "stamp", "state_dir",
+    "KINDS", "LIMIT", "MIRROR", "PROJECT", "SLUG", "VALUES", "WORKTREE", "Kind", "change",
+    "check_whole", "drafts", "expect", "has_worktree", "index_row", "is_own_write", "keep",
+    "list_folder", "load", "name_of", "names", "path", "read", "read_all", "read_many", "root",
+    "slugs", "stamp", "state_dir",
 ]  # fmt: skip

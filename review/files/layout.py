@@ -47,14 +47,14 @@ def drafts(slug: str, repo: str) -> Path:
 
 def slugs() -> list[str]:
     """Names of the directories that hold a project.yaml, sorted."""
-    return sorted(name for name in listed(root()) if SLUG.fullmatch(name) and is_project(name))
+    return sorted(name for name in list_folder(root()) if SLUG.fullmatch(name) and is_project(name))
 
 
 def names(slug: str, kind: Kind, repo: str) -> list[str]:
     """The shas, full or short, that have a file of this kind, sorted."""
     if not (SLUG.fullmatch(slug) and REPO.fullmatch(repo)):
         return []
-    found = map(SHA_FILE.fullmatch, listed(root() / slug / kind / repo))
+    found = map(SHA_FILE.fullmatch, list_folder(root() / slug / kind / repo))
     return sorted(match[1] for match in found if match)
 
 
@@ -82,7 +82,7 @@ def is_project(slug: str) -> bool:
     return os.path.isfile(root() / slug / PROJECT)  # noqa: PTH113 - no error is one of ours
 
 
-def listed(folder: Path) -> list[str]:
+def list_folder(folder: Path) -> list[str]:
     """The names in a folder; empty if there is no folder or it cannot be read."""
     try:
         return os.listdir(folder)  # noqa: PTH208 - names are all that is wanted

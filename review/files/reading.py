@@ -64,8 +64,8 @@ def _keys() -> Iterator[str]:
     for slug in layout.slugs():
         yield f"{slug}/{PROJECT}"
         for kind in KINDS:
-            for repo in filter(REPO.fullmatch, layout.listed(layout.root() / slug / kind)):
-                for name in layout.listed(layout.root() / slug / kind / repo):
+            for repo in filter(REPO.fullmatch, layout.list_folder(layout.root() / slug / kind)):
+                for name in layout.list_folder(layout.root() / slug / kind / repo):
                     if layout.is_named(kind, name):
                         yield f"{slug}/{kind}/{repo}/{name}"
 
@@ -93,10 +93,10 @@ def read(*parts: str) -> Mirrored | None:
     `data` holds every scalar as its source text (null is None). With an `error` ("line 3, column 1:
     ..."), `data` is the last good value.
     """
-    return _watched(parts, MIRROR.get("/".join(parts)))
+    return _watch_for_loss(parts, MIRROR.get("/".join(parts)))
 
 
-def remembered(*parts: str) -> tuple[str, dict[str, Any]] | None:
+def index_row(*parts: str) -> tuple[str, dict[str, Any]] | None:
     """The hash of a file and its last good value, as they were when it was last read."""
     return FileRow.objects.filter(pk="/".join(parts)).values_list("etag", "data").first()
 
@@ -111,10 +111,10 @@ def read_many(wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], Mirror
     """As `read`, for many files: their rows are read and written together."""
     keys = {parts: "/".join(parts) for parts in wanted}
     found = MIRROR.get_many(keys.values())
-    return {parts: _watched(parts, found.get(key)) for parts, key in keys.items()}
+    return {parts: _watch_for_loss(parts, found.get(key)) for parts, key in keys.items()}
 
 
-def _watched(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
+def _watch_for_loss(parts: tuple[str, ...], found: Mirrored | None) -> Mirrored | None:
     """Return `found`; if threads or comments have vanished from it, back up the last text first."""
     key = "/".join(parts)
     if parts[1:2] == ("reviews",) and (found is None or not found.error):

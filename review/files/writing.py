@@ -81,7 +81,7 @@ def expect(file: Path, data: bytes | None) -> None:
         _expected.put(file, (*waiting, (time.monotonic(), etag))[-MOST_EXPECTED:])
 
 
-def arrived(file: Path, etag: str) -> bool:
+def is_own_write(file: Path, etag: str) -> bool:
     """Whether the file's current content ("" for no file) was written by this process.
 
     True once: neither this write nor earlier ones are expected again. If the content is someone

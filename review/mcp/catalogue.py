@@ -36,7 +36,7 @@ AUTHOR = field("author", "name", "Who signs it, as agent:<name>; agent when left
 REPO = Argument("repo", "string", "Name of the repo", required=True)
 
 
-def _signed(noun: Callable[..., Any]) -> Callable[..., Any]:
+def _as_agent(noun: Callable[..., Any]) -> Callable[..., Any]:
     """The noun, signed by an agent whatever name is given: people do not write through MCP."""
 
     def run(_caller: object, *, author: Any = None, **arguments: Any) -> Any:
@@ -135,7 +135,7 @@ OPERATIONS = (
         ),
     ),
     tool(
-        name="add_thread", group="write", run=_signed(changes.start_thread),
+        name="add_thread", group="write", run=_as_agent(changes.start_thread),
         description="Start a thread: general, on a file, on a line (`path`, `side`, `line`) or on "
         "a range (`start_line` too). Side RIGHT is the new text, LEFT the old.",
         arguments=(
@@ -147,7 +147,7 @@ OPERATIONS = (
         ),
     ),
     tool(
-        name="reply", group="write", run=_signed(changes.reply),
+        name="reply", group="write", run=_as_agent(changes.reply),
         description="Add a comment to a thread.", arguments=(*PLACE, THREAD, BODY, AUTHOR),
     ),
     tool(

@@ -31,7 +31,7 @@ def _at(name: str, *optional: str) -> Callable[..., Any]:
     return lambda caller, **given: noun(caller.directory, **{**empty, **given})
 
 
-def _signed(name: str) -> Callable[..., Any]:
+def _as_agent(name: str) -> Callable[..., Any]:
     """As `_at` for a noun that writes, signed with the name of the turn's engine."""
     noun = _noun(name)
 
@@ -76,13 +76,13 @@ OPERATIONS = (
         arguments=(PROJECT,),
     ),
     tool(
-        name="reply", group="note", run=_signed("reply"),
+        name="reply", group="note", run=_as_agent("reply"),
         description="Answer a review thread, in Markdown.",
         arguments=(THREAD, Argument("body", "text", "Markdown", required=True), PROJECT),
     ),
     tool(
         name="propose_resolved", group="note", idempotent=True,
-        run=_signed("propose_resolved"),
+        run=_as_agent("propose_resolved"),
         description="Say that a review thread is done. A person resolves it, unless the project "
         "lets agents do that.",
         arguments=(THREAD, PROJECT),

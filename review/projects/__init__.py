@@ -4,7 +4,7 @@ The file is shared with the workspace part; each writes only its own keys, throu
 """
 
 from review.projects.entries import RepoEntry, StackEntry
-from review.projects.opening import opened
+from review.projects.opening import open_at
 from review.projects.reading import Project, all, get, repo  # noqa: A004 - projects.all()
 from review.projects.writing import (
     UNSET,
@@ -17,6 +17,6 @@ from review.projects.writing import (
 
 __all__ = [
     "UNSET", "Project", "RepoEntry", "StackEntry",
-    "add_repo", "all", "get", "opened", "repo", "repository_at", "set_description", "set_path",
+    "add_repo", "all", "get", "open_at", "repo", "repository_at", "set_description", "set_path",
     "set_stack_note",
 ]  # fmt: skip

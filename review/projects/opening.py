@@ -20,7 +20,7 @@ from review.git.repository import Repository, open_repository
 from review.projects import reading
 
 
-def opened(path: Path) -> Repository:
+def open_at(path: Path) -> Repository:
     """The repository at `path`; within a wall, it must lie inside that wall. Raises GitError
     missing, not_git or unreadable."""
     found, wall = open_repository(path), walled.standing()

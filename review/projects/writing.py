@@ -15,7 +15,7 @@ from review.git import ranges, refs
 from review.git.repository import Repository
 from review.projects import entries
 from review.projects.entries import RepoEntry, StackEntry
-from review.projects.opening import opened
+from review.projects.opening import open_at
 from review.projects.reading import Project, get, repo
 
 UNSET: Any = object()
@@ -32,7 +32,7 @@ def set_description(slug: str, description: Any = UNSET, was: Any = UNSET) -> st
 
     def edit(data: bytes) -> bytes:
         _refuse_changed(_values(data).get("description"), was, wanted)
-        return _described(data, (), wanted)
+        return _with_description(data, (), wanted)
 
     _change(slug, edit)
     if wanted != before:
@@ -61,7 +61,7 @@ def set_stack_note(
         raise NotFound(f"No such stack: {n}")
     _, seen, index = found
     if title is not UNSET and _blank_is_none(title) != seen:
-        raise _retitled(n, now=seen, wanted=_blank_is_none(title))
+        raise _title_error(n, now=seen, wanted=_blank_is_none(title))
     wanted = _prose(description)
 
     def edit(data: bytes) -> bytes:
@@ -72,15 +72,15 @@ def set_stack_note(
             if index is not None:
                 raise NotFound(f"No such stack: {n}")
             count = _count(values["repos"][entry.index].get("stacks"))
-            return data if wanted is None else _described(data, (*path, count), wanted)
+            return data if wanted is None else _with_description(data, (*path, count), wanted)
         if now.title != seen:
-            raise _retitled(n, now=now.title, wanted=seen)
+            raise _title_error(n, now=now.title, wanted=seen)
         _refuse_changed(now.description, was, wanted)
         listed = values["repos"][entry.index]["stacks"]
         bare = listed[now.index].keys() == {"description"} and now.index == len(listed) - 1
         if wanted is None and bare:  # the entry of the rest stack had nothing but its note
             return yamlio.remove_entry(data, (*path, now.index), limit=files.LIMIT, shared=True)
-        return _described(data, (*path, now.index), wanted)
+        return _with_description(data, (*path, now.index), wanted)
 
     _change(project.slug, edit)
 
@@ -124,7 +124,7 @@ def repository_at(project: Project, path: Any) -> Repository:
         raise Invalid('"path" is required: the folder in which the repository is now')
     place = _place(project, path, None)
     _check_repository(place, _short(place), None)
-    return opened(place)
+    return open_at(place)
 
 
 def set_path(slug: str, name: str, place: Path) -> None:
@@ -159,7 +159,7 @@ def _set(data: bytes, path: Keys, value: Any) -> bytes:
     return yamlio.set_entry(data, path, value, limit=files.LIMIT, nodes=files.VALUES, shared=True)
 
 
-def _described(data: bytes, path: Keys, text: str | None) -> bytes:
+def _with_description(data: bytes, path: Keys, text: str | None) -> bytes:
     path = (*path, "description")
     if text is not None:
         return _set(data, path, yamlio.Block(text) if "\n" in text else text)
@@ -186,7 +186,7 @@ def _stack_in(entry: RepoEntry, index: int | None) -> StackEntry | None:
     return next((one for one in entry.stacks if one.index == index), None)
 
 
-def _retitled(n: int, *, now: str | None, wanted: str | None) -> Conflict:
+def _title_error(n: int, *, now: str | None, wanted: str | None) -> Conflict:
     said = f'titled "{printable(now)}"' if now else "untitled"
     meant = f'"{printable(wanted)}"' if wanted else "untitled"
     return Conflict(f"Stack {n} is now {said}, not {meant}", code="changed")
@@ -250,7 +250,7 @@ def _range(value: Any) -> str | dict[str, str | None] | None:
 def _check_repository(place: Path, shown: str, wanted: str | dict[str, str | None] | None) -> None:
     """Raise Invalid unless it is a repository that has the revisions of the range."""
     try:
-        repository = opened(place)
+        repository = open_at(place)
         if wanted is not None:
             ranges.resolve(repository, refs.read(repository), wanted, None)
     except GitError as error:

@@ -176,7 +176,7 @@ def delete_draft(project: str, repo: str, sha: str, draft: str, *, me: str) -> D
     found = repos.look_up_repo(project, repo)
     gone = next((one for one in found.orphans if one.sha == sha and one.drafted), None)
     if gone is not None:
-        mine = drafts.one_left(project, repo, gone.drafted, draft, me)
+        mine = drafts.one_of_gone(project, repo, gone.drafted, draft, me)
         drafts.remove(project, repo, [mine])
         events.project(project, "reviews")
     else:

@@ -189,7 +189,7 @@ def _stranded_record(
     one: Repo, orphan: Orphan, author: str | None, *, html: bool, mount: str
 ) -> StrandedReview:
     where = (one.project.slug, one.entry.name, orphan.drafted)
-    mine = [draft.thread for draft in drafts.left(*where, author)] if author else []
+    mine = [draft.thread for draft in drafts.of_gone(*where, author)] if author else []
     record: StrandedReview = {
         "repo": one.entry.name,
         "sha": orphan.sha,
@@ -197,9 +197,10 @@ def _stranded_record(
         "unresolved": orphan.unresolved,
         "file": orphan.file,
         "candidates": wire.candidates(orphan),
-        "threads": records.stranded(orphan.conversations, html=html, mount=mount),
+        "threads": records.stranded_threads(orphan.conversations, html=html, mount=mount),
         "drafts": [
-            thread | {"draft": True} for thread in records.stranded(mine, html=html, mount=mount)
+            thread | {"draft": True}
+            for thread in records.stranded_threads(mine, html=html, mount=mount)
         ],
     }
     return record | {"reason": orphan.reason} if orphan.reason else record

@@ -245,7 +245,7 @@ class _Search:
             written=state.written,
             used=sha in self.used,
             known=self.beside.knows(sha),
-            watched=self.beside.watched(sha),
+            watched=self.beside.is_watched(sha),
         )
 
     def _places(self) -> dict[str, tuple[int, int]]:

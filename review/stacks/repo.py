@@ -201,7 +201,7 @@ def _open(project: Project, entry: RepoEntry) -> tuple[Repository | GitError, st
     try:
         if entry.errors:
             raise GitError("failed", entry.errors[0])
-        found = projects.opened(entry.path)
+        found = projects.open_at(entry.path)
         parts += [repr(found), refs.stamp(found)]
     except GitError as error:
         return error, _hash([*parts, error.text])

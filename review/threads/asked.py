@@ -40,7 +40,7 @@ class Proposed:
     at: str | None
 
 
-def asked(value: Any, where: str, warnings: list[str]) -> Asked | None:
+def parse_asked(value: Any, where: str, warnings: list[str]) -> Asked | None:
     """The mapping `asked` of a thread; None without a time."""
     if value is None:
         return None
@@ -60,7 +60,7 @@ def asked(value: Any, where: str, warnings: list[str]) -> Asked | None:
     )
 
 
-def proposed(value: Any, where: str, warnings: list[str]) -> Proposed | None:
+def parse_proposed(value: Any, where: str, warnings: list[str]) -> Proposed | None:
     """The mapping `proposed` of a thread; None without a name."""
     if value is None:
         return None

@@ -32,14 +32,16 @@ def create(
 ) -> str:
     """Add a thread with its first comment; return its id."""
     place = {"path": path, "side": side, "line": line, "start_line": start_line}
-    operation = _Create(begun(target, new_comment(body, author), start_side=start_side, **place))
+    operation = _Create(
+        new_thread(target, new_comment(body, author), start_side=start_side, **place)
+    )
     writes.write(target, operation)
     return operation.tid
 
 
-def begun(target: Target, comment: Comment, **lines: Any) -> Thread:
+def new_thread(target: Target, comment: Comment, **lines: Any) -> Thread:
     """A thread of this comment about these lines, without an id. Invalid for unknown lines."""
-    place = locations.checked(target, **lines)
+    place = locations.parse(target, **lines)
     anchor = (
         Anchor(target.shown_commit.sha, None, None, None, None)
         if place.path is None
@@ -105,7 +107,7 @@ def edit(target: Target, tid: str, cid: str, body: Any, me: str, *, was: Any = N
         _check_own(comment, me)
         if comment.body == text:
             return False
-        limits.unchanged(comment.body, was)
+        limits.check_unchanged(comment.body, was)
         tree = page.tree_of(thread, comment)
         document.put(tree, "body", text)
         document.put(tree, "updated_at", at)

@@ -1,7 +1,7 @@
 """The review that is shown on a commit: its own file, and those of the commits it stands for.
 
-Reads only. `written` returns the document of the first write, with which the commit's file takes
-over what is shown; the files it came from are left as they are.
+Reads only. `as_document` returns the document of the first write, with which the commit's file
+takes over what is shown; the files it came from are left as they are.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def of(target: Target, own: ReviewFile | None = None) -> CommitReview:
     said = own if own is not None else (mine.review if mine else None)
     match = target.match
     sources = _sources(target, said, match)
-    review, spoken = _shared(target, _join(said, sources, match))
+    review, spoken = _apply_shares(target, _join(said, sources, match))
     parts = list(spoken.values())
     # If a commit has no file of its own, another file may have the threads.
     held = [
@@ -134,7 +134,7 @@ def file_of(target: Target, sha: str) -> ReviewFile | None:
     return found.review if found else None
 
 
-def written(target: Target, shown: CommitReview) -> Tree:
+def as_document(target: Target, shown: CommitReview) -> Tree:
     """The whole document that takes over what is shown, as plain values in the file's order.
 
     Raises Conflict if a file it takes over cannot be read as a whole: the rest would be lost.
@@ -142,7 +142,7 @@ def written(target: Target, shown: CommitReview) -> Tree:
     for source in _taken_over(target, shown):
         name = f"reviews/{target.repo}/{source.path.name}"
         files.check_whole(name, source.error, source.review.version)
-    review = replace(shown.review, carried_from=_carried(target, shown))
+    review = replace(shown.review, carried_from=_next_carried_from(target, shown))
     return document.review(review, document.fingerprint(target))
 
 
@@ -163,15 +163,15 @@ def _join(own: ReviewFile | None, sources: Sequence[Read], match: Match | None) 
     if match is None or not sources:
         return own or ReviewFile()
     main = [one.review for one in sources if one.sha == match.sha]
-    also = [joining.absorbed(one.review, one.sha) for one in sources if one.sha != match.sha]
+    also = [joining.absorb(one.review, one.sha) for one in sources if one.sha != match.sha]
     if own is not None and main and match.since:
-        return joining.joined(joining.stood_for(own, main[0], match.since), also)
+        return joining.join(joining.stood_for(own, main[0], match.since), also)
     first, *others = [*([own] if own is not None else []), *main, *also]
-    review = joining.joined(first, others)
+    review = joining.join(first, others)
     return review if own is not None else replace(review, carried_from=None)
 
 
-def _shared(target: Target, review: ReviewFile) -> tuple[ReviewFile, dict[str, Read]]:
+def _apply_shares(target: Target, review: ReviewFile) -> tuple[ReviewFile, dict[str, Read]]:
     """The review without threads that are shown elsewhere, and with the current state of those that
     other files speak for. Also these files, by the commit on which the threads began."""
     spoke = {}
@@ -184,7 +184,7 @@ def _shared(target: Target, review: ReviewFile) -> tuple[ReviewFile, dict[str, R
         began = joining.but_for(began, [joining.began_in(one.review, one.sha) for one in left_out])
         theirs = holder.review
         if part.file == part.origin:
-            theirs = joining.absorbed(theirs, part.origin)
+            theirs = joining.absorb(theirs, part.origin)
         else:
             home = part.origin if target.commit.sha == part.origin else ""
             theirs = joining.only(theirs, began, home=home)
@@ -217,7 +217,7 @@ def _own_age(holder: Read) -> str:
     return lineage.age_of(holder.review.carried_from)
 
 
-def _carried(target: Target, shown: CommitReview) -> CarriedFrom | None:
+def _next_carried_from(target: Target, shown: CommitReview) -> CarriedFrom | None:
     """The `carried_from` that the target's file gets when it is written."""
     made = _came_from(target, shown)
     if made is None or made is shown.review.carried_from:
@@ -272,19 +272,19 @@ def _read(target: Target, sha: str) -> Read | None:
         found = files.read(*where, f"{name}.yaml")
     if found is None:
         return None
-    review = parsed(target, found.data, "" if found.error else found.etag, sha)
+    review = parse(target, found.data, "" if found.error else found.etag, sha)
     return Read(sha, found.path, review, found.error or None)
 
 
-def parsed(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
+def parse(target: Target, texts: Any, etag: str, sha: str) -> ReviewFile:
     """The content of the file of commit `sha`. Missing sides are set by what the commit deletes."""
     review = reading.parse_once(texts, etag, sha, deleted_paths=None)
     if review.lacks_a_side:
-        return reading.parse_once(texts, etag, sha, deleted_paths=_deleted(target, sha))
+        return reading.parse_once(texts, etag, sha, deleted_paths=_deleted_paths(target, sha))
     return review
 
 
-def _deleted(target: Target, sha: str) -> set[str]:
+def _deleted_paths(target: Target, sha: str) -> set[str]:
     """The files that a commit deletes; empty if the commit is gone."""
     try:
         same = sha == target.stem

@@ -25,7 +25,7 @@ QUOTED = frozenset({
 })  # fmt: skip
 
 
-def quoted(text: str | None) -> yamlio.Quoted | None:
+def quote(text: str | None) -> yamlio.Quoted | None:
     """A sha, id or time in quotes, so that no reader takes it for a number."""
     return None if text is None else yamlio.Quoted(text)
 
@@ -51,11 +51,11 @@ def put(tree: Tree, name: str, value: Any) -> None:
     if value is None:
         tree.pop(name, None)
     elif name in QUOTED:
-        tree[name] = quoted(value)
+        tree[name] = quote(value)
     elif name == "body":
         tree[name] = yamlio.Block(value)
     elif isinstance(value, Mapping):
-        tree[name] = {key: quoted(one) if key in QUOTED else one for key, one in value.items()}
+        tree[name] = {key: quote(one) if key in QUOTED else one for key, one in value.items()}
     else:
         tree[name] = value
 
@@ -75,7 +75,7 @@ def review(value: ReviewFile, commit: Tree) -> Tree:
 
 def thread(value: Thread) -> Tree:
     tree = {
-        "id": quoted(value.id),
+        "id": quote(value.id),
         "path": value.path,
         "side": value.side,
         "line": value.line,
@@ -84,9 +84,9 @@ def thread(value: Thread) -> Tree:
         "author": value.author,
         "resolved": value.resolved,
         "resolved_by": value.resolved_by,
-        "resolved_at": quoted(value.resolved_at),
-        "created_at": quoted(value.created_at),
-        "from_sha": quoted(value.from_sha),
+        "resolved_at": quote(value.resolved_at),
+        "created_at": quote(value.created_at),
+        "from_sha": quote(value.from_sha),
         "asked": asked(value.asked) if value.asked else None,
         "proposed": proposed(value.proposed) if value.proposed else None,
         "anchor": anchor(value.anchor) if value.path else None,
@@ -97,11 +97,11 @@ def thread(value: Thread) -> Tree:
 
 def comment(value: Comment) -> Tree:
     tree = {
-        "id": quoted(value.id),
+        "id": quote(value.id),
         "author": value.author,
         "body": yamlio.Block(value.body),
-        "created_at": quoted(value.created_at),
-        "updated_at": quoted(value.updated_at),
+        "created_at": quote(value.created_at),
+        "updated_at": quote(value.updated_at),
     }
     return _present(tree) | dict(value.extra)
 
@@ -109,12 +109,12 @@ def comment(value: Comment) -> Tree:
 def asked(value: Asked) -> Tree:
     return _present(
         {
-            "at": quoted(value.at),
+            "at": quote(value.at),
             "by": value.by,
             "project": value.project,
-            "chat": quoted(value.chat),
-            "sha": quoted(value.sha),
-            "tip": quoted(value.tip),
+            "chat": quote(value.chat),
+            "sha": quote(value.sha),
+            "tip": quote(value.tip),
             "path": value.path,
             "line": value.line,
         }
@@ -122,14 +122,14 @@ def asked(value: Asked) -> Tree:
 
 
 def proposed(value: Proposed) -> Tree:
-    return _present({"by": value.by, "at": quoted(value.at)})
+    return _present({"by": value.by, "at": quote(value.at)})
 
 
 def anchor(value: Anchor) -> Tree:
     return _present(
         {
-            "commit": quoted(value.commit),
-            "blob": quoted(value.blob),
+            "commit": quote(value.commit),
+            "blob": quote(value.blob),
             "text": value.text,
             "before": value.before,
             "after": value.after,
@@ -140,27 +140,27 @@ def anchor(value: Anchor) -> Tree:
 def mark(value: Mark) -> Tree:
     """A mark. Without a hash it names its commit: the next file with it is of another commit."""
     of = value.of if value.diff is None else None
-    return _present({"diff": quoted(value.diff), "at": quoted(value.at), "of": quoted(of)})
+    return _present({"diff": quote(value.diff), "at": quote(value.at), "of": quote(of)})
 
 
 def verdict(value: Verdict) -> Tree:
     tree = {
         "verdict": value.word,
-        "at": quoted(value.at),
-        "sha": quoted(value.sha),
-        "patch_id_u0": quoted(value.patch_id),
-        "diff": quoted(value.diff),
+        "at": quote(value.at),
+        "sha": quote(value.sha),
+        "patch_id_u0": quote(value.patch_id),
+        "diff": quote(value.diff),
     }
     return _present(tree) | dict(value.extra)
 
 
 def carried_from(value: CarriedFrom) -> Tree:
-    without = {"without": [quoted(sha) for sha in value.without]} if value.without else {}
+    without = {"without": [quote(sha) for sha in value.without]} if value.without else {}
     return {
-        "sha": quoted(value.sha),
+        "sha": quote(value.sha),
         "by": value.by,
-        "at": quoted(value.at),
-        "also": [quoted(sha) for sha in value.also],
+        "at": quote(value.at),
+        "also": [quote(sha) for sha in value.also],
     } | without
 
 
@@ -169,17 +169,17 @@ def fingerprint(target: Target) -> Tree:
     commit = target.commit
     patch = patches.of(target.repository, [commit.sha]).get(commit.sha)
     return {
-        "sha": quoted(commit.sha),
+        "sha": quote(commit.sha),
         "subject": commit.subject,
         "author": commit.author_email,
-        "authored": quoted(commit.authored),
-        "change_id": quoted(commit.change_id),
-        "patch_id": quoted(patch.patch_id if patch else None),
-        "patch_id_u0": quoted(patch.patch_id_u0 if patch else None),
+        "authored": quote(commit.authored),
+        "change_id": quote(commit.change_id),
+        "patch_id": quote(patch.patch_id if patch else None),
+        "patch_id_u0": quote(patch.patch_id_u0 if patch else None),
     }
 
 
-def signed(data: bytes, tree: Tree, target: Target) -> bytes:
+def with_fingerprint(data: bytes, tree: Tree, target: Target) -> bytes:
     """The file with the fingerprint of the target's commit added, unless its `tree` has one
     already, or the commit is gone and it is too late."""
     if tree.get("commit") is not None or objects.missing(target.repository, [target.commit.sha]):

@@ -67,7 +67,7 @@ def readable(target: Target, author: str) -> tuple[list[Draft], str | None]:
     return _mine(found, author), error
 
 
-def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
+def of_gone(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
     """The author's drafts on gone commits, as far as files can be read; the oldest first."""
     found: list[Draft] = []
     for sha in shas:
@@ -78,7 +78,7 @@ def left(slug: str, repo: str, shas: Iterable[str], author: str) -> list[Draft]:
 
 def shas(slug: str, repo: str) -> frozenset[str]:
     """The commits that have drafts."""
-    names = files.listed(files.drafts(slug, repo))
+    names = files.list_folder(files.drafts(slug, repo))
     return frozenset(name.removesuffix(".yaml") for name in names if name.endswith(".yaml"))
 
 
@@ -90,12 +90,12 @@ def add(
     comment = replace(comment, id=ids.mint("c", ()))
     if reply_to is not None:
         commit_review.of(target).review.thread(reply_to)
-    made = commenting.begun(target, comment, **_all(lines))
+    made = commenting.new_thread(target, comment, **_all(lines))
     extra = {REPLY: reply_to} if reply_to else {}
     made = replace(made, id=ids.mint("t", ()), extra=extra)
     writes.write(target, lambda _page: True)  # creates the file that carry-over follows
     file = path(target.slug, target.repo, target.commit.sha)
-    _change(file, target.commit.sha, lambda known: (*known, _bounded(known, made)))
+    _change(file, target.commit.sha, lambda known: (*known, _check_room(known, made)))
     return made.id
 
 
@@ -107,7 +107,7 @@ def edit(target: Target, name: str, body: Any, author: str, was: Any = None) -> 
         if thread.id != name:
             return thread
         (comment,) = thread.comments
-        limits.unchanged(comment.body, was)
+        limits.check_unchanged(comment.body, was)
         return replace(thread, comments=(replace(comment, body=text, updated_at=at),))
 
     file = path(target.slug, target.repo, found.sha)
@@ -126,9 +126,9 @@ def one(target: Target, name: str, author: str) -> Draft:
     return _find(of(target, author), name)
 
 
-def one_left(slug: str, repo: str, shas: Iterable[str], name: str, author: str) -> Draft:
+def one_of_gone(slug: str, repo: str, shas: Iterable[str], name: str, author: str) -> Draft:
     """As `one`, for drafts of gone commits."""
-    return _find(left(slug, repo, shas, author), name)
+    return _find(of_gone(slug, repo, shas, author), name)
 
 
 def _find(found: Iterable[Draft], name: str) -> Draft:
@@ -143,7 +143,7 @@ def _all(lines: dict[str, Any]) -> dict[str, Any]:
     return {name: lines.get(name) for name in names}
 
 
-def _bounded(known: Threads, made: Thread) -> Thread:
+def _check_room(known: Threads, made: Thread) -> Thread:
     if len(known) >= MOST:
         raise Invalid(f"A commit holds at most {MOST} drafts: submit or delete some")
     return made
@@ -176,10 +176,10 @@ def _in_file(file: Path, sha: str) -> Threads:
         found = storage.read(file, limit=files.LIMIT)
     except OSError as error:
         raise SvcError(f"Cannot read the drafts of {sha[:12]}: {error.strerror}") from error
-    return _parsed(found.data, file, sha) if found else ()
+    return _parse(found.data, file, sha) if found else ()
 
 
-def _parsed(data: bytes, file: Path, sha: str) -> Threads:
+def _parse(data: bytes, file: Path, sha: str) -> Threads:
     try:
         texts, _ = files.load(str(file), data)
     except yamlio.YamlError as error:
@@ -192,7 +192,7 @@ def _change(file: Path, sha: str, act: Callable[[Threads], Threads]) -> None:
     """Apply `act` to the drafts of one version; without a draft left the file is deleted."""
 
     def apply(data: bytes | None) -> bytes | None:
-        made = act(_parsed(data, file, sha) if data else ())
+        made = act(_parse(data, file, sha) if data else ())
         if not made:
             return None
         return document.text(None, {"threads": [document.thread(thread) for thread in made]})

@@ -42,11 +42,11 @@ def _thread(thread: Thread) -> str:
 def _body(thread: Thread) -> Iterator[str]:
     yield f"Thread `{thread['id']}`, {_state(thread)}"
     if thread["anchor_text"]:
-        yield fenced(thread["anchor_text"])
-    yield from said(thread)
+        yield code_block(thread["anchor_text"])
+    yield from quote_comments(thread)
 
 
-def said(thread: Thread) -> Iterator[str]:
+def quote_comments(thread: Thread) -> Iterator[str]:
     """The comments of the thread, quoted, each with its author."""
     for comment in thread["comments"]:
         when = f", {comment['created_at']}" if comment["created_at"] else ""
@@ -72,7 +72,7 @@ def _is_old(side: str | None) -> bool:
     return side is not None and normal_side(side) == "LEFT"
 
 
-def fenced(code: str) -> str:
+def code_block(code: str) -> str:
     """A code block whose fence is longer than any run of backticks in the code."""
     longest = max(map(len, re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)

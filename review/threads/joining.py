@@ -18,7 +18,7 @@ from review.threads.schema import Comment, ReviewFile, Thread
 T = TypeVar("T", Thread, Comment)
 
 
-def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
+def join(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
     """The content of all files; where they differ, the earlier file wins."""
     made = first
     for other in others:
@@ -27,7 +27,7 @@ def joined(first: ReviewFile, others: Iterable[ReviewFile]) -> ReviewFile:
             made,
             viewed=tuple(marks.values()),
             threads=_merge(made.threads, other.threads, _same_thread, _both),
-            verdicts=judged.joined(made.verdicts, other.verdicts),
+            verdicts=judged.join(made.verdicts, other.verdicts),
             warnings=(*made.warnings, *other.warnings),
             extra={**other.extra, **made.extra},
         )
@@ -46,13 +46,13 @@ def stood_for(own: ReviewFile, source: ReviewFile, since: str) -> ReviewFile:
         carried_from=own.carried_from,
         viewed=tuple(marks.values()),
         threads=_merge(source.threads, younger, _same_thread, _both),
-        verdicts=judged.joined(source.verdicts, _verdicts_since(own, since)),
+        verdicts=judged.join(source.verdicts, _verdicts_since(own, since)),
         warnings=(*own.warnings, *source.warnings),
         extra={**own.extra, **source.extra},
     )
 
 
-def absorbed(source: ReviewFile, sha: str) -> ReviewFile:
+def absorb(source: ReviewFile, sha: str) -> ReviewFile:
     """The review of a commit that was squashed into another one: its threads name it as their
     origin. Its verdicts do not count for the other commit."""
     threads = tuple(replace(one, from_sha=one.from_sha or sha) for one in source.threads)

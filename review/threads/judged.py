@@ -57,7 +57,7 @@ def _one(author: str, value: Any, sha: str, warnings: list[str]) -> Verdict | No
     )
 
 
-def joined(first: Iterable[Verdict], second: Iterable[Verdict]) -> tuple[Verdict, ...]:
+def join(first: Iterable[Verdict], second: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """One verdict of each person: the younger one, or the first if that is not known."""
     found = {one.author: one for one in first}
     for one in second:

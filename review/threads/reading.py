@@ -51,7 +51,7 @@ def parse(value: Any, sha: str, *, deleted_paths: Collection[str] | None = ()) -
         version=root.number("version") or VERSION,
         commit=fingerprint(root.raw("commit"), warnings),
         carried_from=carried_from(root.raw("carried_from"), warnings),
-        viewed=_viewed(root.raw("viewed"), sha, warnings),
+        viewed=_viewed_marks(root.raw("viewed"), sha, warnings),
         threads=threads,
         verdicts=judged.parse(root.raw("verdicts"), sha, warnings),
         warnings=tuple(warnings),
@@ -111,7 +111,7 @@ def carried_from(value: Any, warnings: list[str]) -> CarriedFrom | None:
     return CarriedFrom(sha=sha, by=by, at=at, also=also, without=without)
 
 
-def _viewed(value: Any, sha: str, warnings: list[str]) -> tuple[Mark, ...]:
+def _viewed_marks(value: Any, sha: str, warnings: list[str]) -> tuple[Mark, ...]:
     """The viewed marks; a list of paths, or a path without a hash, means the file's own commit."""
     if value is None:
         return ()
@@ -155,8 +155,8 @@ class _Threads:
         ]
         readable = [(at, field) for at, field in fields if isinstance(items[at], dict)]
         below = [self._comment_fields(field) for _, field in readable]
-        names = [self._claimed(self.threads, field) for _, field in readable]
-        below_names = [[self._claimed(self.comments, one) for _, one in many] for many in below]
+        names = [self._claim_id(self.threads, field) for _, field in readable]
+        below_names = [[self._claim_id(self.comments, one) for _, one in many] for many in below]
         return tuple(
             self._reuse(at, field, [name, *many_names])
             or self._thread(at, field, name, list(zip(many, many_names, strict=True)))
@@ -182,7 +182,7 @@ class _Threads:
         ]
         return [(at, fields) for at, fields in found if isinstance(items[at], dict)]
 
-    def _claimed(self, namer: ids.Namer, fields: Fields) -> str | None:
+    def _claim_id(self, namer: ids.Namer, fields: Fields) -> str | None:
         written = fields.matching("id", ids.FORM, "1 to 64 of A-Z a-z 0-9 _ . -")
         if written is None:
             return None
@@ -219,8 +219,8 @@ class _Threads:
             anchor=self._anchor(fields),
             comments=comments,
             from_sha=fields.hex("from_sha"),
-            asked=asked.asked(fields.raw("asked"), f"asked of {fields.where}", self.warnings),
-            proposed=asked.proposed(
+            asked=asked.parse_asked(fields.raw("asked"), f"asked of {fields.where}", self.warnings),
+            proposed=asked.parse_proposed(
                 fields.raw("proposed"), f"proposed of {fields.where}", self.warnings
             ),
             extra=fields.extra(),

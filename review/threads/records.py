@@ -172,7 +172,7 @@ def _from_top(target: Target, placed: Sequence[Placed], most: int) -> frozenset[
     return frozenset(sorted(range(len(placed)), key=place)[:most])
 
 
-def stranded(
+def stranded_threads(
     threads: Sequence[schema.Thread], *, html: bool = False, mount: str = ""
 ) -> list[Thread]:
     """The threads of a commit that is gone: their original places, without a placement."""

@@ -82,7 +82,7 @@ def withdraw(target: Target, author: str) -> bool:
     """Withdraw one's verdict; False if there is none."""
 
     def operation(page: Page) -> bool:
-        given = _stored(page)
+        given = _stored_verdicts(page)
         if author not in given:
             return False
         del given[author]
@@ -113,7 +113,7 @@ class _Submission:
                 page.reply(page.review.thread(draft.reply_to), comment)
             except NotFound:
                 raise _thread_gone(draft) from None
-        given = _stored(page)
+        given = _stored_verdicts(page)
         before = {one.author: one for one in page.review.verdicts}.get(self.verdict.author)
         if self.verdict.word == "comment" and before is not None:
             return bool(self.sent)
@@ -122,7 +122,7 @@ class _Submission:
         return True
 
 
-def _stored(page: Page) -> Tree:
+def _stored_verdicts(page: Page) -> Tree:
     """The verdicts in the file; empty if they are not a mapping, as in a hand-made file."""
     found = page.tree.get("verdicts")
     return dict(found) if isinstance(found, Mapping) else {}
@@ -139,7 +139,7 @@ def _thread_gone(draft: Draft) -> Conflict:
 def _about_commit(target: Target, body: Any, author: str) -> Draft:
     comment = replace(commenting.new_comment(body, author), id=ids.mint("c", ()))
     nowhere = dict.fromkeys(("path", "side", "line", "start_line", "start_side"))
-    made = commenting.begun(target, comment, **nowhere)
+    made = commenting.new_thread(target, comment, **nowhere)
     return Draft(target.commit.sha, replace(made, id=ids.mint("t", ())))
 
 

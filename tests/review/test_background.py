@@ -103,8 +103,8 @@ def looked_at(
     try:
         with monkeypatch.context() as patched:
             patched.setattr(watcher, "_project", slow)
-            background.changed({file.parent})
-        background.changed({file})
+            background.on_change({file.parent})
+        background.on_change({file})
         yield background
     finally:
         background.stop()
@@ -135,7 +135,7 @@ def test_a_project_file_of_our_own_that_comes_in_the_middle_of_a_look_is_told_by
 
     with looked_at(file, written, monkeypatch) as background:
         put(file, b"title: Newer\n")
-        background.changed({file})
+        background.on_change({file})
         come(told, {"type": "project", "project": "new", "reason": "config"})
 
     assert [one for one in told if one["type"] == "projects"] == []
@@ -223,7 +223,7 @@ def test_a_file_that_holds_what_it_held_is_not_told_again(world: World, sha: str
         come(told, review)
         told.clear()
         path.touch()
-        background.changed({path})
+        background.on_change({path})
         world.put(sha, "title: T\n", "prs")
         come(told, review | {"type": "pr"})
 
@@ -240,10 +240,10 @@ def test_a_broken_link_among_the_projects_stops_nothing(world: World, sha: str, 
 
 def test_a_repository_that_is_first_seen_has_not_moved(world: World, sha: str, told: Told):
     with running() as background:
-        background.changed({world.repo.path / ".git" / "HEAD"})
+        background.on_change({world.repo.path / ".git" / "HEAD"})
         world.repo.git("update-ref", "refs/heads/x", "HEAD")
         come(told, {"type": "project", "project": "pay", "reason": "git"})
-        background.changed({world.repo.path / ".git" / "HEAD"})
+        background.on_change({world.repo.path / ".git" / "HEAD"})
         put(world.home / "new" / "project.yaml", b"title: New\n")
         come(told, {"type": "projects", "reason": "added"})
 
@@ -252,6 +252,8 @@ def test_a_repository_that_is_first_seen_has_not_moved(world: World, sha: str, t
 
 def test_a_folder_that_can_be_no_project_is_passed_over(world: World, sha: str, told: Told):
     with running() as background:
-        background.changed({world.home / ".making-demo", world.home / ".making-demo/project.yaml"})
+        background.on_change(
+            {world.home / ".making-demo", world.home / ".making-demo/project.yaml"}
+        )
 
     assert told == []

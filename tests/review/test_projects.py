@@ -264,12 +264,12 @@ def test_where_agents_work_a_repository_has_to_name_its_directory(
     beside = repo.path.parent / "beside"
     repo.git("worktree", "add", "-q", str(beside))
     for place in (repo.path, beside):
-        assert projects.opened(place).common_dir == repo.path / ".git"
+        assert projects.open_at(place).common_dir == repo.path / ".git"
 
     redirected(repo.path, private.path)
 
     with pytest.raises(GitError, match="a repository that does not name this directory") as caught:
-        projects.opened(repo.path)
+        projects.open_at(repo.path)
     assert caught.value.kind == "not_git"
 
 
@@ -280,14 +280,14 @@ def test_anywhere_else_a_repository_opens_as_git_has_it(home: Path, tmp_path: Pa
 
     redirected(repo.path, other.path)
 
-    assert projects.opened(repo.path).common_dir == other.path / ".git"
+    assert projects.open_at(repo.path).common_dir == other.path / ".git"
     put(home / "pay/project.yaml", f"title: Pay\npath: {tmp_path}/elsewhere\n".encode())
     projects.get("pay")
     with pytest.raises(GitError):
-        projects.opened(repo.path)
+        projects.open_at(repo.path)
     put(home / "pay/project.yaml", b"title: Pay\n")
     projects.get("pay")
-    assert projects.opened(repo.path).common_dir == other.path / ".git"
+    assert projects.open_at(repo.path).common_dir == other.path / ".git"
 
 
 def test_a_directory_is_worked_in_by_the_name_in_the_file_and_by_the_one_behind_its_links(
@@ -305,7 +305,7 @@ def test_a_directory_is_worked_in_by_the_name_in_the_file_and_by_the_one_behind_
 
     for place in (tmp_path / "link/mine", tmp_path / "disk/mine"):
         with pytest.raises(GitError):
-            projects.opened(place)
+            projects.open_at(place)
 
 
 def test_a_project_that_nobody_has_read_yet_counts(
@@ -320,7 +320,7 @@ def test_a_project_that_nobody_has_read_yet_counts(
     monkeypatch.setattr(reading, "LOOK_S", 0)  # a second has gone by
 
     with pytest.raises(GitError):
-        projects.opened(repo.path)
+        projects.open_at(repo.path)
 
 
 def test_a_path_that_no_disk_can_have_keeps_no_repository_from_being_opened(
@@ -331,4 +331,4 @@ def test_a_path_that_no_disk_can_have_keeps_no_repository_from_being_opened(
     repo = Repo(tmp_path / "api")
     repo.commit({"a": "1\n"})
 
-    assert projects.opened(repo.path).common_dir == repo.path / ".git"
+    assert projects.open_at(repo.path).common_dir == repo.path / ".git"

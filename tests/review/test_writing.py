@@ -72,7 +72,7 @@ def etag_of(home: Path) -> str:
 
 def test_what_the_process_wrote_arrives_once_and_takes_what_was_before_it_along(home: Path):
     path = files.path(*FILE)
-    assert not files.arrived(path, "")
+    assert not files.is_own_write(path, "")
 
     files.change(FILE, titled("x"))
     first = etag_of(home)
@@ -80,10 +80,10 @@ def test_what_the_process_wrote_arrives_once_and_takes_what_was_before_it_along(
     second = etag_of(home)
     files.change(FILE, lambda data: None)
 
-    assert files.arrived(path, second)
-    assert not files.arrived(path, first)
-    assert files.arrived(path, "")
-    assert not files.arrived(path, "")
+    assert files.is_own_write(path, second)
+    assert not files.is_own_write(path, first)
+    assert files.is_own_write(path, "")
+    assert not files.is_own_write(path, "")
 
 
 def test_what_arrived_before_something_else_did_is_not_expected_any_more(
@@ -97,9 +97,9 @@ def test_what_arrived_before_something_else_did_is_not_expected_any_more(
     now += 1.0
     files.change(FILE, titled("y"))
 
-    assert not files.arrived(path, "by hand")
-    assert not files.arrived(path, first)
-    assert files.arrived(path, etag_of(home)), "it may still have to come"
+    assert not files.is_own_write(path, "by hand")
+    assert not files.is_own_write(path, first)
+    assert files.is_own_write(path, etag_of(home)), "it may still have to come"
 
 
 # -- refusals ------------------------------------------------------------------------------------

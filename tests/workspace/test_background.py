@@ -20,7 +20,7 @@ from workspace.background import indexer, watcher
 from workspace.background.indexer import Indexer
 from workspace.background.ledger import Ledger
 from workspace.background.places import Places
-from workspace.background.watcher import Background, affected
+from workspace.background.watcher import Background, find_affected
 from workspace.chats import files, index
 from workspace.chats.search import indexing
 from workspace.chats.turns import questions, queue
@@ -127,7 +127,7 @@ def test_only_paths_that_mean_something_are_told(world: World, settings):  # noq
     root: Path = settings.PROJECTS_DIR
     chat = "7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f"
 
-    slugs, chats = affected(
+    slugs, chats = find_affected(
         {
             root / "alpha" / "project.yaml",
             root / "beta" / "CHANGELOG.md",
@@ -240,7 +240,7 @@ def test_a_chat_whose_row_cannot_be_brought_up_is_told_all_the_same(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(index, "get", fails)
-    part.changed({world.transcript(chat)})
+    part.on_change({world.transcript(chat)})
 
     part._watcher.stop()
     assert told == [("chat", {"project": "alpha", "sessionId": chat})]

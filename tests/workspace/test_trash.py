@@ -132,13 +132,13 @@ def test_a_message_that_comes_in_while_it_is_moved_puts_all_back(
 ):
     chat = talked(chats)
     before = listing(folder / "alpha")
-    look = trash._armed
+    look = trash._arming_rows
 
     def sent(slug: str):
         chats.send(chat)
         return look(slug)
 
-    monkeypatch.setattr(trash, "_armed", sent)
+    monkeypatch.setattr(trash, "_arming_rows", sent)
     with pytest.raises(Conflict, match="waits to run"):
         trash.delete("alpha")
 

@@ -111,7 +111,7 @@ class Ledger:
             self._entries.append(entry)
             self._arm()
 
-    def refused(self, *, peer: str, outcome: str, request_id: str) -> None:
+    def add_refusal(self, *, peer: str, outcome: str, request_id: str) -> None:
         """Add a request that the gate refused."""
         fold = FoldedRefusals(datetime.now(UTC).replace(second=0, microsecond=0), peer, outcome)
         with self._lock:
@@ -145,7 +145,7 @@ class Ledger:
             try:
                 for start in range(0, len(entries), CHUNK):
                     _write(entries[start : start + CHUNK])
-                _used(entries)
+                _note_uses(entries)
                 for fold, count in refused.items():
                     _fold(fold, count, request_ids[fold])
             except Exception:
@@ -160,7 +160,7 @@ def _write(entries: list[Entry]) -> None:
         _insert(entries)
 
 
-def _used(entries: list[Entry]) -> None:
+def _note_uses(entries: list[Entry]) -> None:
     """Note when each client was last seen, once for all entries of a batch."""
     latest = {entry.client: entry for entry in entries if entry.client}
     uses = [

@@ -25,7 +25,15 @@ from workspace.access.entries import Dropped, ManagementClient
 from workspace.access.policy import Bounds
 from workspace.access.principals import Client
 from workspace.access.proxies import Trust
-from workspace.access.records import ERROR, WARNING, Record, secret_key, shown, split, unknown_keys
+from workspace.access.records import (
+    ERROR,
+    WARNING,
+    Record,
+    entry_text,
+    secret_key,
+    split,
+    unknown_keys,
+)
 
 BLOCK = "managementApi"
 KEYS = (
@@ -79,7 +87,7 @@ def bounds(clients: Iterable[str]) -> Bounds:
     return Bounds({name: known.get(name, scopes.NOTHING) for name in clients if name})
 
 
-def barred(clients: Iterable[str], project: str) -> str:
+def barred_names(clients: Iterable[str], project: str) -> str:
     """The clients that may not act in the project (any more), joined by commas."""
     scopes = bounds(clients).scopes
     return ", ".join(name for name, scope in scopes.items() if not scope.reaches(project))
@@ -192,7 +200,7 @@ def _clients(
 def _trust(given: Any, records: list[Record]) -> Trust:
     if given is None:
         return proxies.read(proxies.DEFAULT, default=True)[0]
-    trust, bad = proxies.read(shown(entry) for entry in split(given))
+    trust, bad = proxies.read(entry_text(entry) for entry in split(given))
     for entry in bad:
         text = f'"{entry}" is neither an IP address, a CIDR nor a known word; entry dropped'
         records.append(Record(ERROR, f"{BLOCK}.trustedProxies: {text}"))
@@ -203,7 +211,7 @@ def _trust(given: Any, records: list[Record]) -> Trust:
 
 
 def _issuers(given: Any, records: list[Record]) -> tuple[str, ...]:
-    entries = [] if given is None else [shown(entry) for entry in split(given)]
+    entries = [] if given is None else [entry_text(entry) for entry in split(given)]
     urls = [url for url in entries if url]
     for url in urls:
         if _bad_url(url) is not None:
@@ -214,7 +222,7 @@ def _issuers(given: Any, records: list[Record]) -> tuple[str, ...]:
 
 def _origins(given: Any, records: list[Record]) -> list[str]:
     found = []
-    for entry in [] if given is None else filter(None, map(shown, split(given))):
+    for entry in [] if given is None else filter(None, map(entry_text, split(given))):
         if origin := origin_of(entry.rstrip("/")):
             found.append(origin)
         else:

@@ -32,8 +32,10 @@ def clients(registry: Registry, found: Management | None = None) -> Clients:
     """The body of GET /api/clients."""
     found = found or management()
     uses = {use.client: use for use in ClientUse.objects.all()}
-    rows = [_enabled(one, registry) | _used(one.client_id, uses) for one in found.clients]
-    rows += [_dropped(one) | _used(one.client_id, uses) for one in found.dropped]
+    rows = [
+        _enabled_record(one, registry) | _usage_record(one.client_id, uses) for one in found.clients
+    ]
+    rows += [_dropped_record(one) | _usage_record(one.client_id, uses) for one in found.dropped]
     return {
         "enabled": found.enabled,
         "publicUrl": found.public_url or None,
@@ -44,7 +46,7 @@ def clients(registry: Registry, found: Management | None = None) -> Clients:
     }
 
 
-def _enabled(client: ManagementClient, registry: Registry) -> dict[str, Any]:
+def _enabled_record(client: ManagementClient, registry: Registry) -> dict[str, Any]:
     granted = registry.visible_to(Client(client.client_id, client.scope))
     scopes = {"svc:read" if operation.read_only else "svc:write" for operation in granted}
     records = (*client.records, *code_execution([client], registry))
@@ -62,7 +64,7 @@ def _enabled(client: ManagementClient, registry: Registry) -> dict[str, Any]:
     }
 
 
-def _dropped(client: Dropped) -> dict[str, Any]:
+def _dropped_record(client: Dropped) -> dict[str, Any]:
     return {
         "clientId": client.client_id,
         "status": "dropped",
@@ -89,7 +91,7 @@ def _scope(scope: Scope) -> dict[str, Any]:
     }
 
 
-def _used(client: str, uses: dict[str, ClientUse]) -> dict[str, Any]:
+def _usage_record(client: str, uses: dict[str, ClientUse]) -> dict[str, Any]:
     use = uses.get(client)
     calls, failures = _counts(client)
     return {

@@ -74,13 +74,13 @@ class Gate:
         client = self._client(token) if token else None
         if client is not None:
             return Client(client.client_id, client.scope)
-        return GateRefusal(reason, self._unauthorized(reason))
+        return GateRefusal(reason, self._unauthorized_answer(reason))
 
     def _insecure(self, scope: dict[str, Any], headers: Headers, peer: str) -> str:
         """ "" if the transport protects the credential, else the word for why it does not."""
         if scope.get("scheme") == "https" or loopback(peer):
             return ""
-        if _forwarded(headers.all(b"x-forwarded-proto")) != "https":
+        if _last_hop(headers.all(b"x-forwarded-proto")) != "https":
             return "insecure_transport"
         if not self.management.trust.believes(peer):
             return "untrusted_proxy"
@@ -115,7 +115,7 @@ class Gate:
         bound = not instance or not named or named == instance
         return found if bound and len(token) >= TOKEN_LEAST else None
 
-    def _unauthorized(self, reason: str) -> Refusal:
+    def _unauthorized_answer(self, reason: str) -> Refusal:
         value = discovery.challenge(self.management, reason).encode("latin1")
         header: Header = (b"www-authenticate", value)
         return Refusal(401, {"error": "unauthorized", "code": "auth_required"}, (header,))
@@ -131,7 +131,7 @@ def _token(values: list[str]) -> tuple[bytes, str]:
     return parts[1].encode("latin1"), "invalid"
 
 
-def _forwarded(values: Iterable[str]) -> str:
+def _last_hop(values: Iterable[str]) -> str:
     """The right-most value, which the nearest proxy added; "" if there is none."""
     hops = [hop for value in ",".join(values).split(",") if (hop := value.strip().lower())]
     return hops[-1] if hops else ""

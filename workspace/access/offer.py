@@ -34,7 +34,7 @@ class Offer:
     url: str
     config: dict[str, Any]
 
-    def pasted(self) -> str:
+    def as_yaml(self) -> str:
         """`config` as YAML, for svc.config.yaml."""
         return yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True, width=1000)
 

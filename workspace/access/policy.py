@@ -33,7 +33,7 @@ def _permits(allow: tuple[str, ...], deny: tuple[str, ...], operation: str) -> b
     return matches(allow, operation) and not matches(deny, operation)
 
 
-def listed(tools: tuple[str, ...] | None, tool: str) -> bool:
+def is_listed(tools: tuple[str, ...] | None, tool: str) -> bool:
     """Whether a turn's tool list offers `tool`; `mcp__server` means all tools of that server."""
     if tools is None:
         return True

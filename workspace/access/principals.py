@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 from config.errors import Denied
 from config.mcp import operations, turn_tools
 from config.mcp.operations import Operation
-from workspace.access.policy import Bounds, Gates, Scope, listed
+from workspace.access.policy import Bounds, Gates, Scope, is_listed
 
 NO_DEFAULTS: Mapping[str, str] = {}
 
@@ -239,7 +239,7 @@ class Agent:
         return (
             self.gates.opens(operation, self.project)
             and self.bounds.permits(operation.name)
-            and listed(self.tools, f"mcp__svc_manage__{operation.name}")
+            and is_listed(self.tools, f"mcp__svc_manage__{operation.name}")
             and (operation.read_only or not self.plan)
             and (self.spawn_limit > 0 or not operation.code_execution)
         )
@@ -292,7 +292,7 @@ class Helper:
         return (
             self.agent.gates.read
             and self.agent.bounds.reaches(self.agent.project)
-            and listed(self.agent.tools, turn_tools.tool(self.part, operation))
+            and is_listed(self.agent.tools, turn_tools.tool(self.part, operation))
             and (operation.group != turn_tools.ACT or self._acts(operation))
         )
 

@@ -18,7 +18,7 @@ from workspace.engines.network import Network
 GUARDED = "guarded"
 
 
-def written(value: Any) -> NetworkSetting:
+def parse_setting(value: Any) -> NetworkSetting:
     """The setting in a project's file. An invalid one counts as `off`: it must open nothing."""
     try:
         return NetworkSetting() if value is None else read(value)
@@ -104,7 +104,7 @@ def on_host(project: NetworkSetting) -> bool:
     return mode(project.mode) == "host"
 
 
-def red(where: str) -> str:
+def host_warning(where: str) -> str:
     """The warning about projects that are `on_host`, for pages and the log."""
     return (
         f"Commands of agents in {where} use this machine's own network (network: host): "

@@ -48,7 +48,7 @@ def split(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def shown(entry: Any) -> str:
+def entry_text(entry: Any) -> str:
     """An entry as a log line may show it: a nested value might hold a secret."""
     if isinstance(entry, dict | list):
         return "a mapping" if isinstance(entry, dict) else "a list"

@@ -9,7 +9,7 @@ from config import servers
 from workspace.access.clients import management
 
 
-def passed(names: Iterable[str]) -> dict[str, str]:
+def without_secrets(names: Iterable[str]) -> dict[str, str]:
     """Name -> value of those variables that are set here, without any that hold our secrets."""
     secret = secrets()
     return {

@@ -40,7 +40,7 @@ class ExportQuery(s.Serializer[Any]):
     format = s.ChoiceField(("md", "jsonl"), default="md")
 
 
-def attached() -> s.ListField:
+def attachments_field() -> s.ListField:
     return s.ListField(
         child=rest.Text(max_length=300),
         max_length=attachments.MOST,
@@ -60,7 +60,7 @@ def mode() -> s.ChoiceField:
 
 class NewChat(s.Serializer[Any]):
     prompt = prompt(required=False)
-    attachments = attached()
+    attachments = attachments_field()
     name = rest.Text(required=False, allow_null=True, allow_blank=True)
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
     preloadContext = s.BooleanField(required=False)
@@ -72,7 +72,7 @@ class NewChat(s.Serializer[Any]):
 
 class NewMessage(s.Serializer[Any]):
     prompt = prompt(required=True)
-    attachments = attached()
+    attachments = attachments_field()
     model = rest.Text(required=False, allow_null=True, allow_blank=True)
 
 

@@ -53,14 +53,14 @@ class EditViewSet(rest.ViewSet):
     @documented(Undone, errors=(404, 409, 503))
     def undo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
         """Undo what the turn changed and nothing has changed since; `kept` lists the rest."""
-        return self._turned(slug, session_id, turn, "undo")
+        return self._undo_or_redo(slug, session_id, turn, "undo")
 
     @documented(Undone, errors=(404, 409, 503))
     def redo(self, request: Request, slug: str, session_id: str, turn: str) -> Response:
         """Apply again the changes that were undone."""
-        return self._turned(slug, session_id, turn, "redo")
+        return self._undo_or_redo(slug, session_id, turn, "redo")
 
-    def _turned(self, slug: str, session_id: str, turn: str, way: Way) -> Response:
+    def _undo_or_redo(self, slug: str, session_id: str, turn: str, way: Way) -> Response:
         project = store.get(slug)
         files.read(project, session_id)
         done = restore_files(project, session_id, turn, way)

@@ -188,7 +188,7 @@ class InstanceViewSet(rest.ViewSet):
     def engines(self, request: Request) -> Response:
         """The four engines, whether each can run here or why not, and the sandbox."""
         listing = select.engines_listing()
-        warnings = [*select.warnings(), *store.unguarded()]
+        warnings = [*select.warnings(), *store.network_warnings()]
         listing["sandbox"] |= {"network": reach.mode(), "warnings": warnings}
         return Response(listing)
 

@@ -50,8 +50,8 @@ class NowViewSet(rest.ViewSet):
         """All projects, and what asks, failed in the last day, runs or waits, and fires next."""
         since = datetime.now(UTC) - RECENT
         answer: Now = {
-            **projects.listed(),
-            "deleted": trash.listed(),
+            **projects.list_projects(),
+            "deleted": trash.list_trashed(),
             "asks": database.unless_gone(questions.everywhere, list),
             "paused": render.pause(pausing.of_instance()),
             "failed": runs.page(status="failed", since=since, limit=FAILED),

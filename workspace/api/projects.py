@@ -198,7 +198,7 @@ class ProjectViewSet(rest.ViewSet):
     @documented(ProjectList)
     def list(self, request: Request) -> Response:
         """All projects by slug, broken ones with their error, and the projects of other homes."""
-        return Response(listed())
+        return Response(list_projects())
 
     @documented(OneProject, status=201, errors=(409,), body=NewProject)
     def create(self, request: Request) -> Response:
@@ -217,7 +217,7 @@ class ProjectViewSet(rest.ViewSet):
             project=view(found, count(slug)),
             overview=store.document_text(found, OVERVIEW),
             changelog=store.document_text(found, CHANGELOG),
-            spent=_spent(slug),
+            spent=_spent_record(slug),
         )
         return rest.with_etag(answer, found.etag)
 
@@ -250,8 +250,8 @@ class ProjectViewSet(rest.ViewSet):
         return Response(AllRead(ok=True, changed=unread.mark_all([store.get(slug)])))
 
 
-def listed() -> ProjectList:
-    here, tallies, places = store.listed(), count(), store.working_at()
+def list_projects() -> ProjectList:
+    here, tallies, places = store.all_with_taken(), count(), store.working_at()
     known = {project.slug for project in here}
     away = [_away(one) for one in store.elsewhere() if one.slug not in known]
     rows = [view(found, tallies, places) for found in here]
@@ -296,7 +296,7 @@ def view(
         "inherited": found.inherited,
         "paused": render.pause(pause),
         "nextRunAt": timestamp(fires) if fires else None,
-        "changedAt": timestamp(_changed(found, tallies.spoken.get(found.slug))),
+        "changedAt": timestamp(_changed_at(found, tallies.spoken.get(found.slug))),
         "counts": cast("Counts", counts),
     }
     if found.error:
@@ -341,7 +341,7 @@ def _away(one: project.Away) -> Away:
     }
 
 
-def _changed(found: project.Project, spoken: datetime | None) -> datetime:
+def _changed_at(found: project.Project, spoken: datetime | None) -> datetime:
     """When a chat or project.yaml itself last changed."""
     written = datetime.fromtimestamp(int(found.stat.split(":")[0]) / 1e9, UTC)
     return max(written, spoken or written)
@@ -352,7 +352,7 @@ def count(slug: str | None = None) -> Tallies:
     return database.unless_gone(lambda: _tallies(slug), _nothing)
 
 
-def _spent(slug: str) -> Spent:
+def _spent_record(slug: str) -> Spent:
     """Tokens and cost of the chats of a project, by their index rows."""
     chats = models.Chat.objects.filter(project=slug).order_by()
     rows: list[tuple[Any, float | None]] = database.unless_gone(

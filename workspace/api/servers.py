@@ -87,7 +87,7 @@ class ServerViewSet(rest.ViewSet):
 
 
 def view(project: Project) -> ServerList:
-    found, seen = offered.listing(project), offered.seen(project.slug)
+    found, seen = offered.listing(project), offered.read_seen(project.slug)
     rows = [_row(row, seen.get(row.name, {})) for row in found.rows]
     return ServerList(servers=rows, file=_file(found))
 
@@ -99,7 +99,7 @@ def _row(row: offered.Row, seen: dict[str, Any]) -> ToolServer:
         "name": row.name,
         "source": row.source,
         "kind": None if server is None else "stdio" if server.command else "http",
-        "shown": "" if server is None else offered.shown(server),
+        "shown": "" if server is None else offered.describe_server(server),
         "env": [
             Variable(name=name, value=text if server.expands else None)
             for name, text in server.env.items()

@@ -32,7 +32,7 @@ class TrashViewSet(rest.ViewSet):
     @documented(ProjectTrash)
     def list(self, request: Request) -> Response:
         """Deleted projects, the latest first; they are kept until restored."""
-        return Response(ProjectTrash(projects=listed()))
+        return Response(ProjectTrash(projects=list_trashed()))
 
     @documented(OneProject, errors=(404, 409))
     def restore(self, request: Request, slug: str) -> Response:
@@ -41,7 +41,7 @@ class TrashViewSet(rest.ViewSet):
         return Response(OneProject(project=view(back, count(slug))))
 
 
-def listed() -> list[TrashedProject]:
+def list_trashed() -> list[TrashedProject]:
     return [
         {"slug": one.slug, "name": one.name, "deletedAt": timestamp(one.deleted)}
         for one in trash.listing()

@@ -46,7 +46,7 @@ class Background:
         self._ledger = Ledger(
             self._events.publish, asks=showing.questions, healed=self._settle_soon
         )
-        self._watcher = Watcher(folders, self.changed)
+        self._watcher = Watcher(folders, self.on_change)
         self._places = Places(self._events.publish, watched=lambda: self._events.clients)
         self._indexer = Indexer()
         self._told: dict[str, float] = {}
@@ -82,11 +82,11 @@ class Background:
         finally:
             connections.close_all()
 
-    def changed(self, paths: set[Path]) -> None:
+    def on_change(self, paths: set[Path]) -> None:
         """Update the rows of changed files, and notify clients which projects and chats changed."""
         if pausing.switch() in paths:
             self._events.publish("pause", {})
-        changed_projects, changed_chats = affected(paths)
+        changed_projects, changed_chats = find_affected(paths)
         for slug in sorted(changed_projects):
             store.MIRROR.refresh(slug)
             self._events.publish("project", {"slug": slug})
@@ -124,7 +124,7 @@ def folders() -> Iterable[Path]:
             yield root / slug / ".chats"
 
 
-def affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:
+def find_affected(paths: set[Path]) -> tuple[set[str], set[tuple[str, str, bool]]]:
     """(slugs of changed projects, changed chats: slug, id, whether its record changed)."""
     root: Path = settings.PROJECTS_DIR
     slugs: set[str] = set()

@@ -180,7 +180,7 @@ def _brief(line: said.Line) -> said.Line:
 
 def create_chat(principal: Principal, *, project: str, **given: Any) -> dict[str, Any]:
     started = actions.create(principal=principal, project=store.get(project), **given)
-    return {"created": True, "project": started.chat.project, **_started(started)}
+    return {"created": True, "project": started.chat.project, **_started_record(started)}
 
 
 def fork_chat(
@@ -188,12 +188,12 @@ def fork_chat(
 ) -> dict[str, Any]:
     source = store.get(project)
     forked = forks.fork(principal=principal, project=source, session_id=session_id, **given)
-    started = _started(forked)
+    started = _started_record(forked)
     head = {"forked": True, "project": forked.chat.project, "sessionId": started.pop("sessionId")}
     return head | {"from": session_id} | started
 
 
-def _started(started: Started) -> dict[str, Any]:
+def _started_record(started: Started) -> dict[str, Any]:
     turn = started.turn
     result = {
         "sessionId": started.chat.id,
@@ -286,6 +286,6 @@ def fork_chat_batch(
 def _outcome(outcome: Started | FailedPrompt) -> dict[str, Any]:
     if isinstance(outcome, FailedPrompt):
         return {"prompt": truncate(outcome.prompt), "error": outcome.error}
-    started = _started(outcome)
+    started = _started_record(outcome)
     result = {key: started.get(key) for key in ("sessionId", "name", "prompt", "state", "warnings")}
     return present(result, "name", "warnings")

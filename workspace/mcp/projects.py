@@ -16,7 +16,7 @@ from workspace.projects.project import Away, Project
 
 def list_projects(principal: Principal) -> dict[str, Any]:
     """Projects that this caller reaches, broken ones included, and those of other homes."""
-    here = store.listed()
+    here = store.all_with_taken()
     known = {project.slug for project in here if principal.reaches(project.slug)}
     rows = [_row(project) for project in here if project.slug in known]
     away = [

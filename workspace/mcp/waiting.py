@@ -44,7 +44,7 @@ def for_chat(
 ) -> Awaitable[None] | None:
     """Wait until the chat has a line after `after`, or none of its turns runs or is next."""
 
-    def moved() -> bool:
+    def has_moved() -> bool:
         found = store.get(project)
         index.get(found, session_id)
         if after is not None:
@@ -54,7 +54,7 @@ def for_chat(
         live = Q(state__in=ACTIVE) | Q(unclosed=True)
         return not Turn.objects.filter(live, chat=session_id).exists()
 
-    return _until(moved, session_id.encode(), wait_seconds) if wait_seconds else None
+    return _until(has_moved, session_id.encode(), wait_seconds) if wait_seconds else None
 
 
 def for_list(

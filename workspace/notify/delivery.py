@@ -73,7 +73,7 @@ def _drain(send: Send) -> None:
         while True:
             if time.monotonic() < end:
                 at_work = {row.channel for row in busy.values()}
-                for row in _claimed(channels, at_work):
+                for row in _claim_due(channels, at_work):
                     busy[pool.submit(send, channels[row.channel], _body(row))] = row
             if not busy:
                 return
@@ -100,7 +100,7 @@ def _due(now: datetime, channels: Collection[Channel]) -> QuerySet[NotifyDeliver
     return rows.exclude(channel__in=resting.values("name"))
 
 
-def _claimed(channels: Mapping[str, Channel], busy: set[str]) -> list[NotifyDelivery]:
+def _claim_due(channels: Mapping[str, Channel], busy: set[str]) -> list[NotifyDelivery]:
     """The next delivery of each channel that is not busy, claimed by a conditional update."""
     now = datetime.now(UTC)
     due = _due(now, channels.values()).exclude(channel__in=busy)
@@ -120,9 +120,9 @@ def _settle(row: NotifyDelivery, error: str) -> None:
     now = datetime.now(UTC)
     if not error:
         row.delete()
-        worked(row.channel, now)
+        record_success(row.channel, now)
         return
-    state = failed(row.channel, error, now)
+    state = record_failure(row.channel, error, now)
     pause = PAUSES_S[min(row.tries, len(PAUSES_S) - 1)]
     row.tries, row.due, row.claimed_until = row.tries + 1, now + timedelta(seconds=pause), None
     NotifyDelivery.objects.filter(pk=row.pk).update(
@@ -132,7 +132,7 @@ def _settle(row: NotifyDelivery, error: str) -> None:
         log.warning("channel %s took no notification: %s", row.channel, error)
 
 
-def worked(name: str, now: datetime) -> None:
+def record_success(name: str, now: datetime) -> None:
     """Record that a channel took a message."""
     state = _state(name)
     if state.failures:
@@ -142,7 +142,7 @@ def worked(name: str, now: datetime) -> None:
     state.save()
 
 
-def failed(name: str, error: str, now: datetime) -> NotifyChannel:
+def record_failure(name: str, error: str, now: datetime) -> NotifyChannel:
     """Record that a channel did not take a message: it rests longer with every failure in a row."""
     state = _state(name)
     pause = PAUSES_S[min(state.failures, len(PAUSES_S) - 1)]

@@ -121,9 +121,9 @@ def _remember(name: str, error: str, now: datetime) -> None:
     """Record the result if there is a database; the command also runs without one."""
     try:
         if error:
-            delivery.failed(name, error, now)
+            delivery.record_failure(name, error, now)
             return
-        delivery.worked(name, now)
+        delivery.record_success(name, now)
         if NotifyDelivery.objects.filter(homes.mine(), channel=name).exists():
             NotifyDelivery.objects.filter(homes.mine(), channel=name).update(due=now)
             delivery.hand_over()

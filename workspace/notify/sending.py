@@ -62,7 +62,7 @@ def send(channel: Channel, message: Mapping[str, Any]) -> str:
 
 def lacks(channel: Channel) -> str:
     """What prevents a channel from working at all; "" if nothing does."""
-    values = variables.passed(channel.variables)
+    values = variables.without_secrets(channel.variables)
     if missing := [name for name in channel.variables if not values.get(name, "").strip()]:
         return f"it needs the variable {missing[0]}, which the service does not have"
     if channel.reference:
@@ -85,7 +85,7 @@ def _address(channel: Channel) -> str:
 
 def _secrets(channel: Channel) -> tuple[str, ...]:
     """What no error may repeat: the values of its variables, its address and the path in that."""
-    values = [*variables.passed(channel.variables).values()]
+    values = [*variables.without_secrets(channel.variables).values()]
     addresses = [channel.address, *values] if channel.kind != "command" else values
     parts = [urlsplit(one) for one in addresses if "://" in one]
     behind = [one.path for one in parts]
@@ -96,7 +96,7 @@ def _secrets(channel: Channel) -> tuple[str, ...]:
 
 def _environment(channel: Channel) -> dict[str, str]:
     kept = {name: os.environ[name] for name in (*PASSED, *DESKTOP) if name in os.environ}
-    return kept | variables.passed(channel.env)
+    return kept | variables.without_secrets(channel.env)
 
 
 def _run(
@@ -141,7 +141,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _post(channel: Channel, message: Mapping[str, Any]) -> None:
     """POST the message. Raises NotTaken, or any error of the connection."""
-    values = variables.passed(channel.variables)
+    values = variables.without_secrets(channel.variables)
     headers = {name: f"{before}{values[of]}" for name, (before, of) in channel.headers.items()}
     try:
         status = asyncio.run(

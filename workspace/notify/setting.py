@@ -99,7 +99,7 @@ def read(value: Any) -> Setting:
         return Setting(bad={"": f"must be a list of channels, e.g. {example}; not used"})
     found: dict[str, Channel] = {}
     bad: dict[str, str] = {}
-    for label, entry in _labelled(value):
+    for label, entry in _named_entries(value):
         try:
             if len(found) >= CHANNELS_MOST:
                 raise BadChannel(f"there are at most {CHANNELS_MOST} channels")
@@ -113,7 +113,7 @@ def read(value: Any) -> Setting:
     return Setting(tuple(found.values()), bad)
 
 
-def _labelled(value: list[Any]) -> Iterator[tuple[str, Any]]:
+def _named_entries(value: list[Any]) -> Iterator[tuple[str, Any]]:
     """The name and the value of each entry."""
     for place, entry in enumerate(value, 1):
         given = entry.get("name") if isinstance(entry, Mapping) else None

@@ -75,8 +75,8 @@ def _visible(data: Mapping[str, Any], key: str) -> str | None:
     if key not in data:
         return None
     text = yamlio.dump({key: data[key]}).decode()
-    return "".join(char if char.isprintable() or char == "\n" else _escaped(char) for char in text)
+    return "".join(char if char.isprintable() or char == "\n" else _escape(char) for char in text)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode()

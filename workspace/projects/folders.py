@@ -68,14 +68,14 @@ class WorkingDirectory:
 
 def of(data: Mapping[str, Any], wall: Wall | None = None) -> WorkingDirectory | None:
     """The working directory that a project.yaml names by `path`; None if it has no `path`."""
-    if not named(data):
+    if not has_path(data):
         return None
     written = data[KEY]
     try:
         text = schema.folder(written)
     except schema.Unfit as error:
         return WorkingDirectory(Path(str(written)[:200]), str(error), apart=True)
-    shown = _expanded(text)
+    shown = _expand(text)
     if data.get("repo"):
         return WorkingDirectory(shown, BOTH, apart=True)
     try:
@@ -98,7 +98,7 @@ def _around(folders: tuple[Path, ...]) -> frozenset[Identity]:
     return frozenset(one for path in folders for one in _levels(path))
 
 
-def named(data: Mapping[str, Any]) -> bool:
+def has_path(data: Mapping[str, Any]) -> bool:
     """Whether a project.yaml has a `path`, usable or not: agents then never work elsewhere."""
     return data.get(KEY) not in (None, "")
 
@@ -117,7 +117,7 @@ def check(text: str, wall: Wall | None = None) -> Path:
     """The real directory that a written path leads to. Unfit with the reason, Gone if nothing is
     there. Pass `wall` to check many paths against one look at the disk."""
     try:
-        real = _expanded(text).resolve()
+        real = _expand(text).resolve()
         if refused := (wall or Wall.now()).refusal(real):
             raise schema.Unfit(refused)
         if not stat_bits.S_ISDIR(real.stat().st_mode):
@@ -208,7 +208,7 @@ def _code_of(base: Path, prefix: str) -> tuple[Path, ...]:
     return tuple(path for path in found if not any(map(path.is_relative_to, found.keys() - {path})))
 
 
-def _expanded(text: str) -> Path:
+def _expand(text: str) -> Path:
     return Path.home() / text[1:].lstrip("/") if text.startswith("~") else Path(text)
 
 

@@ -108,7 +108,7 @@ class Project:
     def warnings(self) -> list[str]:
         """One sentence for each part of the file that has no effect."""
         found = []
-        if self.place.problem and not folders.named(self.data):
+        if self.place.problem and not folders.has_path(self.data):
             found.append(self.place.refusal)
         for key, value in self.data.items():
             if key == yamlio.MERGE:
@@ -175,7 +175,7 @@ class Project:
     def own_dir(self) -> Path:
         """Where prompt files and attachments are kept: the working directory, unless that is a
         directory of the user's."""
-        if self.repo and not folders.named(self.data):
+        if self.repo and not folders.has_path(self.data):
             return self.dir / cloning.directory_name(self.repo)
         return self.dir
 
@@ -186,7 +186,7 @@ class Project:
     @property
     def network(self) -> NetworkSetting:
         """The file's own setting; `reach.network` combines it with the instance's."""
-        return reach.written(self.data.get("network"))
+        return reach.parse_setting(self.data.get("network"))
 
     @property
     def max_turns(self) -> int:

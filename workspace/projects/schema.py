@@ -241,7 +241,7 @@ def rights(mode: str) -> int:
     return _BY_RIGHTS.index(mode) if mode in _BY_RIGHTS else -1
 
 
-def capped(mode: str, cap: str | None) -> str:
+def cap_mode(mode: str, cap: str | None) -> str:
     """The mode, or `cap` if the mode allows more than that."""
     return mode if cap is None else min(mode, cap, key=rights)
 

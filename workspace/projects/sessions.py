@@ -36,7 +36,7 @@ def claude() -> Iterator[str]:
     """Directories of Claude Code's sessions, the last used first. It has a folder for each
     directory, with a file per session."""
     root = of_claude_code()
-    folders = heapq.nlargest(FOLDERS, _entries(root), key=_changed)
+    folders = heapq.nlargest(FOLDERS, _entries(root), key=_changed_at)
     for folder in folders:
         files = (one.path for one in _entries(Path(folder.path)) if _is_session(one.name))
         found = (cwd for path in islice(files, TRIED) if (cwd := _cwd(path, root)))
@@ -81,7 +81,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     return []
 
 
-def _changed(entry: os.DirEntry[str]) -> int:
+def _changed_at(entry: os.DirEntry[str]) -> int:
     with suppress(OSError):
         return entry.stat(follow_symlinks=False).st_mtime_ns
     return 0

@@ -114,22 +114,22 @@ def sound(project: Project) -> Project:
 
 def all() -> list[Project]:  # noqa: A001 - projects.all() reads as it should
     """Every project that is usable here, in the order of slugs."""
-    return [project for project in listed() if not project.taken]
+    return [project for project in all_with_taken() if not project.taken]
 
 
-def listed() -> list[Project]:
+def all_with_taken() -> list[Project]:
     """Every project that has a directory, in the order of slugs, also one whose name is taken."""
     return [project for slug in sorted(slugs()) if (project := _read(slug))]
 
 
-def unguarded() -> list[str]:
+def network_warnings() -> list[str]:
     """One sentence about all projects whose turns have this machine's own network; [] if none."""
     if not reach.on_host(NetworkSetting()):
         return []  # no project has more than the instance
     slugs = [project.slug for project in all() if reach.on_host(project.network)]
     more = [f"{len(slugs) - NAMED} more"] if len(slugs) > NAMED else []
     named = ", ".join([*slugs[:NAMED], *more])
-    return [reach.red(f"{named} and every new project" if named else "every new project")]
+    return [reach.host_warning(f"{named} and every new project" if named else "every new project")]
 
 
 def others() -> QuerySet[models.Project]:
@@ -304,7 +304,7 @@ def update(
     warnings = [f'unknown key "{key}" ignored' for key in sorted(ignored)]
     changes = _changes(project, known)
     if if_match is not None or changes:
-        edit_file(project, lambda data: _spliced(data, changes), if_match=if_match)
+        edit_file(project, lambda data: _with_changes(data, changes), if_match=if_match)
     return get(slug), warnings
 
 
@@ -335,7 +335,7 @@ def _changes(project: Project, patch: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refused_network(value: Any) -> list[Problem]:
     """Problems of a network setting that would have no effect if written by hand."""
-    return [Problem("network", reason) for reason in reach.refusals(reach.written(value))]
+    return [Problem("network", reason) for reason in reach.refusals(reach.parse_setting(value))]
 
 
 def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) -> dict[str, Any]:
@@ -352,7 +352,7 @@ def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) 
     return accepted
 
 
-def _spliced(data: bytes, changes: Mapping[str, Any]) -> bytes:
+def _with_changes(data: bytes, changes: Mapping[str, Any]) -> bytes:
     for key, value in changes.items():
         data = (
             yamlio.remove_entry(data, (key,))

@@ -22,7 +22,7 @@ LIMIT = 4096
 NOT_A_PERSON = "only a person may let a project's own servers be used, in the project's settings"
 
 
-def given(project: Project) -> str:
+def agreed_sha256(project: Project) -> str:
     """The sha256 of the content that a person agreed to; "" if there is none."""
     try:
         kept = orjson.loads(opening.contents(_path(project), limit=LIMIT))

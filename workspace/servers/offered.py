@@ -47,7 +47,7 @@ class Listing:
 
 def listing(project: Project) -> Listing:
     """The servers of a project with their states; of those with one name the nearest is used."""
-    file, agreed = mcpfile.read(project), consent.given(project)
+    file, agreed = mcpfile.read(project), consent.agreed_sha256(project)
     holds = file is not None and bool(agreed) and agreed == file.sha256
     rows: dict[tuple[str, str], Row] = {}
     used: dict[str, str] = {}
@@ -84,7 +84,7 @@ def seen_path(slug: str) -> Path:
     return Path(settings.DATA_DIR) / "state" / "servers" / f"{slug}.json"
 
 
-def seen(slug: str) -> dict[str, Any]:
+def read_seen(slug: str) -> dict[str, Any]:
     """Name of a server -> {error, tools, at} of the last turn that started it."""
     try:
         return kept.read(opening.contents(seen_path(slug), limit=kept.LIMIT))
@@ -109,7 +109,7 @@ def unknown(project: Project, tools: Mapping[str, str] | list[str]) -> list[str]
 def grantable(project: Project) -> dict[str, str]:
     """The entry of a tool list that grants all tools of a server -> a description of the server."""
     used = [server for row in listing(project).rows if row.state == USED and (server := row.server)]
-    return {f"{server.prefix}*": f"MCP server: {shown(server)[:200]}" for server in used}
+    return {f"{server.prefix}*": f"MCP server: {describe_server(server)[:200]}" for server in used}
 
 
 def of_instance() -> list[str]:
@@ -150,7 +150,7 @@ def _rows(project: Project, file: mcpfile.McpFile | None, *, agreed: bool) -> It
 
 
 def _server(setting: ServerSetting, *, ours: bool) -> Server:
-    values = variables.passed(setting.variables)
+    values = variables.without_secrets(setting.variables)
     missing = [name for name in setting.variables if name not in values]
     return Server(
         setting.name,
@@ -175,6 +175,6 @@ def _absent(name: str) -> str:
     return "the service does not have in its environment"
 
 
-def shown(server: Server) -> str:
+def describe_server(server: Server) -> str:
     """The command or URL of the server, without any values of secrets."""
     return shlex.join(server.command) if server.command else server.url

@@ -13,10 +13,10 @@ from typing import Any
 
 from config.errors import Invalid, Problem
 from config.mcp import turn_tools
-from workspace.access.policy import listed
+from workspace.access.policy import is_listed
 from workspace.access.principals import Principal
 from workspace.projects.project import Project
-from workspace.projects.schema import capped
+from workspace.projects.schema import cap_mode
 from workspace.triggers.entries.schema import Trigger
 
 
@@ -44,7 +44,7 @@ def restrict(
 
 def _check_mode(trigger: Trigger, principal: Principal) -> None:
     mode, cap = trigger.run.permission_mode, principal.mode_cap
-    if mode is None or capped(mode, cap) == mode:
+    if mode is None or cap_mode(mode, cap) == mode:
         return
     who = ", ".join(principal.clients)
     reason = f'"{mode}" is above {cap}, the highest mode of client {who} (its scope.permissionMode)'
@@ -57,7 +57,7 @@ def _check_tools(trigger: Trigger, principal: Principal) -> None:
     acting = turn_tools.acting().items()
     closed = {tool: one.name for tool, one in acting if not principal.bounds.acts(one)}
     for name in trigger.run.tools:
-        if covered := [closed[tool] for tool in closed if listed((name,), tool)]:
+        if covered := [closed[tool] for tool in closed if is_listed((name,), tool)]:
             raise Invalid([Problem("tools", _refusal_text(name, covered, principal))])
 
 

@@ -168,7 +168,7 @@ def _take(found: Happening, project: Project, trigger: Trigger) -> None:
     with transaction.atomic():
         database.alone("trigger", project.slug, trigger.name)
         own = admission.loops(f"{project.slug}/{trigger.name}", list(cause.chain))
-        outside = admission.OUTSIDE if clients.barred(cause.clients, project.slug) else ""
+        outside = admission.OUTSIDE if clients.barred_names(cause.clients, project.slug) else ""
         held = pausing.of(project)
         if not (own or outside or held) and _join(found, project, trigger, cause):
             return

@@ -55,7 +55,7 @@ def forgotten(one: str) -> str:
 def _rows_by_home() -> dict[str, list[str]]:
     found = defaultdict(list)
     for part in settings.SVC_ELSEWHERE:
-        for one, words in import_string(part)().found().items():
+        for one, words in import_string(part)().describe_others().items():
             found[one].append(words)
     return found
 

@@ -62,12 +62,12 @@ def _about(one: OnCommit, shown: records.Thread) -> Iterator[str]:
     now = _now(one, shown)
     if shown["outdated"] and shown["anchor_text"]:
         yield "The lines it was written on have changed since. They were:"
-        yield export.fenced(shown["anchor_text"])
+        yield export.code_block(shown["anchor_text"])
         if now:
             yield "There is now:"
     if now:
-        yield export.fenced(now)
-    yield from export.said(shown)
+        yield export.code_block(now)
+    yield from export.quote_comments(shown)
 
 
 def _now(one: OnCommit, shown: records.Thread) -> str:

@@ -183,7 +183,7 @@ def drop_old(slugs: Iterable[str]) -> None:
         with suppress(NotFound):
             for entry in projects.get(slug).repos:
                 with suppress(GitError):
-                    keeping.drop(projects.opened(entry.path), _days())
+                    keeping.drop(projects.open_at(entry.path), _days())
 
 
 def _days() -> int:

@@ -238,7 +238,7 @@ class _Change:
             tree = self._complete(tree)
         for name in FIELDS if take else tuple(self.changes):
             document.put(tree, name, getattr(after, name))
-        return document.signed(document.text(data, tree), tree, self.target)
+        return document.with_fingerprint(document.text(data, tree), tree, self.target)
 
     def _refuse_changed(self, now: PrFile) -> None:
         """Conflict if a field to set has a value that the caller has not seen."""

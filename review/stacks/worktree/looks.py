@@ -246,7 +246,7 @@ def place(project: str, repo: str) -> Path:
 def read(path: Path) -> tuple[Repository, refs.Refs]:
     """The repository at `path` and its refs. NotFound says why it cannot be read."""
     try:
-        found = projects.opened(path)
+        found = projects.open_at(path)
         return found, refs.read(found)
     except GitError as error:
         raise _unread(error.text) from None

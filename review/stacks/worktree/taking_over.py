@@ -307,7 +307,7 @@ def _follow(version: _Version, thread: Thread) -> Thread:
     where = version.placed[thread.id]
     if where.placement not in KEPT or thread.path is None:
         return thread
-    return renewal.anchored(version.target, thread, where)
+    return renewal.with_new_anchor(version.target, thread, where)
 
 
 def _viewed_in(version: _Version, marks: Iterable[Mark], *, but: Collection[str]) -> list[Mark]:

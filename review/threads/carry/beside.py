@@ -38,11 +38,11 @@ class Beside:
         """Whether anything is known of the commits it stood with."""
         return sha in self._seen
 
-    def watched(self, sha: str) -> bool:
+    def is_watched(self, sha: str) -> bool:
         """Whether it is known which commits stood on it."""
         return bool(self._seen.get(sha, 0) & self._watched)
 
-    def met(self, one: str, other: str) -> bool:
+    def have_met(self, one: str, other: str) -> bool:
         """Whether both stood in one range."""
         return one != other and bool(self._seen.get(one, 0) & self._seen.get(other, 0))
 

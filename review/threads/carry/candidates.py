@@ -24,7 +24,7 @@ def candidates(ladder: Ladder, targets: Iterable[Trace]) -> dict[str, tuple[Cand
         fits = {
             target.sha: by
             for target in every
-            if not ladder.beside.met(source.sha, target.sha)
+            if not ladder.beside.have_met(source.sha, target.sha)
             and (by := next(_likeness(source, target, ladder, near), None))
         }
         ranked = sorted(
@@ -50,7 +50,7 @@ def _likeness(
     for tie in ladder.ties:
         if source.sha in tie.sources and target.sha in tie.targets:
             yield tie.by
-    if source.author and source.authored and _dated(source) == _dated(target):
+    if source.author and source.authored and _author_date(source) == _author_date(target):
         yield "author-date"
     if source.branch_target == target.sha:
         yield "branch"
@@ -60,7 +60,7 @@ def _likeness(
         yield "similar"
 
 
-def _dated(trace: Trace) -> tuple[str, str]:
+def _author_date(trace: Trace) -> tuple[str, str]:
     return trace.author.casefold(), trace.authored
 
 

@@ -13,7 +13,7 @@ from review.threads.carry.candidates import candidates
 from review.threads.carry.ladder import SAME, Ladder, Tie
 from review.threads.carry.lineage import Chains
 from review.threads.carry.shares import shares
-from review.threads.carry.similar import akin, holds, overlap, shared, size, without
+from review.threads.carry.similar import akin, count_shared, holds, overlap, size, without
 from review.threads.carry.traces import (
     CERTAIN,
     FIRM,
@@ -50,7 +50,7 @@ def match(
     ranged = {trace.sha: trace for trace in targets}
     gone = {trace.sha: trace for trace in sources if trace.sha not in ranged}
     search = _Search(gone, ranged, beside or Beside(), only_certain=only_certain)
-    if freed := search.freed():
+    if freed := search.find_freed():
         search = _Search(gone, ranged, search.beside, freed, only_certain=only_certain)
     return search.matches()
 
@@ -79,7 +79,7 @@ class _Search:
     ) -> None:
         self.gone, self.ranged, self.beside, self.parts = gone, ranged, beside, freed or {}
         chains = self.chains = Chains({**gone, **ranged}, self.parts)
-        self.back = _returned(chains, gone, ranged)
+        self.back = _find_resets(chains, gone, ranged)
         self.joined = {
             sha: [one for one in back if one in gone and chains.heads[one] == one]
             for sha, back in chains.parts.items()
@@ -102,7 +102,7 @@ class _Search:
             self.ladder.climb()
             self.ladder.absorb(ranged.values())
 
-    def freed(self) -> dict[str, Part]:
+    def find_freed(self) -> dict[str, Part]:
         """What was taken over on a weak rung while one other commit makes exactly its change, and
         what was joined to a fold that now matches a commit without it: each with the part that the
         file has of it."""
@@ -122,7 +122,7 @@ class _Search:
     def _split_off(self, trace: Trace, head: str, here: str) -> bool:
         """Whether the commit that `head` now matches does not contain what `head` took over: a fold
         was undone, and that commit is another part of it."""
-        if self.beside.met(trace.sha, here):
+        if self.beside.have_met(trace.sha, here):
             return True
         if head == here or self.ladder.by.get(head) in CERTAIN:
             return False
@@ -140,17 +140,17 @@ class _Search:
         if akin(without(whole, own), now) and not akin(own, now):
             return True
         if older:
-            if overlap(shared(own, whole), own, whole) >= SAME:
+            if overlap(count_shared(own, whole), own, whole) >= SAME:
                 return False
             smaller = holds(now, whole) and size(now) < size(whole)
             if self.chains.firm(trace.sha) and not smaller:
                 return False
         if holds(own, whole):
             return not holds(own, now)
-        return overlap(shared(whole, now), whole, now) < UNCHANGED
+        return overlap(count_shared(whole, now), whole, now) < UNCHANGED
 
     def _same_change(self, trace: Trace, target: Trace) -> bool:
-        if self.beside.met(trace.sha, target.sha):
+        if self.beside.have_met(trace.sha, target.sha):
             return False
         return bool(
             (trace.patch_id and trace.patch_id == target.patch_id)
@@ -212,7 +212,7 @@ def _signed_alike(one: Trace, other: Trace) -> bool:
     return all(left) and left == right
 
 
-def _returned(
+def _find_resets(
     chains: Chains, gone: Mapping[str, Trace], ranged: Mapping[str, Trace]
 ) -> dict[str, str]:
     """Lineage: commits that were reset back to, each with the end of the chain that had left it."""

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from review.threads.carry.beside import Beside
 from review.threads.carry.similar import (
     Lines,
-    added,
     additions,
     akin,
     common,
+    count_shared,
     holds,
     net,
     overlap,
-    shared,
+    sum_lines,
     undoing,
     without,
 )
@@ -85,8 +85,8 @@ class Ladder:
     def absorb(self, targets: Iterable[Trace]) -> None:
         """Squash: join open sources that are contained in exactly one commit to that commit."""
         every = list(targets)
-        self._join_where_alone((to.sha, one) for to in every for one in self._folded(to))
-        self._join_where_alone(self._contained(every))
+        self._join_where_alone((to.sha, one) for to in every for one in self._fold_sources(to))
+        self._join_where_alone(self._contained_sources(every))
 
     def _join_where_alone(self, pairs: Iterable[tuple[str, str]]) -> None:
         homes: dict[str, list[str]] = defaultdict(list)
@@ -97,7 +97,7 @@ class Ladder:
                 self._pair("similar", source, found[0])
                 self.absorbed.add(source)
 
-    def _folded(self, target: Trace) -> list[str]:
+    def _fold_sources(self, target: Trace) -> list[str]:
         """The sources that make up the target's change together with those it already has. A source
         is left out if the sum is as near to the target without it."""
         lines = target.lines or {}
@@ -114,7 +114,7 @@ class Ladder:
 
         def nearness(left_out: str = "") -> float:
             some = net([*have, *(own for sha, own in pool.items() if sha != left_out)])
-            return overlap(shared(some, lines), some, lines)
+            return overlap(count_shared(some, lines), some, lines)
 
         now = nearness()
         while pool:
@@ -137,12 +137,14 @@ class Ladder:
         it adds must be there, or a line of the others that it removes must be gone: a source that
         another one has rewritten wholly looks the same as one that was dropped."""
         own = pool[sha]
-        others = added([*have, *(lines for one, lines in pool.items() if one != sha)])
+        others = sum_lines([*have, *(lines for one, lines in pool.items() if one != sha)])
         news, undone = additions(own), undoing(others)
-        seen = shared(news, target) or shared(without(own, news), undoing(additions(others)))
-        return seen > 0 and holds(own, added([target, undone]))
+        seen = count_shared(news, target) or count_shared(
+            without(own, news), undoing(additions(others))
+        )
+        return seen > 0 and holds(own, sum_lines([target, undone]))
 
-    def _contained(self, targets: Iterable[Trace]) -> Iterator[tuple[str, str]]:
+    def _contained_sources(self, targets: Iterable[Trace]) -> Iterator[tuple[str, str]]:
         """Pairs of a target and an open source that it contains. Lines that the target had before
         do not count, nor do lines of another contained source that stood beside this one."""
         fresh = {trace.sha: self._news(trace) for trace in targets}
@@ -154,8 +156,8 @@ class Ladder:
                 found[target].append(source)
         for target, sources in found.items():
             for source in sources:
-                rivals = [wanted[one] for one in sources if self.beside.met(one, source)]
-                left = without(fresh[target], added(rivals)) if rivals else fresh[target]
+                rivals = [wanted[one] for one in sources if self.beside.have_met(one, source)]
+                left = without(fresh[target], sum_lines(rivals)) if rivals else fresh[target]
                 if holds(wanted[source], left):
                     yield target, source
 
@@ -167,7 +169,7 @@ class Ladder:
 
     def may(self, by: str, source: Trace, target: Trace) -> bool:
         """Whether this rung may lead from the source to the target at all."""
-        if self.beside.met(source.sha, target.sha):
+        if self.beside.have_met(source.sha, target.sha):
             return False
         if source.used:
             return by in USED
@@ -180,7 +182,7 @@ class Ladder:
         that the target is known to have been."""
         been = () if by in CERTAIN else self.settled.get(target.sha, ())
         return self.may(by, source, target) and not any(
-            self.beside.met(source.sha, one.sha) for one in been
+            self.beside.have_met(source.sha, one.sha) for one in been
         )
 
     def _news(self, target: Trace) -> Lines:
@@ -200,7 +202,7 @@ class Ladder:
         that made the target's very change."""
         same = (one for one in self.found.get(target.sha, ()) if self.by[one] in CERTAIN[1:])
         return self.may("similar", source, target) and not any(
-            self.beside.met(source.sha, one) for one in same
+            self.beside.have_met(source.sha, one) for one in same
         )
 
     def _pair(self, by: str, source: str, target: str) -> None:
@@ -248,7 +250,7 @@ class Ladder:
 
     def _any_met(self, sources: Sequence[Trace]) -> bool:
         return any(
-            self.beside.met(one.sha, other.sha)
+            self.beside.have_met(one.sha, other.sha)
             for n, one in enumerate(sources)
             for other in sources[:n]
         )
@@ -259,7 +261,7 @@ class Ladder:
         line."""
 
         def key(trace: Trace) -> Hashable:
-            return (trace.author.casefold(), trace.authored) if _dated(trace) else None
+            return (trace.author.casefold(), trace.authored) if _has_author_date(trace) else None
 
         for sources, targets in self._all_groups(key):
             left, right = self._still_open(sources, targets)
@@ -316,7 +318,7 @@ class Ladder:
         shares = {
             (source, target): overlap(count, sources[source], targets[target])
             for (source, target), count in common(sources, targets)
-            if not self.beside.met(source, target)
+            if not self.beside.have_met(source, target)
         }
         best: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for (source, target), share in shares.items():
@@ -360,7 +362,7 @@ def _newest(trace: Trace) -> tuple[str, str, str]:
     return (trace.written, trace.authored, trace.sha)
 
 
-def _dated(trace: Trace) -> bool:
+def _has_author_date(trace: Trace) -> bool:
     return bool(trace.author and trace.authored)
 
 
@@ -376,7 +378,7 @@ def _touching(source: Trace, target: Trace) -> bool:
     """Whether they have a changed line in common, or both change nothing."""
     if not source.lines and not target.lines:
         return True
-    return shared(source.lines or {}, target.lines or {}) > 0
+    return count_shared(source.lines or {}, target.lines or {}) > 0
 
 
 def _near(source: Trace, target: Trace) -> bool:

@@ -24,11 +24,11 @@ def overlap(common: int, left: Lines, right: Lines) -> float:
 def holds(wanted: Lines, there: Lines) -> bool:
     """Whether `there` has enough of a commit's lines to contain it: half of all, and half of those
     it adds, since other commits may remove the same lines."""
-    total, common = size(wanted), shared(wanted, there)
+    total, common = size(wanted), count_shared(wanted, there)
     if total < TINY:
         return 0 < total == common
     news = additions(wanted)
-    return common >= CONTAINED * total and shared(news, there) >= CONTAINED * size(news)
+    return common >= CONTAINED * total and count_shared(news, there) >= CONTAINED * size(news)
 
 
 def additions(lines: Lines) -> Lines:
@@ -47,7 +47,7 @@ def size(lines: Lines) -> int:
     return sum(lines.values())
 
 
-def shared(left: Lines, right: Lines) -> int:
+def count_shared(left: Lines, right: Lines) -> int:
     few, many = sorted((left, right), key=len)
     return sum(min(count, many[line]) for line, count in few.items() if line in many)
 
@@ -59,11 +59,11 @@ def without(lines: Lines, others: Lines) -> Lines:
 
 def net(several: Iterable[Lines]) -> Lines:
     """The change they make together; additions and removals of the same line cancel out."""
-    every = added(several)
+    every = sum_lines(several)
     return without(every, undoing(every))
 
 
-def added(several: Iterable[Lines]) -> Lines:
+def sum_lines(several: Iterable[Lines]) -> Lines:
     every: Counter[str] = Counter()
     for lines in several:
         every.update(lines)
@@ -95,4 +95,4 @@ def common(
         found = (having[line] for line in mine if line in having)
         near = {sha for shas in found if len(shas) <= EVERYWHERE for sha in shas}
         for sha in sorted(near):
-            yield (source, sha), shared(mine, targets[sha])
+            yield (source, sha), count_shared(mine, targets[sha])

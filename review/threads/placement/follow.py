@@ -52,7 +52,7 @@ def written_on(repository: Repository, sha: str | None, path: str, side: Side) -
     return found.oid if found else None
 
 
-def followed(
+def find_spot(
     repository: Repository, old: str | None, commit: Commit, path: str, side: Side
 ) -> Spot | None:
     """The file on `commit` of threads written on `path` of commit `old`; None without one."""

@@ -232,14 +232,14 @@ class _Places:
         pair = self._pair(old or self._written_on(thread, side), spot.oid)
         if pair.old == pair.new:
             return self._as_written(pair, start, line)
-        if pair.shift is not None and (moved := pair.shift.moved(start, line)):
+        if pair.shift is not None and (moved := pair.shift.find_range(start, line)):
             return "moved", moved
         anchor = thread.anchor
         wanted = (anchor.text, anchor.before, anchor.after) if not other else None
         key = (self.repository.common_dir, pair.old, pair.new, start, line, wanted)
         known = _found.get(key)
         if known is None:
-            known = _searched(pair, anchor, start, line, other=other)
+            known = _find_lines(pair, anchor, start, line, other=other)
             if pair.text is not None and pair.shift is not None:  # missing objects may arrive later
                 _found.put(key, known)
         return known
@@ -256,7 +256,7 @@ class _Places:
         """The file under its current name."""
         key = (thread.anchor.commit, path, side)
         if key not in self._spots:
-            self._spots[key] = follow.followed(self.repository, key[0], self.commit, path, side)
+            self._spots[key] = follow.find_spot(self.repository, key[0], self.commit, path, side)
         return self._spots[key]
 
     def _written_on(self, thread: Thread, side: Side) -> str | None:
@@ -275,7 +275,7 @@ class _Places:
 _ORDER: tuple[Placement, ...] = ("exact", "moved", "text", "nearest", "file", "none", "general")
 
 
-def _searched(
+def _find_lines(
     pair: _Pair, anchor: Anchor, start: int, line: int, *, other: bool
 ) -> tuple[Placement, Lines | None]:
     """Find changed lines by their text, else take the lines nearest to where they were."""
@@ -293,7 +293,7 @@ def _searched(
 
 def _snippet(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool) -> Snippet | None:
     """The lines to look for: the anchor's, or the old blob's if the anchor does not have all."""
-    if anchor.text is None or other or _shortened(anchor.text, line - start + 1):
+    if anchor.text is None or other or _is_shortened(anchor.text, line - start + 1):
         if pair.old_text is not None:
             return pair.old_text.snippet(start, line)
         if anchor.text is None or other:
@@ -306,7 +306,7 @@ def _snippet(anchor: Anchor, pair: _Pair, start: int, line: int, *, other: bool)
     )
 
 
-def _shortened(text: str, span: int) -> bool:
+def _is_shortened(text: str, span: int) -> bool:
     return text.count("\n") + 1 < span or len(text) >= MOST_CHARS
 
 

@@ -28,7 +28,7 @@ class Shift:
             total += new_count - old_count
             self._shifts.append(total)
 
-    def moved(self, start: int, line: int) -> tuple[int, int] | None:
+    def find_range(self, start: int, line: int) -> tuple[int, int] | None:
         """Where the range is now, including lines inserted inside it; None if it was changed."""
         first = bisect_left(self._lasts, start)
         behind = bisect_right(self._firsts, line)

@@ -50,7 +50,7 @@ def room_for_a_thread(count: int) -> None:
         raise Invalid(f"A review holds at most {THREADS:,} threads")
 
 
-def unchanged(now: str, was: Any) -> None:
+def check_unchanged(now: str, was: Any) -> None:
     """Raise Conflict if a text is no longer the one that was read; with None nothing is checked."""
     if was is not None and now != was:
         raise Conflict("It has been changed since, perhaps in another window.", code="changed")

@@ -28,7 +28,7 @@ class Location:
     start_side: str | None = None
 
 
-def checked(
+def parse(
     target: Target, *, path: Any, side: Any, line: Any, start_line: Any, start_side: Any
 ) -> Location:
     """The place that a caller asks for. Raises Invalid, which says what is wrong with it."""

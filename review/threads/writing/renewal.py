@@ -21,7 +21,10 @@ def renew(target: Target, page: Page) -> None:
     for thread, where in zip(stale, placing.place(target, stale), strict=True):
         if where.placement not in KEPT:
             continue
-        wanted, had = document.thread(anchored(target, thread, where)), document.thread(thread)
+        wanted, had = (
+            document.thread(with_new_anchor(target, thread, where)),
+            document.thread(thread),
+        )
         for name in FIELDS:
             if wanted.get(name) != had.get(name):
                 document.put(page.tree_of(thread), name, wanted.get(name))
@@ -34,7 +37,7 @@ def _stale(target: Target, thread: Thread) -> bool:
     return thread.path is not None and thread.line is not None and not current
 
 
-def anchored(target: Target, thread: Thread, where: Placed) -> Thread:
+def with_new_anchor(target: Target, thread: Thread, where: Placed) -> Thread:
     """The thread as placed on the target's commit, with an anchor of that commit."""
     same_side = normal_side(thread.side) == normal_side(where.side)
     side = thread.side if same_side else where.side

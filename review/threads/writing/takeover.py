@@ -16,11 +16,11 @@ T = TypeVar("T", Thread, Comment)
 HEAD = ("commit", "carried_from")
 
 
-def merged(own: ReviewFile, tree: Tree, wanted: Tree) -> Tree:
+def merge_tree(own: ReviewFile, tree: Tree, wanted: Tree) -> Tree:
     """The tree of the file `own`, changed to say what the document `wanted` says."""
     added = {key: value for key, value in wanted.items() if key in HEAD or key not in tree}
     threads = _items(
-        tree.get("threads") or [], own.threads, wanted.get("threads") or [], _merged_thread
+        tree.get("threads") or [], own.threads, wanted.get("threads") or [], _merge_thread
     )
     made = {**tree, **added, "threads": threads}
     viewed = {mark.path: document.mark(mark) for mark in own.viewed}
@@ -52,13 +52,13 @@ def _items(
     return [*made, *left.values()]
 
 
-def _merged_thread(own: Thread, node: Tree, wanted: Tree) -> Tree:
+def _merge_thread(own: Thread, node: Tree, wanted: Tree) -> Tree:
     made = _with_changes(node, document.thread(own), wanted)
-    comments = _items(node.get("comments") or [], own.comments, wanted["comments"], _merged_comment)
+    comments = _items(node.get("comments") or [], own.comments, wanted["comments"], _merge_comment)
     return {**made, "comments": comments}
 
 
-def _merged_comment(own: Comment, node: Tree, wanted: Tree) -> Tree:
+def _merge_comment(own: Comment, node: Tree, wanted: Tree) -> Tree:
     return _with_changes(node, document.comment(own), wanted)
 
 

@@ -41,7 +41,7 @@ def write(target: Target, operation: Operation, *, backup: bool = False) -> bool
             return data
         if data is not None and (backup or page.data != data):
             files.keep(target.parts, data)
-        return document.signed(page.text(), page.tree, target)
+        return document.with_fingerprint(page.text(), page.tree, target)
 
     files.change(target.parts, edit)
     if changed and not target.uncommitted:
@@ -55,16 +55,16 @@ def _page(target: Target, data: bytes | None) -> Page:
     found = commit_review.of(target, own=page.review if page else None)
     if page is not None and page.tree and not found.carried_over:
         return page
-    wanted = commit_review.written(target, found)
+    wanted = commit_review.as_document(target, found)
     if page is not None and page.tree:
-        wanted = takeover.merged(page.review, page.tree, wanted)
+        wanted = takeover.merge_tree(page.review, page.tree, wanted)
     return _read(target, document.text(data, wanted))
 
 
 def _read(target: Target, data: bytes) -> Page:
     texts, found = files.load("/".join(target.parts), data)
     etag = etag_of(data)
-    review = commit_review.parsed(target, texts, etag, target.stem)
+    review = commit_review.parse(target, texts, etag, target.stem)
     return Page(data, review, orjson.loads(orjson.dumps(found.value or {})))
 
 
@@ -72,7 +72,7 @@ def _name(page: Page) -> None:
     """Write down missing ids."""
     for thread in page.review.threads:
         if not thread.named:
-            page.tree_of(thread)["id"] = document.quoted(thread.id)
+            page.tree_of(thread)["id"] = document.quote(thread.id)
         for comment in thread.comments:
             if not comment.named:
-                page.tree_of(thread, comment)["id"] = document.quoted(comment.id)
+                page.tree_of(thread, comment)["id"] = document.quote(comment.id)

@@ -102,7 +102,7 @@ def test_the_server_looks_for_them_when_it_starts_and_once_a_day(
 
     for after in (0.0, 60.0, watcher.DAY_S - 61.0, 1.0):
         clock[0] += after
-        background.changed(set())
+        background.on_change(set())
     background.stop()
 
     assert told == ["rows", "rows"]

@@ -275,13 +275,13 @@ def test_the_folder_of_reviews_is_not_read_for_each_commit_without_one(
     pay.describe(range="main..feature")
     pay.review(feature[0], "Why?")
     read: list[Path] = []
-    names = layout.listed
+    names = layout.list_folder
 
     def noted(folder: Path) -> list[str]:
         read.append(folder)
         return names(folder)
 
-    monkeypatch.setattr(layout, "listed", noted)
+    monkeypatch.setattr(layout, "list_folder", noted)
 
     def looks() -> int:
         pay.age()

@@ -36,7 +36,7 @@ DELETE = (5, 2, 4, 0)  # lines 5 and 6 go
     ],
 )
 def test_a_range_shifts_widens_or_conflicts(edit: Edit, span, moved):
-    assert Shift([edit]).moved(*span) == moved
+    assert Shift([edit]).find_range(*span) == moved
 
 
 @pytest.mark.parametrize(
@@ -102,10 +102,10 @@ def test_a_shift_says_what_a_walk_over_the_text_says(case, data):
 
     kept = [number in new for number in range(start, line + 1)]
     if all(kept):
-        assert shift.moved(start, line) == (new.index(start) + 1, new.index(line) + 1)
+        assert shift.find_range(start, line) == (new.index(start) + 1, new.index(line) + 1)
         assert shift.nearest(line) == new.index(line) + 1
     else:
-        assert shift.moved(start, line) is None
+        assert shift.find_range(start, line) is None
         assert 1 <= shift.nearest(line) <= len(new) + 1
 
 

@@ -48,7 +48,7 @@ def test_threads_and_comments_are_joined_by_id_and_the_first_files_fields_win():
         extra={"x": "2", "y": "3"},
     )
 
-    found = joining.joined(own, [other])
+    found = joining.join(own, [other])
 
     assert ids(found) == {"t-1": ["c-1", "c-2"], "t-2": ["c-t-2"]}
     assert found.threads[0].resolved
@@ -60,37 +60,37 @@ def test_a_joined_conversation_is_in_order_of_time():
     own = review(thread("t-1", comment("c-1", at=T1), comment("c-3", at=T3)))
     other = review(thread("t-1", comment("c-1", at=T1), comment("c-2", at=T2)))
 
-    assert ids(joining.joined(own, [other])) == {"t-1": ["c-1", "c-2", "c-3"]}
+    assert ids(joining.join(own, [other])) == {"t-1": ["c-1", "c-2", "c-3"]}
 
 
 def test_comments_without_a_time_stay_where_their_file_has_them():
     own = review(thread("t-1", comment("c-1", at=None), comment("c-3", at=T3)))
     other = review(thread("t-1", comment("c-1", at=None), comment("c-2", at=T2)))
 
-    assert ids(joining.joined(own, [other])) == {"t-1": ["c-1", "c-3", "c-2"]}
+    assert ids(joining.join(own, [other])) == {"t-1": ["c-1", "c-3", "c-2"]}
 
 
 def test_an_id_that_two_files_gave_to_different_words_counts_twice():
     own = review(thread("1", comment("1", "About a", author="bob"), path="a.py"))
     other = review(thread("1", comment("1", "About b", at=T2), path="b.py"))
 
-    found = joining.joined(own, [other])
+    found = joining.join(own, [other])
 
     assert [(one.id, one.path) for one in found.threads] == [("1", "a.py"), ("1~2", "b.py")]
-    assert joining.joined(own, [other]) == found
+    assert joining.join(own, [other]) == found
 
 
 def test_a_mark_of_the_first_file_wins():
     own = review(viewed=(Mark("a", "1" * 64, T1),))
     other = review(viewed=(Mark("a", "2" * 64, T2), Mark("b", "3" * 64, T2)))
 
-    found = joining.joined(own, [other])
+    found = joining.join(own, [other])
 
     assert {mark.path: mark.diff for mark in found.viewed} == {"a": "1" * 64, "b": "3" * 64}
 
 
 def test_an_absorbed_thread_says_where_it_comes_from_and_keeps_saying_it():
-    found = joining.absorbed(
+    found = joining.absorb(
         review(thread("t-1"), replace(thread("t-2"), from_sha="f" * 40)), "e" * 40
     )
 
@@ -207,7 +207,7 @@ def test_a_short_file_name_is_read_and_a_full_one_wins(world: World, shas):
     found = commit_review.of(world.target(shas[0]))
     assert (ids(found.review), found.carried_over) == ({"short": ["c-short"]}, True)
     assert found.file == world.file(shas[0][:7])
-    assert commit_review.written(world.target(shas[0]), found).get("carried_from") is None
+    assert commit_review.as_document(world.target(shas[0]), found).get("carried_from") is None
 
     world.put(shas[0], hand_made("full"))
     assert list(ids(commit_review.of(world.target(shas[0])).review)) == ["full"]
@@ -226,7 +226,7 @@ def test_all_sources_are_shown_and_the_first_write_names_them(world: World, shas
     assert list(ids(found.review)) == ["own", "one", "two"]
     assert [thread.from_sha for thread in found.review.threads] == [None, None, two]
     assert found.also == (two,)
-    written = commit_review.written(target, found)
+    written = commit_review.as_document(target, found)
     assert list(written) == ["version", "commit", "carried_from", "threads"]
     assert {key: written["carried_from"][key] for key in ("sha", "by", "also")} == {
         "sha": one, "by": "change-id", "also": [two],
@@ -262,7 +262,7 @@ def test_a_new_source_beside_an_old_carry_over_keeps_the_old_one_taken(world: Wo
 
     assert list(ids(found.review)) == ["own", "two"]
     assert (found.matched_from, found.carried_over) == (two, True)
-    carried = commit_review.written(target, found)["carried_from"]
+    carried = commit_review.as_document(target, found)["carried_from"]
     assert (carried["sha"], carried["also"]) == (two, [one])
 
 
@@ -276,7 +276,7 @@ def test_a_carry_over_is_younger_than_what_it_takes_over_whatever_the_clock_says
     )
     target = world.target(here, Match(one, "lineage", since="2099-01-01T00:00:00.000Z"))
 
-    written = commit_review.written(target, commit_review.of(target))
+    written = commit_review.as_document(target, commit_review.of(target))
 
     assert written["carried_from"]["at"] == "2099-01-01T00:00:00.001Z"
 
@@ -287,7 +287,7 @@ def test_a_newer_or_broken_source_is_never_taken_over(world: World, shas):
     target = world.target(here, Match(one, "patch-id"))
     world.put(one, hand_made("t", head="version: 2\n"))
     with pytest.raises(Conflict) as newer:
-        commit_review.written(target, commit_review.of(target))
+        commit_review.as_document(target, commit_review.of(target))
     assert newer.value.code == "newer_file"
 
     world.put(one, hand_made("t") + "threads: []\n")
@@ -295,7 +295,7 @@ def test_a_newer_or_broken_source_is_never_taken_over(world: World, shas):
     assert list(ids(found.review)) == ["t"]
     assert (found.parse_error or "").startswith(f"{one}.yaml: line 5, column 1:")
     with pytest.raises(Conflict) as broken:
-        commit_review.written(target, found)
+        commit_review.as_document(target, found)
     assert broken.value.code == "invalid_file"
 
 
@@ -314,7 +314,7 @@ def test_what_is_written_reads_back_as_what_was_shown(world: World, shas):
     before = commit_review.of(target)
     assert before.review.carried_from is None, "that of the source is its own affair"
 
-    world.put(here, yamlio.dump(commit_review.written(target, before)).decode())
+    world.put(here, yamlio.dump(commit_review.as_document(target, before)).decode())
     after = commit_review.of(target)
 
     assert (after.matched_from, after.matched_by, after.carried_over) == (one, "author-date", False)

@@ -85,13 +85,13 @@ def test_each_call_is_one_log_line_with_the_time_of_the_call(
 def test_refusals_of_a_peer_fold_by_minute_and_outcome(ledger: audit.Ledger):
     with time_machine.travel(datetime(2026, 1, 31, 9, 0, 10, tzinfo=UTC), tick=False) as clock:
         for number in range(25):
-            ledger.refused(peer="10.0.0.1", outcome="auth_failed", request_id=f"r{number}")
+            ledger.add_refusal(peer="10.0.0.1", outcome="auth_failed", request_id=f"r{number}")
             if number == 12:
                 ledger.flush()
-        ledger.refused(peer="10.0.0.2", outcome="auth_failed", request_id="x")
-        ledger.refused(peer="10.0.0.1", outcome="insecure_transport", request_id="y")
+        ledger.add_refusal(peer="10.0.0.2", outcome="auth_failed", request_id="x")
+        ledger.add_refusal(peer="10.0.0.1", outcome="insecure_transport", request_id="y")
         clock.shift(60)
-        ledger.refused(peer="10.0.0.1", outcome="auth_failed", request_id="z")
+        ledger.add_refusal(peer="10.0.0.1", outcome="auth_failed", request_id="z")
         ledger.flush()
 
     rows = {(r.peer, r.outcome, r.time.minute): r for r in AuditEntry.objects.all()}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from config.errors import Denied
 from tests.workspace.access.world import CATALOGUE, READERS, REGISTRY
-from workspace.access.policy import Bounds, Gates, Scope, listed, matches
+from workspace.access.policy import Bounds, Gates, Scope, is_listed, matches
 from workspace.access.principals import Agent, Client, System, User
 
 SPAWNING = [name for name, (_, _, code) in CATALOGUE.items() if code]
@@ -236,6 +236,6 @@ def test_each_caller_is_named_in_records_as_the_contract_says():
 
 
 def test_a_list_without_the_server_offers_none_of_its_tools():
-    assert listed(None, "mcp__svc_manage__x")
-    assert not listed(("mcp__svc_manag*e__x",), "mcp__svc_manage__x")
-    assert not listed(("mcp__svc",), "mcp__svc_manage__x")
+    assert is_listed(None, "mcp__svc_manage__x")
+    assert not is_listed(("mcp__svc_manag*e__x",), "mcp__svc_manage__x")
+    assert not is_listed(("mcp__svc",), "mcp__svc_manage__x")

@@ -10,7 +10,7 @@ from django.apps import apps
 
 from tests.workspace.chats.world import USER, World
 from workspace.api import chatview
-from workspace.api.projects import _spent
+from workspace.api.projects import _spent_record
 from workspace.chats import files, forks, index, messages, spent, transcript
 from workspace.models import Chat
 
@@ -44,7 +44,7 @@ def test_what_nobody_reported_is_null(world: World):
     shown = view(world, chat)
 
     assert (shown["usage"], shown["cost"], shown["context"]) == (None, None, None)
-    assert _spent("alpha") == {"usage": None, "cost": None}
+    assert _spent_record("alpha") == {"usage": None, "cost": None}
 
 
 def test_turns_are_summed_by_chat_and_chats_by_project(world: World):
@@ -67,7 +67,7 @@ def test_turns_are_summed_by_chat_and_chats_by_project(world: World):
             "totalTokens": 30,
         },
     )
-    whole = _spent("alpha")
+    whole = _spent_record("alpha")
     assert whole["cost"] == 0.3
     assert whole["usage"] is not None
     assert whole["usage"]["totalTokens"] == 130
@@ -79,7 +79,7 @@ def test_the_sum_of_a_project_reads_no_transcript(world: World, monkeypatch):
     view(world, chat)
     monkeypatch.setattr(transcript, "open_file", lambda *_, **__: pytest.fail("was read"))
 
-    assert _spent("alpha")["cost"] == 0.5
+    assert _spent_record("alpha")["cost"] == 0.5
 
 
 def test_a_chat_that_went_on_to_another_engine_shows_no_context_of_the_first(world: World):
@@ -146,7 +146,7 @@ def test_what_was_spent_before_a_fork_is_the_source_s_alone(world: World, known:
 
     assert [shown[one]["cost"] for one in shown] == [0.5, 0.5, None, None]
     assert shown[part]["usage"] is shown[deeper]["usage"] is None
-    total = _spent("alpha")
+    total = _spent_record("alpha")
     assert total["cost"] == 1.0
     assert total["usage"] is not None
     assert total["usage"]["totalTokens"] == 37

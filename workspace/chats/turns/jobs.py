@@ -34,7 +34,7 @@ from workspace.engines.mcp.server import Server
 from workspace.models import Turn
 from workspace.projects import store
 from workspace.projects.project import Project
-from workspace.projects.schema import capped
+from workspace.projects.schema import cap_mode
 from workspace.servers import offered
 from workspace.worktrees import place
 
@@ -169,7 +169,7 @@ def _attachments(project: Project, record: ChatRecord) -> str:
 
 def _lower(turn: Turn, project: Project) -> None:
     """Apply a project mode that was lowered while the message waited; triggers have their own."""
-    mode = capped(turn.mode, project.permission_mode)
+    mode = cap_mode(turn.mode, project.permission_mode)
     if mode != turn.mode and turn.sender.get("kind") != "trigger":
         Turn.objects.filter(id=turn.id).update(mode=mode)
         turn.mode = mode
@@ -334,7 +334,7 @@ def surroundings(turn: Turn) -> Surroundings:
 
 def _variables(project: Project) -> dict[str, str]:
     """Variables that the project names in `turnEnv`, except any that holds a secret of ours."""
-    return variables.passed(project.effective("turnEnv"))
+    return variables.without_secrets(project.effective("turnEnv"))
 
 
 @cache

@@ -29,7 +29,7 @@ from workspace.chats.turns.states import ACTIVE, AT_REST, BUSY, WAITING
 from workspace.models import Run, Turn
 from workspace.projects import store
 from workspace.projects.project import Project
-from workspace.projects.schema import capped
+from workspace.projects.schema import cap_mode
 
 RELEASED: dict[str, Any] = {"state": "queued", "reason": "", "delivered": None}
 MOST_WAITING = 50
@@ -105,7 +105,7 @@ def send(
         chain=[*chain],
         run=run,
         tools=tools,
-        mode=capped(mode or mode_of(project, record), mode_cap),
+        mode=cap_mode(mode or mode_of(project, record), mode_cap),
         network=network,
         max_turns=max_turns or project.max_turns,
         spawn_limit=record.spawn_limit if spawn_limit is None else spawn_limit,
@@ -120,7 +120,7 @@ def send(
 def mode_of(project: Project, record: files.ChatRecord) -> str:
     """The permission mode of the chat's messages: its own, as far as the project allows."""
     own = record.permission_mode
-    return capped(own, project.permission_mode) if own else project.permission_mode
+    return cap_mode(own, project.permission_mode) if own else project.permission_mode
 
 
 def hold_chat(chat: str) -> None:

@@ -15,7 +15,7 @@ from workspace.chats.turns import endings, queue
 from workspace.chats.turns.states import BUSY, WAITING
 from workspace.models import Turn
 from workspace.projects.project import Project
-from workspace.projects.schema import capped
+from workspace.projects.schema import cap_mode
 
 
 def again(*, project: Project, chat: str, turn: str, **asked: Any) -> queue.Queued:
@@ -45,7 +45,7 @@ def _bounds(
     limit = asked.get("spawn_limit")
     behind = (*asked.get("clients", ()), old.client, *old.clients)
     return {
-        "mode": capped(old.mode, project.permission_mode),
+        "mode": cap_mode(old.mode, project.permission_mode),
         "max_turns": old.max_turns,
         "clients": [*dict.fromkeys(filter(None, behind))],
         "chain": old.chain,

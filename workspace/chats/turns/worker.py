@@ -89,7 +89,7 @@ def _begin(
         recovery.revisit(turn_id, on_change)
         return None
     endings.tell(on_change, turn)
-    if who := clients.barred((turn.client, *turn.clients), turn.project):
+    if who := clients.barred_names((turn.client, *turn.clients), turn.project):
         _end(turn, ("error", endings.OUT_OF_SCOPE), on_change, text=BARRED.format(who=who))
         return None
     try:

@@ -47,7 +47,7 @@ def render_lines(made: offer.Offer) -> Iterator[str]:
     yield ""
     if made.config:
         yield f"# 2. Into {settings.SVC.config_file}, into its managementApi block if it has one:"
-        yield made.pasted()
+        yield made.as_yaml()
     else:
         yield f"# 2. {settings.SVC.config_file} names {made.client} already, and its variable."
         yield ""

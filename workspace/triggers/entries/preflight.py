@@ -11,7 +11,7 @@ from workspace.access import clients, reach
 from workspace.engines import grammar, policy, select
 from workspace.engines.base import Job
 from workspace.projects.project import Project
-from workspace.projects.schema import capped
+from workspace.projects.schema import cap_mode
 from workspace.servers import offered
 from workspace.triggers.entries import prompts
 from workspace.triggers.entries.files import TriggerSet
@@ -28,7 +28,7 @@ def refusal(project: Project, trigger: Trigger, prompt: str) -> str | None:
 
 def outside(project: Project, trigger: Trigger) -> str | None:
     """Why the clients that stored it may not have it run here any more; None if they may."""
-    if who := clients.barred(trigger.clients, project.slug):
+    if who := clients.barred_names(trigger.clients, project.slug):
         return f"client {who} stored it and may not act in this project any more; save it as yours"
     return None
 
@@ -94,7 +94,7 @@ def _denial_warning(project: Project, trigger: Trigger) -> str | None:
     example = orjson.dumps(ORDINARY if used is None else used).decode().replace(",", ", ")
     fix = f"name the tools it may use, e.g. {example}"
     fix += ", or ask a person (run.onAsk: wait)"
-    if capped("bypassPermissions", clients.bounds(trigger.clients).mode) == "bypassPermissions":
+    if cap_mode("bypassPermissions", clients.bounds(trigger.clients).mode) == "bypassPermissions":
         fix += ", or choose bypassPermissions"
     return (
         f"run.tools: no one attends its turns, so permission mode {job.mode} denies "
@@ -109,7 +109,7 @@ def _choice(project: Project, trigger: Trigger, prompt: str) -> select.Choice:
 
 def _mode(project: Project, trigger: Trigger) -> str:
     mode = trigger.run.permission_mode or project.permission_mode
-    return capped(mode, clients.bounds(trigger.clients).mode)
+    return cap_mode(mode, clients.bounds(trigger.clients).mode)
 
 
 def _bypasses_as_root(project: Project, trigger: Trigger) -> bool:

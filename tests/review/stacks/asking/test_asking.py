@@ -299,7 +299,7 @@ def test_of_two_files_that_are_joined_the_later_asking_and_proposal_count(desk: 
     old, new = said("2026-01-05T09:00:00Z", "old"), said("2026-01-05T09:00:00.500Z", "new")
 
     for first, second in ((old, new), (new, old)):
-        (thread,) = joining.joined(first, [second]).threads
+        (thread,) = joining.join(first, [second]).threads
         assert thread.asked is not None
         assert thread.proposed is not None
         assert (thread.asked.chat, thread.proposed.by) == ("new", "new")

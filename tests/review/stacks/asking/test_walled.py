@@ -144,7 +144,7 @@ def field(request: pytest.FixtureRequest, confined: None, home: Path, tmp_path: 
 @pytest.fixture
 def late(field: Field, monkeypatch: pytest.MonkeyPatch) -> Field:
     """Whenever a repository was looked at and is about to be read, it is the other one."""
-    real = projects.opened
+    real = projects.open_at
 
     def opened(path: Path) -> Repository:
         if field.away:
@@ -153,7 +153,7 @@ def late(field: Field, monkeypatch: pytest.MonkeyPatch) -> Field:
         field.exchange()
         return found
 
-    monkeypatch.setattr(projects, "opened", opened)
+    monkeypatch.setattr(projects, "open_at", opened)
     return field
 
 
