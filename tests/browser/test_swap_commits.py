@@ -214,6 +214,49 @@ def test_keys_and_buttons_go_to_the_commit_above_and_below_also_quickly(
     assert not loaded(commit)
 
 
+def test_a_commit_that_is_left_before_its_drafts_came_reads_nothing_of_the_next_one(
+    commit: Page, trail: Trail
+) -> None:
+    drafts = Held(commit, f"**{trail.api('Birch', '/drafts')}?*")
+    record = Held(commit, f"**{trail.api('Cedar')}?*")
+    threads: list[str] = []
+    commit.on("request", lambda one: threads.append(one.url) if "/review?" in one.url else None)
+    commit.keyboard.press("K")
+    expect(commit.locator("#title")).to_have_text("Birch")
+    with commit.expect_request(f"**{trail.api('Cedar')}?*"):
+        commit.keyboard.press("K")
+
+    with commit.expect_response(f"**{trail.api('Birch', '/drafts')}?*"):
+        drafts.release()
+    commit.evaluate("new Promise(requestAnimationFrame)")
+
+    assert threads == []
+    record.release()
+    shows(commit, "Cedar")
+
+
+def test_threads_that_are_read_before_their_commit_are_drawn_after_it(
+    page: Page, trail: Trail
+) -> None:
+    trail.thread("Amber", "Said of Amber", path="main.py", line=3)
+    trail.thread("Birch", "Said of Birch", path="main.py", line=3)
+    page.goto(trail.address("Amber"))
+    expect(page.get_by_text("Said of Amber")).to_be_visible()
+    resolved = Held(page, f"**{trail.api('Amber', '/threads/')}*")
+    record = Held(page, f"**{trail.api('Birch')}?*")
+    page.get_by_role("button", name="Resolve").first.click()
+    until(lambda: page.evaluate("1") and resolved.routes, what="the request to resolve")
+    with page.expect_request(f"**{trail.api('Birch')}?*"):
+        page.keyboard.press("K")
+
+    with page.expect_response(f"**{trail.api('Birch', '/review')}?*"):
+        resolved.release()
+    record.release()
+
+    shows(page, "Birch")
+    expect(page.get_by_text("Said of Birch")).to_be_visible()
+
+
 @pytest.mark.slow
 def test_a_press_on_a_commit_counts_although_the_rail_changes_meanwhile(
     commit: Page, trail: Trail

@@ -202,9 +202,11 @@ let begun;
 
 /** Resolve when the threads that are visible first are drawn. */
 async function begin({ review }) {
+  const { life } = state;
   if (!furnished) furnish();
   furnished = true;
   const complete = review && (await given(review));
+  if (life.aborted) return;
   const reading = complete || read();
   if (!latest) await reading;
   await settled();

@@ -72,7 +72,8 @@ onOther(() => {
   again = false;
 });
 
-const draw = () => told && watchers.forEach((watcher) => watcher(shown()));
+/** Draw the review; nothing before the record of the commit is known, which may be read later. */
+const draw = () => told && state.commit && watchers.forEach((watcher) => watcher(shown()));
 
 function shown() {
   const threads = told.threads
