@@ -105,4 +105,4 @@ def test_a_fork_copies_few_of_the_pages_it_shares(stopped_service: Service):
         """How many pages a fork had to have for a connection to the database."""
         return int(stopped_service.run("shell", "-v0", "-c", FORK.format(how=how)).stdout)
 
-    assert copied("shared") < 0.6 * copied("loaded")
+    assert copied("prepare_for_forks") < 0.6 * copied("freeze")

@@ -83,7 +83,7 @@ def test_an_engine_that_comes_back_is_told_what_the_others_did(talk: Any, engine
     assert "assistant: RUNBOOKWORD" in missed
     assert "MINE" not in missed
     assert said(records) == [
-        f"What happened in this chat since the last turn of {engine} was told to it in words: "
+        f"What happened in this chat since the last turn of {engine} was given to it as text: "
         f"2 turns of {other}, runbook."
     ]
 

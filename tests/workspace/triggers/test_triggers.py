@@ -378,7 +378,7 @@ def loose(monkeypatch):
 
 
 UNASKED = (
-    "an ACP agent may act without asking and nobody attends this turn: "
+    "an ACP agent may act without asking and no one attends this turn: "
     'it needs bypassPermissions, or another engine, e.g. "bypassPermissions"'
 )
 

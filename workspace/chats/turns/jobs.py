@@ -226,7 +226,7 @@ def _where(project: Project, record: ChatRecord, turn: Turn, cwd: Path) -> str:
             "command alone; who commits is set."
         )
     if record.trigger:
-        lines.append(f'This chat was started by the trigger "{record.trigger}"; nobody attends it.')
+        lines.append(f'This chat was started by the trigger "{record.trigger}"; no one attends it.')
     return "\n".join(lines)
 
 

@@ -25,7 +25,7 @@ from workspace.engines import catalogue
 from workspace.models import Chat, Turn
 
 WAITS = "waits for a person:"
-CROWDED = "nobody attends this turn, and as many as may wait for a person do so already"
+CROWDED = "no one attends this turn, and as many as may wait for a person do so already"
 
 
 class Question(TypedDict):

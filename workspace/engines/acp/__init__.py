@@ -18,7 +18,7 @@ from workspace.engines.base import Event, Job, Probe, TurnIO
 PACKAGE = "agent-client-protocol"
 NO_LIST = 'the engine "acp" cannot enforce a tool list'
 UNASKED = (
-    "an ACP agent may act without asking and nobody attends this turn: "
+    "an ACP agent may act without asking and no one attends this turn: "
     "it needs bypassPermissions, or another engine"
 )
 

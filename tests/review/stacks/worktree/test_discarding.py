@@ -248,7 +248,7 @@ def test_an_ignored_file_in_the_place_of_a_deleted_one_stays(desk: Desk):
     put(desk.root / "a.txt", b"mine\n")
     before = everything(desk)
 
-    with pytest.raises(Conflict, match=r"a\.txt lies there and is ignored") as caught:
+    with pytest.raises(Conflict, match=r"a\.txt is there and ignored") as caught:
         desk.discard("a.txt")
 
     assert (caught.value.code, everything(desk)) == ("in_the_way", before)

@@ -53,7 +53,7 @@ def test_below_bypass_no_agent_is_started_that_nobody_attends(world, mode):
     end = world.play(step, mode=mode, attended=False, sandbox=BWRAP)[-1]
 
     text = (
-        "an ACP agent may act without asking and nobody attends this turn: "
+        "an ACP agent may act without asking and no one attends this turn: "
         "it needs bypassPermissions, or another engine"
     )
     assert (end["status"], end["reason"], end["text"]) == ("error", "refused", text)

@@ -17,7 +17,7 @@ export function fixOf({ field, reason, example }, inputs) {
   return null;
 }
 
-const NAMED = /^run\.tools: nobody attends .*, e\.g\. (\[[^\]]*\])/;
+const NAMED = /^run\.tools: no one attends .*, e\.g\. (\[[^\]]*\])/;
 
 /** The fixes of a warning, each {label, apply(inputs)}; they fill the form, and Save stores it. */
 export function waysOut(warning) {
