@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from django.db import connection
 from django.db.models import Count, QuerySet
+from django.template.defaultfilters import pluralize
 
 from config.process import nodes
 from config.storage import ranges
@@ -47,7 +48,7 @@ class Rows:
     def describe_others(self) -> dict[str, str]:
         """By node: a text that says how many apps have a history."""
         counts = _others().order_by().values_list("node").annotate(count=Count("*"))
-        return {node: f"the history of {count} apps" for node, count in counts}
+        return {node: f"the history of {count} app{pluralize(count)}" for node, count in counts}
 
     def forget(self, node: str) -> int:
         """Delete everything of that node. Returns the number of rows."""

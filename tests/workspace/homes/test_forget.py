@@ -48,10 +48,10 @@ def test_it_lists_what_others_have_and_deletes_all_of_it(alpha: Host, beta: Host
         store.get("mine")
         before = rows()
         assert re.search(
-            rf"{alpha.home}  not heard of for a week  1 project \(notes\), \d+ files?", run()
+            rf"{alpha.home}  not heard of for a week  1 project \(notes\), 1 file of reviews", run()
         )
 
-        assert re.fullmatch(r"\d+ rows? deleted\n", run(alpha.home))
+        assert re.fullmatch(r"\d+ rows deleted\n", run(alpha.home))
 
         assert run() == "no rows of other machines\n"
         left = {name: found for name, found in rows().items() if found}
@@ -106,7 +106,7 @@ def test_the_history_of_another_node_goes_and_ours_stays(db: Any, monkeypatch: A
     for node in ("mine0001", NODE):
         Slug.objects.create(node=node, slug="shop")
 
-    assert f"{NODE}  not heard of for a week  the history of 1 apps" in run()
+    assert f"{NODE}  not heard of for a week  the history of 1 app" in run()
     assert run(NODE) == "1 row deleted\n"
 
     assert [*Slug.objects.values_list("node", flat=True)] == ["mine0001"]

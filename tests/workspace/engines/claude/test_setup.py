@@ -37,7 +37,7 @@ def cfg(tmp_path: Path, keys: dict[str, str] | None = None, **settings: Any) -> 
         (KEYS, {"passKey": False}, "without a login: passKey is off"),
         ({}, {"passKey": False, "baseUrl": "http://127.0.0.1:1"}, None),
         (KEYS, {"baseUrl": "ftp://x"}, "not usable: engines.claude.baseUrl"),
-        (KEYS, {"useHostLogin": True}, "without a login: no one has"),
+        (KEYS, {"useHostLogin": True}, "without a login: no one has run claude"),
     ],
 )
 def test_it_is_available_with_a_way_to_log_in(installed, tmp_path, keys, settings, reason):
