@@ -244,8 +244,8 @@ def test_threads_that_are_read_before_their_commit_are_drawn_after_it(
     expect(page.get_by_text("Said of Amber")).to_be_visible()
     resolved = Held(page, f"**{trail.api('Amber', '/threads/')}*")
     record = Held(page, f"**{trail.api('Birch')}?*")
-    page.get_by_role("button", name="Resolve").first.click()
-    until(lambda: page.evaluate("1") and resolved.routes, what="the request to resolve")
+    with page.expect_request(f"**{trail.api('Amber', '/threads/')}*"):
+        page.get_by_role("button", name="Resolve").first.click()
     with page.expect_request(f"**{trail.api('Birch')}?*"):
         page.keyboard.press("K")
 

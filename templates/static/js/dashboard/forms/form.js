@@ -19,7 +19,7 @@ let count = 0;
  */
 export function ask(title, { intro, fields, verb, shape = "check", send, keep, was }) {
   const built = fields.map((field) => new Field(field));
-  const anew = button("Start over", { kind: "ghost", onclick: startAnew });
+  const over = button("Start over", { kind: "ghost", onclick: startOver });
   const why = h("p", { class: "problem", role: "alert", tabindex: "-1" });
   const form = h(
     "form",
@@ -37,20 +37,20 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep, w
       { class: "line wrap" },
       h("button", { type: "submit", class: "btn primary" }, icon(shape), verb),
       button("Cancel", { onclick: () => node.close() }),
-      anew,
+      over,
     ),
   );
   const values = () => Object.fromEntries(built.map((field) => [field.name, field.value]));
   const first = values();
   const kept = new Keeping(keep, { first, values, write, was });
   const remember = () => {
-    anew.hidden = !kept.keep();
+    over.hidden = !kept.keep();
   };
   function write(given) {
     for (const field of built) if (field.name in given) field.put(given[field.name]);
-    anew.hidden = !kept.dirty;
+    over.hidden = !kept.dirty;
   }
-  function startAnew() {
+  function startOver() {
     const typed = values();
     write(first);
     remember();
@@ -88,7 +88,7 @@ export function ask(title, { intro, fields, verb, shape = "check", send, keep, w
   }
   const node = dialog(title, form);
   kept.restore(why);
-  anew.hidden = !kept.dirty;
+  over.hidden = !kept.dirty;
   built[0].input.focus();
   if ("select" in built[0].input) built[0].input.select();
   return { fields: Object.fromEntries(built.map((field) => [field.name, field])) };
