@@ -16,6 +16,7 @@ SHORT = 500  # characters of a path for which quadratic time is short
 WALK = 50  # how many times longer than the expression a walk takes, at most
 ANY = re.compile(".", re.DOTALL)
 NO_SLASH = re.compile("[^/]")
+MEMBER = re.compile("(.)-(.)|(.)", re.DOTALL)  # of a set: a range or one character
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,9 @@ def _set(inside: str) -> _Part:
 def _ranges(inside: str) -> Iterator[str]:
     """The characters and ranges of a set as an expression; of a range that ends before it begins,
     as in git, only its first character."""
-    while inside:
-        size = 3 if len(inside) > 2 and inside[1] == "-" else 1
-        ends = inside[:size:2]
-        yield "-".join(map(re.escape, ends if ends[0] <= ends[-1] else ends[0]))
-        inside = inside[size:]
+    for first, last, alone in MEMBER.findall(inside):
+        ends = (first, last) if first < last else (alone or first,)
+        yield "-".join(map(re.escape, ends))
 
 
 NOTHING = _one("(?!)")  # what a set without an end matches
