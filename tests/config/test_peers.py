@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from config.web.connections import peers
+from tests.service import free_port
 
 FORMS = {
     "IPv4": (socket.AF_INET, "127.0.0.1", socket.AF_INET, "127.0.0.1"),
@@ -45,8 +46,8 @@ class Transport:
 
 
 @contextmanager
-def connection(form: str) -> Iterator[tuple[socket.socket, Transport]]:
-    """A client of this process, and the server's end of it."""
+def connection(form: str, port: int = 0) -> Iterator[tuple[socket.socket, Transport]]:
+    """A client of this process, on this port if one is given, and the server's end of it."""
     family, address, other, target = FORMS[form]
     with ExitStack() as stack:
         server = stack.enter_context(socket.socket(family))
@@ -55,6 +56,8 @@ def connection(form: str) -> Iterator[tuple[socket.socket, Transport]]:
         server.bind((address, 0))
         server.listen()
         client = stack.enter_context(socket.socket(other))
+        if port:
+            client.bind((target, port))
         client.connect((target, server.getsockname()[1]))
         yield client, Transport(stack.enter_context(server.accept()[0]))
 
@@ -81,7 +84,7 @@ def test_a_client_that_has_closed_is_nobody_and_not_root(way, form):
 
 @pytest.mark.parametrize("form", ["IPv4", "IPv6"])
 def test_who_listens_on_the_client_s_port_is_not_its_user(way, form):
-    with connection(form) as (client, transport):
+    with connection(form, free_port()) as (client, transport):  # no other client gets it after it
         address, name = client.getsockname()[:2], transport.link.getsockname()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, (1).to_bytes(4, "little") + bytes(4))
         here, there = transport.getHost(), transport.getPeer()
