@@ -108,10 +108,11 @@ def test_sockets_of_the_turns_own_folders_are_reached(world):
 
 
 @inside
-def test_a_needed_folder_shows_no_socket_but_one_that_it_names(world, place):
+def test_a_needed_folder_shows_no_socket_but_one_that_it_names(world, place, listed):
     hidden = Sandbox("bwrap", "auto", None, (str(place),))
     argv = ["sh", "-c", ASK.format(paths=[str(place / "lib/a"), str(place / "lib/b")])]
     (place / "lib").mkdir()
+    listed([place / "lib/a", place / "lib/b"])
     with Program(place / "lib/a"), Program(place / "lib/b"):
         needed = [str(place / "lib"), str(place / "lib/b")]
         found = sandbox.wrap(argv, hidden, cwd=str(world.project), writable=[], needed=needed)
