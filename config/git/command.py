@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from config.git import walled
+from config.git import blocked, walled
 from config.process.ending import Ending
 
 TIMEOUT_S = 20.0
@@ -106,7 +106,7 @@ def run(
     except BaseException as error:
         end(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise too_slow(args, timeout) from None
+            raise too_slow(args, timeout, directory) from None
         raise
     if process.returncode not in accepted:
         raise failure(directory, args, process.returncode, errors)
@@ -247,8 +247,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
                 pipe.close()
 
 
-def too_slow(args: Sequence[str], timeout: float) -> GitError:
-    return GitError("timeout", f"git {args[0]} took more than {timeout:g} seconds")
+def too_slow(args: Sequence[str], timeout: float, directory: Path | None = None) -> GitError:
+    """The error for a git that was ended; it names what git waited for in the `directory`, if this
+    can be seen."""
+    why = blocked.reason(directory) if directory else ""
+    return GitError("timeout", f"git {args[0]} took more than {timeout:.3g} seconds{why}")
 
 
 def failure(directory: Path, args: Sequence[str], code: int, errors: bytes) -> GitError:

@@ -134,7 +134,7 @@ def _run(git: _Git, environ: Mapping[str, str]) -> bytes:
     except BaseException as error:
         command.end(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise command.too_slow(git.args, TIMEOUT_S) from None
+            raise command.too_slow(git.args, TIMEOUT_S, Path(git.tree.top)) from None
         raise
     if process.returncode == 1 and errors.startswith(b"bwrap: "):
         line = errors.decode(errors="replace").splitlines()[0]

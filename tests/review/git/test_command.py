@@ -38,6 +38,25 @@ def test_a_git_that_hangs_is_killed_with_its_children(slow_git: Path, tmp_path: 
     assert until(lambda: all(map(is_gone, map(int, slow_git.read_text().split()))))
 
 
+def test_what_git_may_have_waited_for_is_named_wherever_it_lies(slow_git: Path, tmp_path: Path):
+    folder = tmp_path / "deep" / "er"
+    folder.mkdir(parents=True)
+    (tmp_path / "deep" / ".gitignore").write_text("x\n")
+    (tmp_path / "deep" / ".gitattributes").symlink_to(tmp_path / "absent")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(GitError, match=r"seconds$"):
+        command.run(tmp_path, "log", timeout=0.1)
+
+    os.mkfifo(folder / ".gitattributes")
+    with pytest.raises(GitError) as told:
+        command.run(tmp_path, "log", timeout=0.1)
+    assert told.value.text == (
+        f"git log took more than 0.1 seconds: {folder}/.gitattributes is a FIFO, which git waits"
+        " for; remove it"
+    )
+
+
 def said_everything(git: Path, then: str) -> None:
     git.write_text(f"#!/bin/sh\nexec >&- 2>&-\n{then}\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -164,6 +165,16 @@ def test_what_cannot_be_kept_is_a_notice_and_no_failed_turn(desk: Desk):
 
     assert turn.notices[0].startswith("The edits of this turn cannot be undone: no checkpoint")
     assert desk.read("a.txt") == "two\n"
+
+
+def test_a_fifo_for_which_git_waits_is_named_with_what_to_do(desk: Desk, monkeypatch):
+    monkeypatch.setattr(snapshot, "BUDGET_S", 1.0)
+    (desk.root / "sub").mkdir()
+    os.mkfifo(fifo := desk.root / "sub/.gitignore")
+
+    turn = desk.at_work().runs(lambda at: (at / "b.txt").write_text("x")).ends()
+
+    assert f"seconds: {fifo} is a FIFO, which git waits for; remove it" in turn.notices[0]
 
 
 def test_nothing_is_written_into_a_repository_that_a_directory_merely_points_at(
