@@ -5,6 +5,7 @@ Attributes are read from the commit's own tree, so the answer for a commit never
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -27,6 +28,8 @@ HEADER_LINES = 10
 HEADER_BYTES = 4096
 ATTRIBUTE = "linguist-generated"
 LARGEST = 1 << 18  # bytes of a .gitattributes; a larger one is ignored
+LONGEST = 2048  # bytes of a line from which on git, too, ignores it
+BLANK = re.compile("[ \t\r]+")
 HEAVIEST = 5000  # most weight of the rules for a folder; its own are ignored beyond that
 FALSE = ("false", "0", "no")
 
@@ -86,9 +89,9 @@ def _weight(chain: Sequence[Rules]) -> int:
 def _rules(data: bytes) -> tuple[tuple[Glob, bool], ...]:
     """Pattern and value of every line that sets or unsets the attribute, in file order."""
     found = []
-    for line in data.decode("utf-8", "surrogateescape").splitlines():
-        words = line.split()
-        if len(words) < 2 or words[0].startswith(("#", "[attr]", "!", '"')):
+    for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n"):
+        words = BLANK.split(line.decode("utf-8", "surrogateescape").strip(" \t\r"))
+        if len(line) >= LONGEST or len(words) < 2 or words[0].startswith(("#", "[attr]", "!", '"')):
             continue
         for word in words[1:]:
             name, _, value = word.lstrip("-!").partition("=")

@@ -94,6 +94,22 @@ def test_what_a_set_matches_is_what_git_matches(repo: Repo, glob: str, names: li
     assert [Glob(glob).matches(name) for name in names] == [one == "set" for one in said[2::3]]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a.x" + " " * 2026, "a.x" + " " * 2027, "\ufeffa.x ", " \ta.x\t\r", "# a.x ", "a.x\u2028",
+        "a.x\u00a0", "a.x\x0b", "b.x\x0ca.x ", "b.x\ra.x ", "b.x\u2028a.x ", "a.x\x1c",
+    ],
+)  # fmt: skip
+def test_a_line_counts_as_it_counts_for_git(repo: Repo, line: str):
+    data = f"{line}{generated.ATTRIBUTE}\n".encode()
+    (repo.path / ".gitattributes").write_bytes(data)
+    said = repo.git("check-attr", "-z", generated.ATTRIBUTE, "a.x").split("\0")[2]
+
+    expected = True if said == "set" else None
+    assert generated.Attributes({"": data}.get).is_generated("a.x") is expected
+
+
 @given(st.text("ab/*?[]!\\-", max_size=12), st.text("ab/-", max_size=12))
 def test_both_ways_of_matching_agree(glob, path):
     one = Glob(glob)
