@@ -1,4 +1,5 @@
-// The fix that an error sentence suggests, as a button beside it.
+// The fix that a sentence of the service suggests, as a button beside it. The sentences that are
+// read here: tests/fixtures/trigger_fixes.json, which tests of both sides read.
 
 const MEANT = /\(did you mean ([^)]+)\?\)/;
 const UNKNOWN = /unknown tool "([^"]+)"/;
