@@ -257,7 +257,7 @@ def test_settings_typed_in_two_windows_and_changed_in_the_file_lose_no_text(
     left.get_by_role("button", name="Put it here").click()
     expect(instructions).to_have_value("theirs")
     expect(left).to_contain_text("Instructions: mine")
-    page.get_by_role("button", name="Take that over").click()
+    page.get_by_role("button", name="Take theirs").click()
     expect(instructions).to_have_value("by an agent")
     expect(page.get_by_text("Not saved yet")).to_be_hidden()
 

@@ -192,7 +192,7 @@ def test_a_record_that_another_window_changed_is_shown_beside_what_is_typed_and_
     page.get_by_role("button", name="PR details").click()
     expect(told).to_be_visible()
     expect(title).to_have_value("Mine")
-    record.get_by_role("button", name="Take that over").click()
+    record.get_by_role("button", name="Take theirs").click()
     expect(title).to_have_value("Theirs")
     expect(told).to_be_hidden()
     page.get_by_role("button", name="Undo").click()

@@ -185,7 +185,7 @@ class Panel {
     const words = said ? `Changed elsewhere to “${said}”.` : "Taken out elsewhere.";
     return [
       h("span", { class: "wrap-anywhere" }, `${words} Saving replaces it with yours.`),
-      button("Take that over", { kind: "s", onclick: take }),
+      button("Take theirs", { kind: "s", onclick: take }),
     ];
   }
 

@@ -392,7 +392,7 @@ function tellMeanwhile(form, project, name) {
     why,
     icon("alert"),
     h("span", {}, `It was ${words}. Saving replaces it with yours.`),
-    button("Take that over", { kind: "s", onclick: take }),
+    button("Take theirs", { kind: "s", onclick: take }),
   );
   why.hidden = false;
 }

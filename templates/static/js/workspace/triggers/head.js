@@ -187,5 +187,5 @@ export const inFile = ({ trigger, run }, take) =>
         JSON.stringify({ trigger, run }, null, 2),
       ),
     ),
-    button("Take that over", { onclick: take }),
+    button("Take theirs", { onclick: take }),
   );
