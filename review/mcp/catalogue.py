@@ -88,8 +88,8 @@ def _fold(*, project: str, repo: str, stack: int) -> fold.Folded:
     return fold.fold(project, repo, stack)
 
 
-def _pr(*, project: str, repo: str, sha: str, **patch: Any) -> details.Pr:
-    return changes.set_pr(project, repo, sha, patch)
+def _pr(*, project: str, repo: str, sha: str, was: Any = None, **patch: Any) -> details.Pr:
+    return changes.set_pr(project, repo, sha, patch, was)
 
 
 OPERATIONS = (
@@ -193,6 +193,7 @@ OPERATIONS = (
             field("branch", "string", nullable=True), field("body", "text", nullable=True),
             field("github", "json", "{number, url, …}, a number or a URL", nullable=True),
             field("status", "string", choices=("draft", "ready"), nullable=True),
+            field("was", "json", "{title: the text you read, …}: refused if it has changed"),
         ),
     ),
 )  # fmt: skip

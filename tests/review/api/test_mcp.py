@@ -101,6 +101,18 @@ def test_writes_answer_what_rest_answers(served: Served, mcp, pay: Project):
     assert (cleared["title_source"], cleared["github"], cleared["status"]) == ("commit", None, None)
 
 
+def test_an_agent_does_not_replace_a_title_that_it_has_not_read(mcp, pay: Project):
+    place = {"project": pay.slug, "repo": "api", "sha": pay.shas[0]}
+    mcp("set_pr", **place, title="A person's")
+
+    late = mcp("set_pr", **place, title="Mine", was={"title": "What I read"})
+    read = mcp("set_pr", **place, title="Mine", was={"title": "A person's"})
+
+    assert (late["status"], late["code"]) == (409, "changed")
+    assert read["title"] == "Mine"
+    assert mcp("set_pr", **place, title="x", was=5)["error"] == '"was" must be an object'
+
+
 def test_failures_are_told_in_band_as_rest_tells_them(served: Served, mcp, pay: Project):
     place = {"project": pay.slug, "repo": "api", "sha": pay.shas[0]}
 
