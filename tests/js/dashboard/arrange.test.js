@@ -3,9 +3,9 @@ import { test } from "node:test";
 
 import {
   arrange,
-  held,
-  settled,
-  sorted,
+  holdApps,
+  placeApps,
+  sortApps,
 } from "../../../templates/static/js/dashboard/grid/arrange.js";
 
 const app = (slug, more) => ({ slug, name: slug, source: "declared", state: "up", ...more });
@@ -37,23 +37,23 @@ test("a column sorts, and what has no value stands last either way", () => {
     ...[app("slow", { last: { ms: 90 } }), app("none"), app("quick", { last: { ms: 7 } })],
     app("none2"),
   ];
-  const slugs = (down) => sorted(apps, { column: "latency", down })[0].slugs;
+  const slugs = (down) => sortApps(apps, { column: "latency", down })[0].slugs;
   assert.deepEqual(slugs(false), ["quick", "slow", "none", "none2"]);
   assert.deepEqual(slugs(true), ["slow", "quick", "none", "none2"]);
-  assert.deepEqual(sorted([], { column: "name", down: false }), []);
+  assert.deepEqual(sortApps([], { column: "name", down: false }), []);
 });
 
 test("what goes leaves a gap, which the next one that comes takes", () => {
-  const gone = settled(of("a", "b", "c"), of("a", "c"));
+  const gone = placeApps(of("a", "b", "c"), of("a", "c"));
   assert.deepEqual(gone[0].slugs, ["a", "", "c"]);
-  assert.deepEqual(settled(gone, of("a", "c", "new"))[0].slugs, ["a", "new", "c"]);
-  assert.deepEqual(settled(gone, of("a", "c"), { gaps: false })[0].slugs, ["a", "c"]);
-  assert.deepEqual(settled(of("a", "b"), of("a"))[0].slugs, ["a"]);
+  assert.deepEqual(placeApps(gone, of("a", "c", "new"))[0].slugs, ["a", "new", "c"]);
+  assert.deepEqual(placeApps(gone, of("a", "c"), { gaps: false })[0].slugs, ["a", "c"]);
+  assert.deepEqual(placeApps(of("a", "b"), of("a"))[0].slugs, ["a"]);
 });
 
 test("while someone is busy nothing comes or moves, and both are counted", () => {
   const other = { key: "attention", title: "Needs attention", slugs: ["b"] };
-  const { sections, added, moved } = held(of("a", "b", "c"), [other, ...of("a", "new")]);
+  const { sections, added, moved } = holdApps(of("a", "b", "c"), [other, ...of("a", "new")]);
   assert.deepEqual(told(sections), [["Apps", "a", "b", ""]]);
   assert.deepEqual([added, moved], [1, 1]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { compared } from "../../../templates/static/js/dashboard/conflict.js";
+import { alignedLines } from "../../../templates/static/js/dashboard/conflict.js";
 import { mapping } from "../../../templates/static/js/dashboard/forms/app.js";
 import { each, patchOf } from "../../../templates/static/js/dashboard/forms/bulk.js";
 
@@ -59,7 +59,7 @@ test("what each of several apps came to stays in their order, also of one that f
 
 test("two versions of a file stand side by side, an empty line facing what the other lacks", () => {
   const told = (side) => side.map(({ number, text, same }) => [number ?? 0, text, same]);
-  const [left, right] = compared("a\nb\nd", "a\nc\nx\nd");
+  const [left, right] = alignedLines("a\nb\nd", "a\nc\nx\nd");
   assert.deepEqual(told(left), [
     [1, "a", true],
     [2, "b", false],

@@ -1,17 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lineOf, refused } from "../../../templates/static/js/dashboard/drawer/faulty.js";
-import { percent, safe, said, shortly } from "../../../templates/static/js/dashboard/words.js";
+import { lineOf, faultsOf } from "../../../templates/static/js/dashboard/drawer/faulty.js";
+import {
+  percent,
+  safe,
+  stateWords,
+  shortly,
+} from "../../../templates/static/js/dashboard/words.js";
 
 test("a state is said with its reason, once", () => {
-  assert.equal(said({ state: "down", reason: "refused" }), "Down: connection refused");
-  assert.equal(said({ state: "up", last: { ok: true, ms: 6.2 } }), "Up, 6 ms");
-  assert.equal(said({ state: "down", message: "down for good" }), "Down for good");
-  assert.equal(said({ state: "stopped", reason: "not-running" }), "Stopped");
-  assert.equal(said({ state: "down", reason: "not-running" }), "Down: not running");
+  assert.equal(stateWords({ state: "down", reason: "refused" }), "Down: connection refused");
+  assert.equal(stateWords({ state: "up", last: { ok: true, ms: 6.2 } }), "Up, 6 ms");
+  assert.equal(stateWords({ state: "down", message: "down for good" }), "Down for good");
+  assert.equal(stateWords({ state: "stopped", reason: "not-running" }), "Stopped");
+  assert.equal(stateWords({ state: "down", reason: "not-running" }), "Down: not running");
   assert.equal(
-    said({ state: "up", unexpected: true, flapping: true }),
+    stateWords({ state: "up", unexpected: true, flapping: true }),
     ["Up: should not run, keeps going up and down"][0],
   );
 });
@@ -44,9 +49,9 @@ test("every mistake of a refusal is told with its line", () => {
     { path: "name", message: "is too long" },
     { path: "text", message: "is no YAML" },
   ];
-  assert.deepEqual(refused({ body: { issues, line: 9 } }, FILE), [
+  assert.deepEqual(faultsOf({ body: { issues, line: 9 } }, FILE), [
     { line: 9, message: "name: is too long" },
     { line: null, message: "is no YAML" },
   ]);
-  assert.deepEqual(refused({ message: "Gone." }, FILE), [{ line: null, message: "Gone." }]);
+  assert.deepEqual(faultsOf({ message: "Gone." }, FILE), [{ line: null, message: "Gone." }]);
 });

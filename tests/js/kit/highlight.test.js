@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { highlight } from "../../../templates/static/js/kit/text/highlight.js";
 import { languageOf } from "../../../templates/static/js/kit/text/languages.js";
-import { tokenised } from "../../../templates/static/js/kit/text/tokens.js";
+import { tokensOf } from "../../../templates/static/js/kit/text/tokens.js";
 
 const coloured = (text, name) =>
   highlight(text, name)
@@ -31,7 +31,7 @@ test("colouring loses no character of the text", () => {
 });
 
 test("a long string and a comment go on in the next line", () => {
-  const lines = (text, name) => tokenised(text, languageOf(name));
+  const lines = (text, name) => tokensOf(text, languageOf(name));
   assert.deepEqual(lines('x = """a\nb\nc""" if y', "a.py"), [
     [4, 8, 2],
     [0, 1, 2],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PAGE, ranked } from "../../../templates/static/js/kit/ranking.js";
+import { PAGE, rankEntries } from "../../../templates/static/js/kit/ranking.js";
 
 const action = (label, group = PAGE) => ({ label, hint: "", group });
 const place = (label, part, hint = "") => ({ label, part, hint, url: `/${part}/${label}` });
@@ -9,7 +9,7 @@ const ACTIONS = [action("Demolish the shed"), action("Theme: dark", "Everywhere"
 const PLACES = [place("Demo: triggers", "main"), place("Demo app", "dashboard")];
 
 function shown(words, { kept = [], actions = ACTIONS, places = PLACES, answered = true } = {}) {
-  const groups = ranked({ words, kept, actions, places, answered });
+  const groups = rankEntries({ words, kept, actions, places, answered });
   return groups.map(([group, entries]) => [group, ...entries.map(({ label }) => label)]);
 }
 

@@ -5,7 +5,7 @@ import {
   absolute,
   clockOf,
   dayOf,
-  grouped,
+  withCommas,
   inZone,
   plural,
   relative,
@@ -65,7 +65,7 @@ test("a relative time keeps itself true, one in other words does not change", (t
 });
 
 test("counts are grouped and have their word", () => {
-  assert.deepEqual([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+  assert.deepEqual([0, 999, 1000, 1_234_567].map(withCommas), ["0", "999", "1,000", "1,234,567"]);
   assert.deepEqual(
     [plural(1, "run"), plural(0, "run"), plural(1200, "reply", "replies")],
     [...["1 run", "0 runs", "1,200 replies"]],

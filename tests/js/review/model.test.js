@@ -7,7 +7,7 @@ import {
   linesOf,
   rowsOf,
   section,
-  unended,
+  lacksFinalNewline,
   withoutBlanks,
 } from "../../../templates/static/js/review/diff/model.js";
 
@@ -17,7 +17,10 @@ test("a last newline ends a line and begins no other", () => {
   assert.deepEqual(linesOf("a\nb\n"), ["a", "b"]);
   assert.deepEqual(linesOf("a\n\n"), ["a", ""]);
   assert.deepEqual(linesOf(""), []);
-  assert.deepEqual([unended("a"), unended("a\n"), unended("")], [true, false, false]);
+  assert.deepEqual(
+    [lacksFinalNewline("a"), lacksFinalNewline("a\n"), lacksFinalNewline("")],
+    [true, false, false],
+  );
 });
 
 test("three lines stand around a change, and the rest is folded away", () => {

@@ -14,7 +14,7 @@ import {
   lines,
   sideOf,
   standing,
-  written,
+  quoteCaption,
 } from "../../../templates/static/js/review/threads/words.js";
 
 const THREAD = { path: "pay.py", original_path: "pay.py", original_line: 6, line: 6 };
@@ -43,7 +43,7 @@ test("one line and several have their words", () => {
   assert.equal(address({ path: "a.py", line: 3 }), "a.py:3");
   assert.equal(address({}), "The whole commit");
   assert.equal(
-    written({ original_line: 6, original_commit: "abcdef0123" }),
+    quoteCaption({ original_line: 6, original_commit: "abcdef0123" }),
     "Written about line 6 of abcdef0",
   );
 });

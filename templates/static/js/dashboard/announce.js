@@ -2,7 +2,7 @@
 
 import { h } from "../kit/dom.js";
 import { plural } from "../kit/words.js";
-import { said, stateOf } from "./words.js";
+import { stateWords, stateOf } from "./words.js";
 
 const GATHER_MS = 1000;
 const SPOKEN = 3; // apps announced by name; of more than these, only the counts
@@ -27,7 +27,7 @@ export class Announcer {
     this.timer = 0;
     this.node.textContent =
       apps.length <= SPOKEN
-        ? apps.map((app) => `${app.name}: ${said({ ...app, last: null })}.`).join(" ")
+        ? apps.map((app) => `${app.name}: ${stateWords({ ...app, last: null })}.`).join(" ")
         : `${plural(apps.length, "app")} changed: ${sums(apps)}.`;
   }
 }

@@ -54,7 +54,7 @@ function piece(raw, pen) {
   for (const found of raw.matchAll(SEQUENCE)) {
     take(found.index);
     end = found.index + found[0].length;
-    if (found[2] === "m") pen = turned(pen, found[1]);
+    if (found[2] === "m") pen = penAfter(pen, found[1]);
   }
   take(raw.length);
   return { text, spans, pen };
@@ -65,13 +65,13 @@ const lookOf = ({ fore, back, styles }) =>
   [back ? `on-${back}` : fore && `fg-${fore}`, ...styles].filter(Boolean).join(" ");
 
 /** The pen after the codes of one sequence, "1;31" or "38;2;255;0;0". */
-function turned(pen, codes) {
+function penAfter(pen, codes) {
   const left = (codes || "0").split(/[;:]/).map(Number);
   let next = pen;
   while (left.length) {
     const code = left.shift();
     if (code === 38 || code === 48)
-      next = { ...next, [code === 38 ? "fore" : "back"]: extended(left) };
+      next = { ...next, [code === 38 ? "fore" : "back"]: readColour(left) };
     else next = simple(next, code);
   }
   return next.fore || next.back || next.styles.length ? next : PLAIN;
@@ -92,7 +92,7 @@ function simple(pen, code) {
 }
 
 /** The theme's colour nearest to one of the 256 or 16 million; "" for an unknown kind. */
-function extended(left) {
+function readColour(left) {
   const kind = left.shift();
   if (kind === 2) return nearest(...left.splice(0, 3));
   if (kind !== 5) return "";

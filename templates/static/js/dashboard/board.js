@@ -82,17 +82,17 @@ export class Board {
   put(app) {
     const { apps } = this.state;
     const at = apps.findIndex(({ slug }) => slug === app.slug);
-    this.told(at < 0 ? null : apps[at], app.fileErrors);
+    this.replaceErrors(at < 0 ? null : apps[at], app.fileErrors);
     if (at < 0) apps.push(app);
     else apps[at] = app;
   }
 
   drop(slug) {
-    this.told(this.find(slug), []);
+    this.replaceErrors(this.find(slug), []);
     this.state.apps = this.state.apps.filter((app) => app.slug !== slug);
   }
 
-  told(before, errors) {
+  replaceErrors(before, errors) {
     const files = new Set([...(before?.fileErrors ?? []), ...errors].map(({ file }) => file));
     if (!files.size) return;
     const others = this.state.fileErrors.filter(({ file }) => !files.has(file));
@@ -100,7 +100,7 @@ export class Board {
   }
 
   /** Fetch what an event of the stream says has changed. */
-  heard({ type, slug, reason }) {
+  hearEvent({ type, slug, reason }) {
     const one = type === "state" || type === "thumb" || (type === "app" && reason !== "error");
     if (one) this.want(`apps/${slug}`);
     else if (type === "reboot") this.want("lost");

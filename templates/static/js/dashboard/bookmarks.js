@@ -12,7 +12,7 @@ import { route } from "./route.js";
 import { safe } from "./words.js";
 
 const FOLDED = "svc.bookmarks.folded";
-const told = (error) => toast(error.message, { bad: true });
+const showError = (error) => toast(error.message, { bad: true });
 
 export class Bookmarks {
   groups = [];
@@ -86,7 +86,7 @@ export class Bookmarks {
       {
         label: "Remove the group",
         icon: "trash",
-        act: () => takeAway("bookmarks", group, name).catch(told),
+        act: () => takeAway("bookmarks", group, name).catch(showError),
       },
     ]);
     const summary = h(
@@ -99,7 +99,7 @@ export class Bookmarks {
     );
     const details = h(
       "details",
-      { class: "marks-group", open: folded(group) === undefined ? !collapsed : !folded(group) },
+      { class: "marks-group", open: foldOf(group) === undefined ? !collapsed : !foldOf(group) },
       summary,
       h(
         "ul",
@@ -130,7 +130,7 @@ export class Bookmarks {
       {
         label: "Remove",
         icon: "trash",
-        act: () => removeBookmark(group, at, link).catch(told),
+        act: () => removeBookmark(group, at, link).catch(showError),
       },
     ]);
     const to = {
@@ -169,7 +169,7 @@ function folds() {
   }
 }
 
-const folded = (group) => folds()[group];
+const foldOf = (group) => folds()[group];
 
 function fold(group, closed) {
   store(FOLDED, JSON.stringify({ ...folds(), [group]: closed }));

@@ -10,7 +10,7 @@ import { newApp } from "./forms/app.js";
 import { newBookmark, newGroup } from "./forms/bookmark.js";
 import { each, editAll, report } from "./forms/bulk.js";
 import { unable } from "./grid/services.js";
-import { removed } from "./removed.js";
+import { showRemovedItems } from "./removed.js";
 import { route } from "./route.js";
 
 const ARROWS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
@@ -28,7 +28,7 @@ export class Commands {
     this.add = () => newApp({ groups: this.groups(), made: (app) => parts.hands.take(app) });
     this.link = () => newBookmark(parts.bookmarks.groups);
     this.every = () => parts.pictures.take(parts.board.state.apps);
-    this.gone = () => attempt(null, () => removed({ home: this.home }));
+    this.gone = () => attempt(null, () => showRemovedItems({ home: this.home }));
     this.other = () => parts.head.choose(parts.head.look === "list" ? "tiles" : "list");
   }
 
@@ -61,7 +61,7 @@ export class Commands {
     ];
   }
 
-  created() {
+  newItems() {
     return [
       { label: "New app", icon: "apps", key: "n", act: this.add },
       { label: "New bookmark", icon: "out", act: this.link },
@@ -112,7 +112,7 @@ export class Commands {
   /** The handler of a key that acts on one app: the focused one, else the one in the drawer. */
   about(act) {
     return () => {
-      const slug = this.parts.grid.focused() || drawer.current();
+      const slug = this.parts.grid.focusedSlug() || drawer.current();
       if (!slug) return false;
       act(slug);
       return true;
@@ -126,7 +126,7 @@ export class Commands {
 
   step({ key: name }) {
     const { grid } = this.parts;
-    const here = grid.focused() || [document.body, main].includes(document.activeElement);
+    const here = grid.focusedSlug() || [document.body, main].includes(document.activeElement);
     return Boolean(here) && grid.step(name);
   }
 

@@ -18,7 +18,7 @@ export function conflict({ file, theirs, mine }) {
       node.close();
     };
     const gone = theirs === null;
-    const [left, right] = compared(theirs ?? "", mine);
+    const [left, right] = alignedLines(theirs ?? "", mine);
     const node = dialog(
       "The file changed on disk",
       h(
@@ -73,7 +73,7 @@ const side = (title, lines, tone, instead) =>
   );
 
 /** Both texts as lines {number, text, same}; a line that only one has faces an empty one. */
-export function compared(left, right) {
+export function alignedLines(left, right) {
   const [a, b] = [left.split("\n"), right.split("\n")];
   const sides = [[], []];
   let [i, j] = [0, 0];

@@ -2,14 +2,14 @@
 
 import { button, fill, h, icon, keep, mark } from "../kit/dom.js";
 import { menu } from "../kit/menu.js";
-import { store, stored } from "../kit/stored.js";
+import { store, storedValue } from "../kit/stored.js";
 import { ORDER, stateOf } from "./words.js";
 
 const LOOK = "svc.apps.look";
 
 export class Head {
   only = new Set();
-  look = stored(LOOK) === "list" ? "list" : "tiles";
+  look = storedValue(LOOK) === "list" ? "list" : "tiles";
 
   /** `changed()` when the filter or the look changed; `down()` moves the focus to the apps. */
   constructor({ changed, down, items }) {
@@ -21,7 +21,7 @@ export class Head {
       ...{ "aria-label": "Filter apps, listeners and bookmarks", autocomplete: "off" },
       ...{ spellcheck: "false", "aria-keyshortcuts": "/" },
       oninput: () => changed({ atOnce: true }),
-      onkeydown: (event) => this.pressed(event, down),
+      onkeydown: (event) => this.onKey(event, down),
     });
     this.looks = h(
       "div",
@@ -74,7 +74,7 @@ export class Head {
     this.changed({ atOnce: true });
   }
 
-  pressed(event, down) {
+  onKey(event, down) {
     if (event.key === "ArrowDown" || event.key === "Enter") {
       event.preventDefault();
       down();

@@ -18,7 +18,7 @@ export class Lost {
   }
 
   /** The data of the notice; null when there is no notice. */
-  shown(lost) {
+  noticeData(lost) {
     if (!lost?.items.length) return null;
     const { bootedAt, items } = lost;
     return {
@@ -76,7 +76,7 @@ export class Lost {
           h("span", { class: "strong cut" }, item.name),
           item.port && h("span", { class: "mono soft" }, `:${item.port}`),
         ),
-        h("span", { class: "soft tiny wrap-anywhere" }, item.blocked ? blocked(item) : about),
+        h("span", { class: "soft tiny wrap-anywhere" }, item.blocked ? blockedReason(item) : about),
       ),
       h(
         "span",
@@ -135,4 +135,4 @@ export class Lost {
 
 const place = ({ name, port }) => (port ? `${name} on port ${port}` : name);
 
-const blocked = (item) => `Cannot start: ${item.blocked}${item.cwd ? ` (${item.cwd})` : ""}`;
+const blockedReason = (item) => `Cannot start: ${item.blocked}${item.cwd ? ` (${item.cwd})` : ""}`;

@@ -48,7 +48,7 @@ export class Nodes {
     this.fits = fits;
     if (!this.known) return;
     const { node, nodes, heard } = this.known;
-    const rows = nodes.filter((one) => fits(one)).map((one) => shown(one, node, heard));
+    const rows = nodes.filter((one) => fits(one)).map((one) => nodeData(one, node, heard));
     this.node.hidden = !rows.length;
     this.count.textContent = String(rows.length);
     this.say(heard ? "" : "The Redis does not answer: no other machine is heard.");
@@ -63,7 +63,7 @@ export class Nodes {
   }
 }
 
-function shown({ id, name, dashboard, version, alive, goneSince, apps }, node, heard) {
+function nodeData({ id, name, dashboard, version, alive, goneSince, apps }, node, heard) {
   return {
     ...{ id, name, version, alive, goneSince, heard },
     other: version && version !== node.version ? node.version : "",
@@ -90,7 +90,7 @@ function row(one) {
           h("span", { class: "strong wrap-anywhere" }, one.name),
           one.other && h("span", { class: "badge warn" }, `svc ${one.version}, here ${one.other}`),
         ),
-        h("span", { class: `tiny ${one.alive ? "quiet" : "soft"}` }, said(one, look)),
+        h("span", { class: `tiny ${one.alive ? "quiet" : "soft"}` }, stateWords(one, look)),
       ),
       one.alive &&
         one.counts.length > 0 &&
@@ -101,16 +101,20 @@ function row(one) {
 }
 
 /** The state of a node in words; of one that is gone, also the last states of its apps. */
-function said({ alive, goneSince, counts }, { word }) {
+function stateWords({ alive, goneSince, counts }, { word }) {
   if (alive) return word;
   const since = h("time", { datetime: goneSince, title: absolute(goneSince) }, clock(goneSince));
-  return [`${word} since `, since, counts.length > 0 && `; then ${counts.map(counted).join(", ")}`];
+  return [
+    `${word} since `,
+    since,
+    counts.length > 0 && `; then ${counts.map(countWords).join(", ")}`,
+  ];
 }
 
-const counted = ([state, count]) => `${count} ${stateOf(state).word.toLowerCase()}`;
+const countWords = ([state, count]) => `${count} ${stateOf(state).word.toLowerCase()}`;
 
 const chip = (one) =>
-  h("span", { class: "badge line" }, mark(stateOf(one[0]), false), counted(one));
+  h("span", { class: "badge line" }, mark(stateOf(one[0]), false), countWords(one));
 
 const link = ({ url, name }) =>
   h(

@@ -6,7 +6,7 @@ import { claim, ignore } from "./forms/observed.js";
 import { Quiet } from "./grid/quiet.js";
 
 /** The data of a listener's row. `asked`: whether the service probes listeners over HTTP. */
-export function shown(one, asked = false) {
+export function listenerData(one, asked = false) {
   const { process, cwd, git, framework, title } = one.identity ?? {};
   const version = framework?.version ? `${framework.name} ${framework.version}` : framework?.name;
   const silent = asked && one.protocol === "unknown" && ["dev", "other"].includes(one.kind);
@@ -62,7 +62,7 @@ export class Observed {
   draw({ observed, apps, config }, fits) {
     const above = new Set(apps.map(({ observedId }) => observedId));
     const rows = observed.filter(({ id }) => !above.has(id));
-    this.rows = rows.map((one) => shown(one, config.scan.http));
+    this.rows = rows.map((one) => listenerData(one, config.scan.http));
     this.scanning = config.scan.enabled;
     this.fits = fits;
     this.show();

@@ -10,7 +10,7 @@ import { route } from "./route.js";
 const KINDS = { apps: "App", bookmarks: "Bookmarks" };
 
 /** `home`: the directory the files are in, "" while unknown. */
-export async function removed({ home }) {
+export async function showRemovedItems({ home }) {
   const list = h("ul", { class: "rows removed" });
   const words = h("p", { class: "hint" });
   await show(list, words);

@@ -14,7 +14,7 @@ import { Commands } from "./commands.js";
 import * as drawer from "./drawer/drawer.js";
 import { faults } from "./faults.js";
 import { claim, ignore } from "./forms/observed.js";
-import { arrange, sorted } from "./grid/arrange.js";
+import { arrange, sortApps } from "./grid/arrange.js";
 import { distinct } from "./grid/distinct.js";
 import { Grid } from "./grid/grid.js";
 import { items } from "./grid/menu.js";
@@ -23,7 +23,7 @@ import { Services, usual } from "./grid/services.js";
 import { Head } from "./head.js";
 import { Lost } from "./lost.js";
 import { Nodes } from "./nodes.js";
-import { Observed, shown } from "./observed.js";
+import { Observed, listenerData } from "./observed.js";
 import { Pictures } from "./pictures.js";
 import { route } from "./route.js";
 import { tab } from "./tab.js";
@@ -86,7 +86,7 @@ Object.assign(parts, { head, services, selection, pictures, grid, observed, book
 commands.register();
 
 const listener = ({ observedId }) =>
-  shown(board.state.observed.find(({ id }) => id === observedId));
+  listenerData(board.state.observed.find(({ id }) => id === observedId));
 
 /** Store the app of an answer, if it has one, and redraw. */
 function take(app) {
@@ -112,7 +112,7 @@ function view(app, hints) {
 }
 
 /** Whether the search and the chosen states match an app. */
-function left(app) {
+function fitsFilter(app) {
   const { cwd, git, process, title, framework } = app.identity ?? {};
   const known = [cwd, git?.branch, process?.name, title, framework?.name];
   const chosen = !head.only.size || head.only.has(app.state);
@@ -133,9 +133,9 @@ function draw({ atOnce = false } = {}) {
   selection.keep(new Set(apps.map(({ slug }) => slug)));
   const views = new Map(apps.map((app) => [app.slug, view(app, hints)]));
   const list = head.look === "list" ? sort : null;
-  const fitting = apps.filter(left);
+  const fitting = apps.filter(fitsFilter);
   grid
-    .draw(list ? sorted(fitting, list) : arrange(fitting), views, { sort: list, atOnce })
+    .draw(list ? sortApps(fitting, list) : arrange(fitting), views, { sort: list, atOnce })
     .then((whole) => whole && (below.hidden = false));
   first(apps.length, fitting.length);
   observed.draw(state, (row) => head.fits(row.name, String(row.port), row.process, row.about));
@@ -158,7 +158,7 @@ function announce(apps, hints) {
 
 function notices(state) {
   const { home } = commands;
-  const notice = lost.shown(state.lost);
+  const notice = lost.noticeData(state.lost);
   const all = [
     state.fileErrors.length && { key: "faults", list: state.fileErrors, home },
     notice && { key: "lost", notice },
@@ -199,14 +199,14 @@ function by(column) {
   draw({ atOnce: true });
 }
 
-function heard(event) {
+function onEvent(event) {
   if (event.type === "nodes") {
     nodes.again();
     return;
   }
   if (event.type === "bookmarks") bookmarks.again();
-  board.heard(event);
-  drawer.heard(event);
+  board.hearEvent(event);
+  drawer.hearEvent(event);
 }
 
 async function whereabouts() {
@@ -215,14 +215,14 @@ async function whereabouts() {
   draw();
 }
 
-function greeted() {
+function fetchAgain() {
   nodes.again();
   board.want("state");
 }
 
 // Hidden until the apps are drawn, which would push these sections down.
 const below = h("div", { hidden: true }, observed.node, bookmarks.node, nodes.node);
-menu(document.getElementById("new"), () => commands.created());
+menu(document.getElementById("new"), () => commands.newItems());
 drawer.onMove(() => draw());
 fill(
   page(),
@@ -233,4 +233,4 @@ fill(
 const stop = late(grid.node, "tiles");
 board.want("state").then(whereabouts);
 nodes.again();
-follow(route("events"), { open: greeted, change: heard });
+follow(route("events"), { open: fetchAgain, change: onEvent });

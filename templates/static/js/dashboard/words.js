@@ -63,7 +63,16 @@ export function clock(iso) {
  * The state and its reason in words, like "Down: connection refused", without the time.
  * @param {Record<string, any>} app
  */
-export function said({ state, reason, message, unexpected, stale, flapping, last, lastKnown }) {
+export function stateWords({
+  state,
+  reason,
+  message,
+  unexpected,
+  stale,
+  flapping,
+  last,
+  lastKnown,
+}) {
   const { word } = stateOf(state);
   const own = message || REASONS[reason] || "";
   const repeats = own.toLowerCase().startsWith(word.toLowerCase());
@@ -97,7 +106,7 @@ export function saying(app) {
     h(
       "span",
       {},
-      said(app),
+      stateWords(app),
       since && [
         ", since ",
         h("time", { datetime: app.since, title: absolute(app.since) }, clock(app.since)),

@@ -46,7 +46,7 @@ class ApiError extends Error {
 export async function call(method, path, body, conditions) {
   due += 1;
   try {
-    return await answered(method, path, body, conditions);
+    return await sendRequest(method, path, body, conditions);
   } finally {
     due -= 1;
     rest();
@@ -59,7 +59,7 @@ export async function call(method, path, body, conditions) {
  * @param {any} body
  * @param {Conditions} [conditions]
  */
-async function answered(method, path, body, { etag, create, key, within = LONG } = {}) {
+async function sendRequest(method, path, body, { etag, create, key, within = LONG } = {}) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -74,10 +74,10 @@ async function answered(method, path, body, { etag, create, key, within = LONG }
     const { signal } = late;
     response = await fetch(path, { method, headers, signal, body: body && JSON.stringify(body) });
     text = await response.text();
-    connection.answered();
+    connection.reportAnswer();
   } catch {
     if (late.signal.aborted) throw new ApiError(0, { error: SILENT, code: "silent" });
-    connection.failed();
+    connection.reportFailure();
     throw new ApiError(0, { error: "The service does not answer. Is it still running?" });
   } finally {
     clearTimeout(timer);

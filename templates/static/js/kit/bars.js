@@ -1,7 +1,7 @@
 // Small drawings as SVG attributes, so that no style attribute is needed.
 
 import { h } from "./dom.js";
-import { grouped } from "./words.js";
+import { withCommas } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -35,8 +35,8 @@ export function plusMinus(added, removed, { bar = true } = {}) {
   return h(
     "span",
     { class: "pm" },
-    h("span", { class: "a" }, added || !removed ? `+${grouped(added)}` : ""),
-    h("span", { class: "d" }, removed ? `−${grouped(removed)}` : ""),
+    h("span", { class: "a" }, added || !removed ? `+${withCommas(added)}` : ""),
+    h("span", { class: "d" }, removed ? `−${withCommas(removed)}` : ""),
     bar && plusMinusBar(added, removed),
   );
 }

@@ -35,22 +35,22 @@ export const connection = {
     document.body.classList.remove("offline");
     show(LIVE);
   },
-  lost() {
+  reportLoss() {
     streams = false;
-    broken();
+    beginLoss();
   },
   /** A request failed: check now, since the stream would notice a loss only after half a minute. */
-  failed() {
-    broken();
+  reportFailure() {
+    beginLoss();
     if (streams) asking ||= setTimeout(ask, AGAIN);
   },
   /** A request was answered. */
-  answered() {
+  reportAnswer() {
     if (streams && (timer || state === "lost")) connection.up();
   },
 };
 
-function broken() {
+function beginLoss() {
   unbroken = false;
   if (state !== "lost") timer ||= setTimeout(turn, patience);
 }
@@ -62,8 +62,8 @@ async function ask() {
     () => false,
   );
   asking = 0;
-  if (there) connection.answered();
-  else connection.failed();
+  if (there) connection.reportAnswer();
+  else connection.reportFailure();
 }
 
 function turn() {

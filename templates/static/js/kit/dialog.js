@@ -9,11 +9,11 @@ import { overAll } from "./toast.js";
  * @param {...import("./dom.js").Child} content
  */
 export function dialog(label, ...content) {
-  return opened(h("dialog", { class: "dialog", "aria-label": label }, ...content));
+  return openModal(h("dialog", { class: "dialog", "aria-label": label }, ...content));
 }
 
 /** @param {HTMLDialogElement} node */
-function opened(node) {
+function openModal(node) {
   const opener = /** @type {HTMLElement | null} */ (document.activeElement);
   let outside = false;
   node.addEventListener("pointerdown", (event) => (outside = beside(node, event)));
@@ -74,5 +74,5 @@ export function sheet(label, node) {
     h("div", { class: "sheet-in" }, node),
   );
   panel.addEventListener("close", () => place?.replaceWith(node));
-  return opened(panel);
+  return openModal(panel);
 }

@@ -98,7 +98,7 @@ export function button(label, { icon: name, kind = "", onclick, ...rest } = {}) 
 }
 
 /**
- * Replace the children of a node. A pending redraw of the node is cancelled (see unpressed).
+ * Replace the children of a node. A pending redraw of the node is cancelled (see redrawUnpressed).
  * @template {Element} T
  * @param {T} node
  * @param {...Child} children
@@ -116,7 +116,7 @@ export function fill(node, ...children) {
  * @param {...Child} children
  */
 export function refill(node, ...children) {
-  unpressed(node, () => {
+  redrawUnpressed(node, () => {
     const active = within(node);
     const open = [...node.querySelectorAll("details[data-fold][open]")].map((one) => foldOf(one));
     fill(node, ...children);
@@ -132,9 +132,9 @@ export function refill(node, ...children) {
  * @param {Element} node
  * @param {() => void} draw
  */
-export function unpressed(node, draw) {
+export function redrawUnpressed(node, draw) {
   behind.delete(node);
-  if (node.matches(":active")) afterRelease(node, () => unpressed(node, draw));
+  if (node.matches(":active")) afterRelease(node, () => redrawUnpressed(node, draw));
   else draw();
 }
 
@@ -194,11 +194,11 @@ const behind = new Map();
 function afterRelease(parent, draw) {
   behind.set(parent, draw);
   for (const release of ["pointerup", "pointercancel", "dragend", "keyup"])
-    document.addEventListener(release, released, { capture: true, once: true });
+    document.addEventListener(release, drawPending, { capture: true, once: true });
 }
 
 /** Run the pending redraws in a later task: the click of the release comes first. */
-function released() {
+function drawPending() {
   setTimeout(() => {
     const draws = [...behind.values()];
     behind.clear();
@@ -229,10 +229,10 @@ const within = (node) => (node.contains(document.activeElement) ? document.activ
  */
 function refocus(active, fresh) {
   if (!active) return;
-  const name = named(active);
+  const name = nameOf(active);
   const same = /** @type {Iterable<HTMLElement>} */ (fresh.querySelectorAll(active.tagName));
   const twin = [/** @type {HTMLElement} */ (fresh), ...same].find(
-    (other) => other.tagName === active.tagName && named(other) === name,
+    (other) => other.tagName === active.tagName && nameOf(other) === name,
   );
   twin?.focus();
 }
@@ -241,7 +241,7 @@ function refocus(active, fresh) {
  * A name that survives a redraw: the label or the href, since the words of a link may change.
  * @param {Element} node
  */
-const named = (node) =>
+const nameOf = (node) =>
   node.getAttribute("aria-label") ?? node.getAttribute("href") ?? node.textContent;
 
 /**

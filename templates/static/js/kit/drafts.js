@@ -38,8 +38,8 @@ addEventListener("beforeunload", (event) => {
 });
 addEventListener("storage", ({ key, oldValue, newValue }) => {
   // Another window sent, discarded or continued the text of this one: it owns the draft from here.
-  if (!key?.startsWith(PREFIX) || parsed(oldValue)?.text !== entry(own, key)?.text) return;
-  if (!newValue || parsed(newValue)?.text.startsWith(parsed(oldValue)?.text ?? ""))
+  if (!key?.startsWith(PREFIX) || parseDraft(oldValue)?.text !== entry(own, key)?.text) return;
+  if (!newValue || parseDraft(newValue)?.text.startsWith(parseDraft(oldValue)?.text ?? ""))
     put(own, key, "");
 });
 
@@ -248,7 +248,7 @@ function offer(box, name) {
 export function offerLeft(place, name, take, words) {
   /** @param {{key: string, text: string, was?: string}} one */
   const show = ({ key, text, was }) => {
-    const gone = () => {
+    const forget = () => {
       put(shared, key, "");
       node.remove();
       place.focus();
@@ -256,7 +256,7 @@ export function offerLeft(place, name, take, words) {
     const swap = () => {
       const before = take(text, was);
       if (before) show(setAside(PREFIX + name, { ...before, at: Date.now() }));
-      gone();
+      forget();
     };
     const said = words(text);
     const node = h(
@@ -268,7 +268,7 @@ export function offerLeft(place, name, take, words) {
         `Typed in a window that was closed: ${said}`,
       ),
       button("Put it here", { kind: "s", onclick: swap }),
-      button("Forget it", { kind: "ghost s", onclick: gone }),
+      button("Forget it", { kind: "ghost s", onclick: forget }),
     );
     place.after(node);
   };
@@ -291,7 +291,7 @@ async function isGone(page) {
 /** @typedef {{text: string, at: number, was?: string, by?: string, left?: boolean}} Kept */
 
 /** @param {string} key */
-const read = (key) => parsed(unkept.get(key)) ?? entry(own, key) ?? entry(shared, key);
+const read = (key) => parseDraft(unkept.get(key)) ?? entry(own, key) ?? entry(shared, key);
 
 /**
  * @param {Store} store
@@ -299,7 +299,7 @@ const read = (key) => parsed(unkept.get(key)) ?? entry(own, key) ?? entry(shared
  */
 function entry(store, key) {
   try {
-    return parsed(store().getItem(key));
+    return parseDraft(store().getItem(key));
   } catch {
     return null;
   }
@@ -309,7 +309,7 @@ function entry(store, key) {
  * @param {string | null | undefined} value
  * @returns {Kept | null}
  */
-function parsed(value) {
+function parseDraft(value) {
   if (!value) return null; // most fields: an exception would cost more than the rest
   try {
     const { text, at, left, was, by } = JSON.parse(value);

@@ -16,7 +16,7 @@
    * Whether to keep a key: not those of a focused control or of the browser, except Ctrl+K.
    * @param {KeyboardEvent} event
    */
-  function meant(event) {
+  function isForPage(event) {
     const { key } = event;
     if (event.isComposing || /** @type {Element} */ (event.target).matches?.(CONTROL)) return false;
     const plain = event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey);
@@ -27,7 +27,7 @@
 
   /** @param {KeyboardEvent} event */
   function keep(event) {
-    if (!event.isTrusted || !meant(event)) return;
+    if (!event.isTrusted || !isForPage(event)) return;
     event.stopImmediatePropagation();
     if (event.key.length === 1 || kept.length) event.preventDefault();
     const { key, code, shiftKey, metaKey, repeat } = event;
@@ -54,7 +54,7 @@
    * Report a script that did not load. Its error event does not bubble, so the listener captures.
    * @param {Event} event
    */
-  function missed(event) {
+  function reportMissingScript(event) {
     if (!(event.target instanceof HTMLScriptElement)) return;
     const bar = document.createElement("div");
     bar.className = "bar bad";
@@ -70,7 +70,7 @@
   }
 
   document.addEventListener("keydown", keep, true);
-  document.addEventListener("error", missed, true);
+  document.addEventListener("error", reportMissingScript, true);
   document.addEventListener("DOMContentLoaded", () => {
     scripts = true;
     document.addEventListener("svc-rest", end, { once: true });

@@ -60,7 +60,7 @@ export const typesInto = (node) =>
  * "J", "Alt+ArrowDown", "Ctrl+Enter": the name of what was pressed.
  * @param {KeyboardEvent} event
  */
-function pressed(event) {
+function keyName(event) {
   const third = event.getModifierState?.("AltGraph"); // "]" on many keyboards: no modifier
   const ctrl = !third && (event.ctrlKey || event.metaKey);
   const alt = !third && event.altKey;
@@ -81,7 +81,7 @@ const native = (name, target) =>
 function onKey(event) {
   if (event.defaultPrevented || event.isComposing) return;
   if (["Control", "Shift", "Alt", "Meta", "AltGraph"].includes(event.key)) return;
-  const name = pressed(event);
+  const name = keyName(event);
   const target = /** @type {Element} */ (event.target);
   if (document.querySelector("dialog[open]") || native(name, target)) return;
   // A field of a dialogue that has just closed keeps the focus until the next drawing.

@@ -57,17 +57,17 @@ function block(reader) {
     return null;
   }
   const fence = FENCE.exec(line);
-  if (fence) return fenced(reader, fence);
+  if (fence) return fencedCode(reader, fence);
   const heading = HEADING.exec(line);
   if (heading) {
     reader.at += 1;
-    return titled(heading[1].length, unclosed(heading[2] ?? ""), options);
+    return headingNode(heading[1].length, headingText(heading[2] ?? ""), options);
   }
   if (RULE.test(line)) {
     reader.at += 1;
     return h("hr");
   }
-  if (/^(?: {4}|\t)/.test(line)) return indented(reader);
+  if (/^(?: {4}|\t)/.test(line)) return indentedCode(reader);
   if (depth < NESTED && QUOTE.test(line)) return quote(reader);
   if (depth < NESTED && ITEM.test(line)) return list(reader);
   if (line.includes("|") && TABLE.test(lines[reader.at + 1] ?? "")) {
@@ -78,7 +78,7 @@ function block(reader) {
 }
 
 /** "Title ##" → "Title" @param {string} text */
-function unclosed(text) {
+function headingText(text) {
   const words = text.trim().split(/[ \t]+/);
   if (/^#+$/.test(words.at(-1) ?? "")) words.pop();
   return words.join(" ");
@@ -90,7 +90,7 @@ function unclosed(text) {
  * @param {string} text
  * @param {Options} options
  */
-function titled(depth, text, options) {
+function headingNode(depth, text, options) {
   const wanted = options.top + depth - 1;
   options.level = Math.min(6, wanted, options.level + 1);
   return h(
@@ -104,7 +104,7 @@ function titled(depth, text, options) {
  * @param {Reader} reader
  * @param {string[]} found
  */
-function fenced(reader, [line, marks, words]) {
+function fencedCode(reader, [line, marks, words]) {
   const { lines } = reader;
   const indent = line.length - line.trimStart().length;
   const body = [];
@@ -118,7 +118,7 @@ function fenced(reader, [line, marks, words]) {
 }
 
 /** @param {Reader} reader */
-function indented(reader) {
+function indentedCode(reader) {
   const body = [];
   for (; reader.at < reader.lines.length; reader.at += 1) {
     const line = reader.lines[reader.at];
@@ -187,7 +187,7 @@ function list(reader) {
   while (reader.at < lines.length) {
     const found = ITEM.exec(lines[reader.at]);
     if (!found || kind(found[2]) !== kind(first) || RULE.test(lines[reader.at])) break;
-    const item = taken(reader, found);
+    const item = readItem(reader, found);
     loose ||= item.loose;
     items.push(item.lines);
   }
@@ -205,7 +205,7 @@ function list(reader) {
  * @param {Reader} reader
  * @param {string[]} found
  */
-function taken(reader, [, lead, marker, space = " ", text = ""]) {
+function readItem(reader, [, lead, marker, space = " ", text = ""]) {
   const { lines } = reader;
   const indent = lead.length + marker.length + (space.length > 4 ? 1 : space.length);
   const body = [text];
@@ -305,7 +305,7 @@ function paragraph(reader) {
     const under = UNDER.exec(line);
     if (under) {
       reader.at += 1;
-      return titled(under[1][0] === "=" ? 1 : 2, body.join("\n"), options);
+      return headingNode(under[1][0] === "=" ? 1 : 2, body.join("\n"), options);
     }
     if (!line.trim() || starts(line)) break;
     if (line.includes("|") && TABLE.test(lines[reader.at + 1] ?? "")) break;

@@ -76,11 +76,11 @@ function begin() {
 function listen() {
   if (listening || Notification.permission !== "granted") return;
   listening = true;
-  follow("/api/events", { notification: heard, withdrawn });
+  follow("/api/events", { notification: onNotification, withdrawn });
 }
 
 /** @param {Told} told */
-async function heard(told) {
+async function onNotification(told) {
   if (!on() || Date.now() - Date.parse(told.at) > LATE) return;
   deciding.add(told.id);
   await new Promise((done) => setTimeout(done, TURN[port()] ?? 0));

@@ -5,7 +5,7 @@ import { base, call } from "./api.js";
 import { dialog } from "./dialog.js";
 import { button, fill, h, icon, settle } from "./dom.js";
 import { caps } from "./keys.js";
-import { PAGE, ranked } from "./ranking.js";
+import { PAGE, rankEntries } from "./ranking.js";
 import { store } from "./stored.js";
 
 /** @typedef {import("./ranking.js").Place} Place */
@@ -121,7 +121,13 @@ class Palette {
   groups() {
     const words = this.words();
     const { places } = this;
-    return ranked({ words, kept: recent(), actions, places, answered: this.answered === words });
+    return rankEntries({
+      words,
+      kept: recent(),
+      actions,
+      places,
+      answered: this.answered === words,
+    });
   }
 
   draw() {

@@ -19,7 +19,7 @@ const SHOWN = 12; // actions at most
  * @param {{words: string, kept: Place[], actions: Action[], places: Place[], answered: boolean}} what
  * @returns {[group: string, entries: Entry[]][]}
  */
-export function ranked({ words, kept, actions, places, answered }) {
+export function rankEntries({ words, kept, actions, places, answered }) {
   const shown = words ? [] : kept;
   const known = new Set(shown.map(({ url }) => url));
   /** @type {Map<string, Entry[]>} */

@@ -79,7 +79,7 @@ byId("palette").addEventListener("click", palette);
 
 /** @type {Set<() => unknown>} */
 const watchers = new Set();
-const changed = () => watchers.forEach((refresh) => refresh());
+const refreshAll = () => watchers.forEach((refresh) => refresh());
 
 /**
  * Call `refresh` when something in the service has changed, and when the connection is back.
@@ -88,5 +88,5 @@ const changed = () => watchers.forEach((refresh) => refresh());
 export const onChange = (refresh) => watchers.add(refresh);
 
 const NEWS = where.live ? ["resync", "project", "chat", "run", "pause"] : ["asks"];
-follow("/api/events", Object.fromEntries(["open", ...NEWS].map((name) => [name, changed])));
+follow("/api/events", Object.fromEntries(["open", ...NEWS].map((name) => [name, refreshAll])));
 badges(onChange);

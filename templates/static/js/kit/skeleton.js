@@ -16,9 +16,9 @@ const SHAPES = { rows: 6, tiles: 6, text: 4, card: 1 };
 export function late(node, shape = "rows") {
   /** @type {Element | null} */
   let bones = null;
-  const filled = () => [...node.childNodes].some((child) => child !== bones);
-  if (filled()) return () => {};
-  const watch = new MutationObserver(() => (filled() || !node.ariaBusy) && stop());
+  const isFilled = () => [...node.childNodes].some((child) => child !== bones);
+  if (isFilled()) return () => {};
+  const watch = new MutationObserver(() => (isFilled() || !node.ariaBusy) && stop());
   const timer = setTimeout(() => {
     bones =
       typeof shape !== "string" ? shape : skeleton(shape, node.matches("ul, ol") ? "li" : "div");

@@ -4,7 +4,7 @@
  * The value stored under `name`, "" for none.
  * @param {string} name
  */
-export function stored(name) {
+export function storedValue(name) {
   try {
     return localStorage.getItem(name) ?? "";
   } catch {

@@ -57,9 +57,9 @@ function ask(port, { n, url, after }) {
 function join() {
   if (port || !follows.size || (!shares && document.hidden)) return;
   left = new AbortController();
-  const joined = shares ? shared(left.signal) : alone(left.signal);
+  const joined = shares ? sharedPort(left.signal) : alone(left.signal);
   port = joined;
-  joined.onmessage = ({ data }) => port === joined && heard(data);
+  joined.onmessage = ({ data }) => port === joined && hearMessage(data);
   for (const one of follows.values()) ask(joined, one);
   living?.then((name) => joined.postMessage({ lives: name }));
 }
@@ -78,7 +78,7 @@ function again() {
 }
 
 /** @param {AbortSignal} signal */
-function shared(signal) {
+function sharedPort(signal) {
   try {
     const worker = new SharedWorker(SCRIPT, { type: "module", name: `svc ${version}` });
     worker.addEventListener("error", without);
@@ -100,9 +100,9 @@ function without() {
  * @param {{n: number, event: string, data?: string, id?: string, up?: boolean, lost?: boolean,
  *   lives?: string}} message
  */
-function heard({ n, event, data, id, up, lost, lives }) {
+function hearMessage({ n, event, data, id, up, lost, lives }) {
   if (lives) mourn(lives);
-  if (lost) connection.lost();
+  if (lost) connection.reportLoss();
   if (up) connection.up();
   const one = follows.get(n);
   if (!one) return;

@@ -48,7 +48,7 @@ export function frame(of, make) {
     life = new AbortController();
     const { signal } = life;
     shown = name;
-    await Promise.all([...document.querySelectorAll("dialog[open]")].map(closed));
+    await Promise.all([...document.querySelectorAll("dialog[open]")].map(closeDialog));
     if (signal.aborted) return;
     try {
       await page(name).show(signal, { back });
@@ -83,7 +83,7 @@ export function frame(of, make) {
  * @param {Element} dialog
  * @returns {Promise<unknown>}
  */
-const closed = (dialog) =>
+const closeDialog = (dialog) =>
   new Promise((done) => {
     dialog.addEventListener("close", done, { once: true });
     /** @type {HTMLDialogElement} */ (dialog).close();

@@ -15,7 +15,7 @@ const FOOT = 80; // pixels: a toast does not cover what ends higher
  */
 export function toast(text, { action, act, bad = false, about = "" } = {}) {
   if (about)
-    shown()
+    shownToasts()
       .find((one) => one.dataset.about === about)
       ?.remove();
   const label = action ?? (bad ? "Close" : null);
@@ -47,7 +47,7 @@ function overFoot() {
   return foot && foot.bottom > innerHeight - FOOT ? `${innerHeight - foot.top + 8}px` : "";
 }
 
-const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
+const shownToasts = () => /** @type {HTMLElement[]} */ ([...place.children]);
 
 /**
  * A repeated message replaces the earlier one. If there are too many, remove the oldest, but one
@@ -57,10 +57,10 @@ const shown = () => /** @type {HTMLElement[]} */ ([...place.children]);
 function makeRoom(text) {
   /** @param {Element} node */
   const undo = (node) => node.querySelector(".btn") && !node.classList.contains("bad");
-  shown()
+  shownToasts()
     .find((node) => node.firstChild?.textContent === text && !undo(node))
     ?.remove();
-  const left = shown();
+  const left = shownToasts();
   if (left.length >= MOST) (left.find((node) => !undo(node)) ?? left[0]).remove();
 }
 

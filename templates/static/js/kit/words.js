@@ -117,7 +117,7 @@ setInterval(() => {
  * An integer with commas: 12345 as "12,345". By hand: the browser's first formatter takes 10 ms.
  * @param {number} count
  */
-export const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+export const withCommas = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 /** @type {(count: number, one: string, many?: string) => string} */
 export const plural = (count, one, many = `${one}s`) =>
-  `${grouped(count)} ${count === 1 ? one : many}`;
+  `${withCommas(count)} ${count === 1 ? one : many}`;

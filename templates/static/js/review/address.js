@@ -6,7 +6,7 @@ import { state } from "./state.js";
 const SHA = /^[0-9a-f]{4,64}$/i;
 
 /** The decoded text; null if a `%` in it is not a valid escape. */
-function meant(text) {
+function decodedText(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -15,7 +15,7 @@ function meant(text) {
 }
 
 /** The file, line or thread that a hash names; "" where it names none. */
-export const namedBy = (hash) => meant(hash.slice(1)) ?? "";
+export const namedBy = (hash) => decodedText(hash.slice(1)) ?? "";
 
 /**
  * The commit at a URL, {repo, sha, hash}; null if it is not a commit of this project.
@@ -24,7 +24,7 @@ export const namedBy = (hash) => meant(hash.slice(1)) ?? "";
 export function commitAt({ origin, pathname, hash }) {
   const project = `${pageOf(state.project)}/`;
   if (origin !== location.origin || !pathname.startsWith(project)) return null;
-  const parts = pathname.slice(project.length).split("/").map(meant);
+  const parts = pathname.slice(project.length).split("/").map(decodedText);
   const [repo, sha] = parts;
   return parts.length === 2 && repo !== null && SHA.test(sha) ? { repo, sha, hash } : null;
 }

@@ -13,7 +13,7 @@ export function whose() {
 }
 
 /** The identity of the commit in a draft's name of this `kind`; null if the name has none. */
-export function told(name, kind) {
+export function parseIdentity(name, kind) {
   try {
     return JSON.parse(name.slice(kind.length));
   } catch {
@@ -55,7 +55,7 @@ async function follow(field, kind, name, made) {
   const { life } = state;
   const shown = field.value;
   for (const old of draftsUnder(`${kind}{`)) {
-    const meta = told(old, kind);
+    const meta = parseIdentity(old, kind);
     const here = meta && old !== name && (await isHere(meta).catch(() => false));
     if (life.aborted || field.value !== shown) return false;
     if (!here) continue;

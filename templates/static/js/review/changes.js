@@ -18,7 +18,7 @@ import { size } from "./diff/notes.js";
 import { all, current, goTo, serve, show, viewOf } from "./diff/view.js";
 import { live } from "./live.js";
 import { loadRail } from "./rail.js";
-import { begin, looksBy, reloaded, shown } from "./readers.js";
+import { begin, looksBy, announceReload, announceShown } from "./readers.js";
 import { pageOf } from "./route.js";
 import { at, state } from "./state.js";
 import { load as loadReview, onReview } from "./threads/review.js";
@@ -29,7 +29,7 @@ const LEAST = 4000; // ms between two looks while the page is read
 const SHARE = 20; // pause between two looks, as a multiple of the time that a look takes
 const node = (id) => document.getElementById(id);
 const left = new Set(); // paths that are not ticked
-const chosen = () => state.commit.files.filter((file) => file.chosen);
+const chosenFiles = () => state.commit.files.filter((file) => file.chosen);
 
 const text = h("textarea", {
   class: "input",
@@ -91,7 +91,7 @@ async function load() {
   tellFound();
   if (!first && found.look === state.commit.look && found.blocked === state.commit.blocked) return;
   const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
-  found.files = found.files.map((file) => merged(known.get(file.path), file));
+  found.files = found.files.map((file) => mergeFile(known.get(file.path), file));
   const paths = new Set(found.files.map(({ path }) => path));
   for (const path of left) if (!paths.has(path)) left.delete(path);
   found.progress = { viewed: 0, files: found.files.length };
@@ -99,12 +99,12 @@ async function load() {
   tellHead();
   await Promise.all([drawTree(), show(found.files)]);
   tellChosen();
-  if (first) begin(found).then(shown);
-  else reloaded("commit");
+  if (first) begin(found).then(announceShown);
+  else announceReload("commit");
 }
 
 /** A file of a new answer, merged into the known one if their contents are the same. */
-function merged(known, file) {
+function mergeFile(known, file) {
   const own = { ...marksOf(file), chosen: !left.has(file.path) };
   const same = ["old_oid", "new_oid", "new_mode"].every((key) => known?.[key] === file[key]);
   return Object.assign(known && same ? known : file, own);
@@ -129,7 +129,7 @@ function tellHead() {
 
 function tellChosen() {
   const { files, blocked, progress } = state.commit;
-  const count = chosen().length;
+  const count = chosenFiles().length;
   progress.viewed = count;
   const all = count === files.length;
   const words = `${count} of ${files.length} for the commit`;
@@ -195,7 +195,7 @@ async function commit(event) {
     toast("Say in a line what the commit does.", { bad: true });
     return;
   }
-  const files = chosen().map(({ path }) => path);
+  const files = chosenFiles().map(({ path }) => path);
   await attempt(event, async () => {
     text.readOnly = true; // text typed during the request would be lost with the message
     try {
@@ -250,14 +250,14 @@ function start() {
   drawToolbar();
   drawStepper();
   loadDiscarded().catch(() => {});
-  const thrown = (view) => [
+  const discardItems = (view) => [
     "-",
     { label: "Discard the changes", icon: "trash", act: () => discard(view) },
   ];
   serve({
     viewed: (view, on) => pick([view.file], on),
     counted: tell,
-    menu: (view) => fileMenu(view, () => thrown(view)),
+    menu: (view) => fileMenu(view, () => discardItems(view)),
     discard,
     seen: see,
   });

@@ -15,7 +15,7 @@ import { listKeys } from "./commit/keys.js";
 import { onMarks, setViewed, tellMarks, turn } from "./commit/marks.js";
 import { tellFound, tellMoved, tellTrouble } from "./commit/moved.js";
 import { loadRail, markHere } from "./rail.js";
-import { begin, countOpen, reloaded, shown } from "./readers.js";
+import { begin, countOpen, announceReload, announceShown } from "./readers.js";
 import { route } from "./route.js";
 import { at, state } from "./state.js";
 import { ahead } from "./threads/review.js";
@@ -46,7 +46,7 @@ function reload(what = "commit") {
 async function read(what, life) {
   if (what === "commit") return load(life);
   await loadRail();
-  return reloaded("project");
+  return announceReload("project");
 }
 
 /** Read the commit. Loaded contents are kept: they never change for the same objects. */
@@ -75,7 +75,7 @@ async function load(life) {
   // Marks written during this reading are newer than the answer; every write is followed by a read.
   const own = state.commit && before !== turn();
   if (own) found.progress.viewed = state.commit.progress.viewed;
-  found.files = found.files.map((file) => merged(known.get(file.path), file, own));
+  found.files = found.files.map((file) => mergeFile(known.get(file.path), file, own));
   Object.assign(state, { commit: found, review: found.review, sha: found.sha });
   if (sha !== found.sha) markHere();
   tellHead();
@@ -86,12 +86,12 @@ async function load(life) {
   if (life.aborted) return;
   await Promise.all([drawTree(), show(found.files)]);
   if (life.aborted) return;
-  if (first) shown();
-  else reloaded("commit");
+  if (first) announceShown();
+  else announceReload("commit");
 }
 
 /** A file of a new answer, merged into the known one if their contents are the same. */
-function merged(known, file, own) {
+function mergeFile(known, file, own) {
   if (known && own) {
     const { viewed, changed_since_viewed } = known;
     Object.assign(file, { viewed, changed_since_viewed });
@@ -130,7 +130,7 @@ function want(...what) {
   refresh();
 }
 
-function heard(event) {
+function onEvent(event) {
   const { type, project, repo, sha, reason } = event;
   if (project && project !== state.project) return;
   if (type === "review" || type === "pr") {
@@ -164,7 +164,7 @@ function furnish() {
 // -- from commit to commit -----------------------------------------------------------------------
 
 furnish();
-follow(route("events"), { open: () => want("commit", "project"), message: heard });
+follow(route("events"), { open: () => want("commit", "project"), message: onEvent });
 /** @type {Promise<unknown>} */
 let rail = null; // the first reading of the rail, which stays for all commits
 

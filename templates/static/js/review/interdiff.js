@@ -21,11 +21,11 @@ export function rowsOf(text, { files = false } = {}) {
   const ranged = PAIR.test(lines[0] ?? "");
   const patch = ranged ? lines.slice(1).map((line) => line.slice(4)) : lines;
   const rows = patch.filter((line) => line !== "" && (ranged || !META.test(line))).map(row);
-  return headed(rows, ranged && files ? MESSAGE : new Set());
+  return changedParts(rows, ranged && files ? MESSAGE : new Set());
 }
 
 /** Keep only headings that differ from the previous one and have changed lines below them. */
-function headed(rows, left) {
+function changedParts(rows, left) {
   const found = [];
   let heads = [];
   let kept = [];

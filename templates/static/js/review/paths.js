@@ -20,7 +20,7 @@ export const copyPath = (path) =>
 const BROKEN = /^(?:\S+: )?line (\d+), column (\d+): (.*)$/s;
 
 /** The words about an invalid file: "~/…/x.yaml, line 12, column 3: why". */
-export function broken(path, error) {
+export function invalidFileWords(path, error) {
   const [, line, column, why] = BROKEN.exec(error) ?? [];
   return [
     h("code", { class: "wrap-anywhere" }, tilde(path)),

@@ -9,7 +9,7 @@ import { attempt, toast } from "../kit/toast.js";
 import { time } from "../kit/words.js";
 import { draftAbout } from "./became.js";
 import { at, state } from "./state.js";
-import { judged } from "./verdicts.js";
+import { verdictBadges } from "./verdicts.js";
 
 const STATUSES = { "": "By itself", draft: "Draft", ready: "Ready" };
 const MEANING = {
@@ -23,13 +23,14 @@ const short = (sha) => sha.slice(0, 7);
 const pull = (github) => (github ? github.url || String(github.number ?? "") : "");
 
 /** The branch recorded in the file; null for a branch that merely points at the commit. */
-const recorded = ({ branch, branch_source: source }) => (source === "recorded" ? branch : null);
+const recordedBranch = ({ branch, branch_source: source }) =>
+  source === "recorded" ? branch : null;
 
 /** The stored values in the form that the API accepts, for Undo. */
-const stored = (record) => ({
+const storedValues = (record) => ({
   title: record.title_source === "override" ? record.title : null,
   body: record.body_source === "override" ? record.body : null,
-  branch: recorded(record),
+  branch: recordedBranch(record),
   github: record.github,
   status: record.status,
 });
@@ -37,7 +38,7 @@ const stored = (record) => ({
 const SHOWN = {
   title: (record) => record.title,
   body: (record) => record.body,
-  branch: (record) => recorded(record) ?? "",
+  branch: (record) => recordedBranch(record) ?? "",
   github: (record) => pull(record.github),
   status: (record) => record.status ?? "",
 };
@@ -156,7 +157,7 @@ class Panel {
       if (this.value(name) === kept.was) this.fillIn(name, (kept.was = SHOWN[name](record)));
       this.tell(name);
     }
-    fill(this.top, record.parse_error && this.broken(record));
+    fill(this.top, record.parse_error && this.yamlProblem(record));
     fill(this.facts, this.about(record));
   }
 
@@ -166,19 +167,19 @@ class Panel {
       this.fields[name].source,
       said.words,
       said.link,
-      this.elsewhere(name),
+      this.changeNotice(name),
       said.back &&
         button(said.back, { kind: "ghost s", onclick: (event) => this.revert(event, name) }),
     );
   }
 
   /** A notice of the record's new value where other text, begun on an older value, is typed. */
-  elsewhere(name) {
+  changeNotice(name) {
     const now = SHOWN[name](this.record);
     const typed = this.value(name);
     if (now === this.fields[name].kept.was || now === typed) return null;
     const take = () => {
-      this.taken(name, now);
+      this.takeValue(name, now);
       toast("What you typed is replaced.", { action: "Undo", act: () => this.type(name, typed) });
     };
     const said = name === "status" ? STATUSES[now] : now;
@@ -190,7 +191,7 @@ class Panel {
   }
 
   /** Fill a field with the value of the record, and forget its draft. */
-  taken(name, now) {
+  takeValue(name, now) {
     const { kept } = this.fields[name];
     this.fillIn(name, now);
     kept.clear();
@@ -216,7 +217,7 @@ class Panel {
         : { words: "From the commit." };
     }
     if (name === "branch") {
-      if (recorded(record)) return { words: "Recorded here.", back: "Forget it" };
+      if (recordedBranch(record)) return { words: "Recorded here.", back: "Forget it" };
       const { branch } = record;
       return { words: branch ? `Not recorded; ${branch} points here.` : "Not recorded." };
     }
@@ -230,7 +231,7 @@ class Panel {
   about(record) {
     const { landed, verdicts } = record;
     const facts = [
-      verdicts.length && ["Verdicts", judged(verdicts)],
+      verdicts.length && ["Verdicts", verdictBadges(verdicts)],
       landed && [
         "Landed",
         [h("code", {}, short(landed.sha)), " ", time(landed.at), ` by ${landed.by}`],
@@ -244,7 +245,7 @@ class Panel {
     return facts.filter(Boolean).map(([term, said]) => [h("dt", {}, term), h("dd", {}, said)]);
   }
 
-  broken(record) {
+  yamlProblem(record) {
     return problem(
       `${record.file} is not valid YAML (${record.parse_error}). Mend the file; until then the last good state is shown and nothing can be saved.`,
     );
@@ -280,7 +281,7 @@ class Panel {
 
   /** Save changes, only over the values shown here; `undone()` is called after an Undo. */
   async send(changes, said, undone = () => {}) {
-    const before = stored(this.record);
+    const before = storedValues(this.record);
     const names = Object.keys(changes);
     const those = (of) => Object.fromEntries(names.map((name) => [name, of(name)]));
     const sent = those((name) => this.value(name));
@@ -296,7 +297,7 @@ class Panel {
     } finally {
       this.node.removeAttribute("aria-busy");
     }
-    const was = those((name) => stored(this.record)[name]);
+    const was = those((name) => storedValues(this.record)[name]);
     const act = () =>
       attempt(null, async () => {
         const shown = those((name) => SHOWN[name](this.record));
@@ -310,7 +311,7 @@ class Panel {
   settle(record, sent) {
     this.record = record;
     for (const [name, value] of Object.entries(sent))
-      if (this.value(name) === value) this.taken(name, SHOWN[name](record));
+      if (this.value(name) === value) this.takeValue(name, SHOWN[name](record));
       else this.fields[name].kept.was = SHOWN[name](record);
     this.arrive(record);
   }

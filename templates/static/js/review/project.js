@@ -213,19 +213,19 @@ function step(by) {
 }
 
 /** The thread on which the keys e and a act: that of the row with the focus. */
-function chosen() {
-  const one = threads.focused();
+function chosenThread() {
+  const one = threads.focusedThread();
   if (!one) toast("Choose a thread first: A goes to the next answered one, N to the next.");
   return one;
 }
 
 function askAbout() {
-  const one = chosen();
+  const one = chosenThread();
   if (one) askAgent(null, slug, { repo: one.repo, sha: one.sha, thread: one.id }, load);
 }
 
 async function settle() {
-  const one = chosen();
+  const one = chosenThread();
   if (!one) return;
   const at = commitOf(slug, one.repo, one.sha, "threads", one.id);
   const set = (resolved) =>
@@ -274,7 +274,7 @@ key("P", "Open thread before", () => threads.jump(-1));
 key("A", "Next answered thread", () => threads.nextAnswered());
 key("a", "Ask an agent about the thread", () => askAbout());
 key("e", "Resolve the thread", () => settle());
-key("o", "Outdated threads", () => threads.outdated());
+key("o", "Outdated threads", () => threads.nextOutdated());
 key("/", "Search", () => document.getElementById("palette").click());
 key("u", "All projects", () => location.assign(pageOf()));
 action("Ask an agent about all open threads", () => askAgent(null, slug, {}, load), {

@@ -92,7 +92,7 @@ const closed = section("Not open for review", (project) => closedRow(project, lo
 const archived = section("Archived", projectRow, { folded: true });
 const parts = [open, closed, archived];
 
-const wanted = (project, words) =>
+const matchesWords = (project, words) =>
   words.every((word) =>
     [project.title, project.slug, ...project.repos].some((text) =>
       text.toLowerCase().includes(word),
@@ -104,23 +104,23 @@ function draw() {
   const folder = projectsDir.startsWith(home) ? `~${projectsDir.slice(home.length)}` : projectsDir;
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = projects
-    .filter((project) => wanted(project, words))
+    .filter((project) => matchesWords(project, words))
     .map((project) => ({ ...project, file: `${projectsDir}/${project.slug}/project.yaml` }));
-  const shown = (project) => project.repoCount > 0 || project.error;
+  const isOpen = (project) => project.repoCount > 0 || project.error;
   const unresolved = projects.reduce((sum, project) => sum + project.unresolved, 0);
-  const count = projects.filter(shown).length;
-  const now = projects.filter((project) => shown(project) && !project.archived).length;
+  const count = projects.filter(isOpen).length;
+  const now = projects.filter((project) => isOpen(project) && !project.archived).length;
   summary.textContent = count
     ? `${plural(now, "project")} under review, ${plural(unresolved, "open thread")}.`
     : "Stacked commits of your repositories, read and discussed on this machine.";
-  tools.hidden = !projects.some(shown);
+  tools.hidden = !projects.some(isOpen);
   const sorted = found.toSorted((a, b) =>
     (b.lastModified ?? "").localeCompare(a.lastModified ?? ""),
   );
-  const hidden = sorted.filter((project) => project.archived && shown(project));
-  const without = sorted.filter((project) => !shown(project));
+  const hidden = sorted.filter((project) => project.archived && isOpen(project));
+  const without = sorted.filter((project) => !isOpen(project));
   open.show(
-    sorted.filter((project) => shown(project) && !project.archived),
+    sorted.filter((project) => isOpen(project) && !project.archived),
     !now,
   );
   closed.show(without, !without.length);

@@ -2,7 +2,7 @@
 
 import { get } from "../kit/api.js";
 import { meter, plusMinus } from "../kit/bars.js";
-import { fill, h, icon, mark, unpressed } from "../kit/dom.js";
+import { fill, h, icon, mark, redrawUnpressed } from "../kit/dom.js";
 import { problem } from "../kit/parts.js";
 import { late } from "../kit/skeleton.js";
 import { plural } from "../kit/words.js";
@@ -28,7 +28,7 @@ export async function loadRail() {
   if (!known) late(rail, "rows");
   try {
     const project = await get(route("projects", state.project));
-    unpressed(rail, () => draw(project));
+    redrawUnpressed(rail, () => draw(project));
   } catch (error) {
     if (!known) fill(rail, problem(error.message));
   }
@@ -38,7 +38,7 @@ function draw(project) {
   const said = JSON.stringify(project.repos);
   if (known !== said) {
     known = said;
-    const held = focused();
+    const held = focusedHref();
     const opened = new Set(
       [...rail.querySelectorAll("details[open]")].map(({ dataset }) => dataset.name),
     );
@@ -84,7 +84,7 @@ function locate() {
   return here;
 }
 
-const focused = () =>
+const focusedHref = () =>
   rail.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
 
 function repository(repo, several) {
@@ -101,7 +101,7 @@ function repository(repo, several) {
   });
   const name = several && h("h2", { class: "pickhead strong" }, repo.name);
   const errors = repo.errors.map((words) => h("p", { class: "pickhead wrap-anywhere" }, words));
-  return [name, errors, stacks, merged.length > 0 && folded(repo, merged)];
+  return [name, errors, stacks, merged.length > 0 && mergedCommits(repo, merged)];
 }
 
 function head(repo, stack, commits) {
@@ -125,7 +125,7 @@ const rungs = (repo, commits, follows) =>
     commits.map((commit) => h("li", {}, rung(repo, commit, follows))),
   );
 
-function folded(repo, merged) {
+function mergedCommits(repo, merged) {
   const count = h("span", { class: "count" }, String(merged.length));
   return h(
     "details",

@@ -27,10 +27,10 @@ export const lookAgain = () => look();
 export const onReload = (callback) => watchers.add(callback);
 
 export const begin = (record) => Promise.all([...beginners].map((callback) => callback(record)));
-export const shown = () => arrivals.forEach((callback) => callback());
+export const announceShown = () => arrivals.forEach((callback) => callback());
 
 /** Notify the watchers that the page has read something. */
-export const reloaded = (what) => watchers.forEach((callback) => callback(what));
+export const announceReload = (what) => watchers.forEach((callback) => callback(what));
 
 export function threadsOf(map) {
   given = true;

@@ -52,8 +52,8 @@ export const tick = worktree
 /** The URL of the commit in the API: at(), or of a route below it: at("viewed"). */
 export const at = (...below) => commitOf(project, state.repo, state.sha, ...below);
 
-/** The URL of a route about the diff shown, which may be a comparison: asked("file", {path}). */
-export function asked(what, query) {
+/** The URL of a route about the diff shown, which may be a comparison: diffRoute("file", {path}). */
+export function diffRoute(what, query) {
   const { compare } = state;
   const words = new URLSearchParams(query);
   if (compare?.to) words.set("to", compare.to);

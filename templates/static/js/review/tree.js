@@ -70,7 +70,7 @@ export async function drawTree() {
 
 async function build(files) {
   const { life } = state;
-  const groups = Map.groupBy?.(files, folderOf) ?? grouped(files);
+  const groups = Map.groupBy?.(files, folderOf) ?? groupByFolder(files);
   empty();
   const breathe = pace({ first: BESIDE });
   for (const [name, held] of groups) {
@@ -100,7 +100,7 @@ onOther(() => {
 
 const folderOf = ({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
-function grouped(files) {
+function groupByFolder(files) {
   const groups = new Map();
   for (const file of files) {
     const name = folderOf(file);
@@ -180,7 +180,7 @@ export function tell() {
     one.said = now;
     link.classList.toggle("seen", viewed);
     box.checked = tick.of(file);
-    fill(right, open > 0 ? badge(open) : stale ? changed() : size(file));
+    fill(right, open > 0 ? badge(open) : stale ? changedMark() : size(file));
   }
   for (const { box, files } of folders) {
     const seen = files.filter(tick.of).length;
@@ -191,7 +191,7 @@ export function tell() {
 
 const badge = (open) =>
   h("span", { class: "badge warn" }, String(open), h("span", { class: "sr" }, " unresolved"));
-const changed = () =>
+const changedMark = () =>
   h(
     "span",
     { class: "stale", title: "Changed since you viewed" },

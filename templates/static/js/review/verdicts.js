@@ -9,7 +9,7 @@ const WORDS = {
 };
 
 /** A badge for each verdict; one on an earlier version of the change says so. */
-export const judged = (verdicts = []) =>
+export const verdictBadges = (verdicts = []) =>
   verdicts.map(({ author_name: who, verdict, changed, sha }) => {
     const [words, sign, kind] = WORDS[verdict] ?? WORDS.comment;
     const since = changed ? ", changed since" : "";

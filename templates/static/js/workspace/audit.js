@@ -6,7 +6,7 @@ import { fill, h, icon } from "../kit/dom.js";
 import { exactly, page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
 import { time } from "../kit/words.js";
-import { choice, facts, ledger, named, text, unfolding, within } from "./ledger.js";
+import { choice, facts, ledger, subjectCell, text, unfolding, within } from "./ledger.js";
 import { stateOf } from "./words.js";
 
 const LOOK_MS = 3000;
@@ -27,7 +27,10 @@ function row(entry) {
   return unfolding(
     look,
     [
-      named(entry.clientId ?? (entry.turnId ? "a turn" : "unknown client"), entry.project ?? ""),
+      subjectCell(
+        entry.clientId ?? (entry.turnId ? "a turn" : "unknown client"),
+        entry.project ?? "",
+      ),
       h("span", { class: fine ? "small nowrap" : "small says bad nowrap" }, word),
       h("span", { class: "small soft cut" }, entry.operation ?? ""),
       entry.count > 1

@@ -151,7 +151,7 @@ function card(client, url) {
   );
 }
 
-function closed() {
+function setupCard() {
   return h(
     "section",
     { class: "card" },
@@ -233,7 +233,7 @@ async function load() {
       "div",
       { class: "stack spaced" },
       clients.map((client) => card(client, publicUrl)),
-      !clients.length && closed(),
+      !clients.length && setupCard(),
     ),
   );
 }

@@ -124,12 +124,12 @@ export function composer({ key, project, send, label = "Send" }) {
     if (mute && !isRunbook(prompt)) await look();
     return !mute || isRunbook(prompt);
   }
-  const found = () => {
+  const onModelFound = () => {
     look();
     offer(models, project);
     toast("A model is there: plain text gets an answer.");
   };
-  const buttons = ways({ runbook: example, found });
+  const buttons = ways({ runbook: example, found: onModelFound });
   const looked = look().catch(() => {}); // sending says what is wrong
   const ready = Promise.race([looked, new Promise((done) => setTimeout(done, PATIENCE_MS))]);
   return {

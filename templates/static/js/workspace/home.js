@@ -6,9 +6,9 @@ import { key } from "../kit/keys.js";
 import { action } from "../kit/palette.js";
 import { page, problem } from "../kit/parts.js";
 import { onChange } from "../kit/shell.js";
-import { store, stored } from "../kit/stored.js";
+import { store, storedValue } from "../kit/stored.js";
 import { attempt } from "../kit/toast.js";
-import { elsewhere } from "./home/elsewhere.js";
+import { elsewhereList } from "./home/elsewhere.js";
 import { welcome } from "./home/first.js";
 import { needs } from "./home/needs.js";
 import { nowColumn } from "./home/now.js";
@@ -22,7 +22,7 @@ import { pausedBanner } from "./triggers/head.js";
 
 const SEEN = "svc.failures.seen"; // the time of the newest failure the user has seen
 
-let seen = stored(SEEN); // without localStorage, kept until a reload
+let seen = storedValue(SEEN); // without localStorage, kept until a reload
 const state = { paused: null }; // the switch that pauses all triggers
 const form = h("div");
 const today = new Date().toLocaleDateString("en-GB", {
@@ -39,11 +39,11 @@ const pauseButton = button("Pause all triggers", {
 const openButton = button("Open a folder", {
   icon: "folder",
   kind: "primary",
-  onclick: () => opened(),
+  onclick: () => chooseFolder(),
 });
 const makeButton = button("New project", { icon: "plus", onclick: () => make() });
 const list = projectList();
-const away = elsewhere();
+const away = elsewhereList();
 const needsYou = needs(() => load());
 const now = nowColumn(() => {
   seen = new Date().toISOString();
@@ -52,7 +52,7 @@ const now = nowColumn(() => {
 });
 
 const make = () => newProject(form);
-const opened = () => openFolder(make);
+const chooseFolder = () => openFolder(make);
 const deleted = trash(() => load());
 const toggle = (event) => pause(event, { on: !state.paused, after: load });
 
@@ -77,7 +77,7 @@ async function load() {
 function draw({ projects, others, asks, paused, failed, running, next, names }) {
   if (projects.length + others.length === 0) {
     if (!page().querySelector("#first"))
-      fill(page(), welcome(form, { make, opened }), deleted.node);
+      fill(page(), welcome(form, { make, opened: chooseFolder }), deleted.node);
     return;
   }
   if (!list.node.isConnected) frame();
@@ -128,15 +128,15 @@ refresh.now();
 deleted.say();
 onChange(refresh);
 
-const shown = () => list.node.isConnected;
-key("o", "Open a folder", opened);
+const isShown = () => list.node.isConnected;
+key("o", "Open a folder", chooseFolder);
 key("n", "New project", make);
-key("/", "Filter the projects", list.focus, { when: shown });
+key("/", "Filter the projects", list.focus, { when: isShown });
 key(["j", "k"], "Next and previous project", (event) => list.step(event.key === "j" ? 1 : -1), {
-  when: shown,
+  when: isShown,
 });
-key("p", "Pause or resume all triggers", () => toggle(null), { when: shown });
-action("Open a folder", opened, { icon: "folder", key: "o" });
+key("p", "Pause or resume all triggers", () => toggle(null), { when: isShown });
+action("Open a folder", chooseFolder, { icon: "folder", key: "o" });
 action("New project", make, { icon: "plus", key: "n" });
 action("Pause or resume all triggers", () => toggle(null), { icon: "pause", key: "p" });
 action("Mark every chat as read", () => attempt(null, readAll), { icon: "check" });

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const TIMES = { 1: "last 24 hours", 7: "last 7 days", 30: "last 30 days" };
 const asked = new URLSearchParams(location.search);
 
-const labelled = (label, input) =>
+const field = (label, input) =>
   h("label", { class: "line small" }, h("span", { class: "quiet" }, label), input);
 
 /** A filter with given values: ["failed", …] or {ok: "went through", …}. */
@@ -22,7 +22,7 @@ export function choice(name, label, options) {
   const pairs = Array.isArray(options) ? options.map((one) => [one, one]) : Object.entries(options);
   const given = asked.get(name) ?? "";
   if (given && !pairs.some(([value]) => value === given)) pairs.push([given, given]);
-  return labelled(
+  return field(
     label,
     h(
       "select",
@@ -50,11 +50,11 @@ export function text(name, label, known = []) {
     list: list && list.id,
     value: asked.get(name) ?? "",
   });
-  return labelled(label, [input, list]);
+  return field(label, [input, list]);
 }
 
 /** The first cell of a line: its subject, and below it where and why. */
-export const named = (name, about) =>
+export const subjectCell = (name, about) =>
   h(
     "span",
     { class: "two-lines" },
@@ -99,7 +99,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
   const state = { known: new Map(), next: null, older: false, said: "" };
 
   const fields = () => Object.fromEntries(new FormData(form));
-  function wanted() {
+  function filterQuery() {
     const { days, ...rest } = fields();
     return days
       ? { ...rest, since: new Date(Date.now() - Number(days) * DAY_MS).toISOString() }
@@ -110,7 +110,7 @@ export function ledger({ route, filters, idOf, row, items, none, label }) {
   async function load({ older = false, now = false } = {}) {
     const said = JSON.stringify(fields());
     const before = older ? state.next : null;
-    const answer = await get(query(route, { ...wanted(), limit: PAGE, before }));
+    const answer = await get(query(route, { ...filterQuery(), limit: PAGE, before }));
     if (said !== JSON.stringify(fields())) return;
     if (said !== state.said) Object.assign(state, { known: new Map(), older: false, said });
     for (const item of items(answer)) state.known.set(String(idOf(item)), item);

@@ -49,7 +49,7 @@ export function newProject(place) {
     opener?.focus();
   };
   inputs.repo.addEventListener("input", () => {
-    inputs.name.placeholder = derived(inputs.repo.value);
+    inputs.name.placeholder = cloneName(inputs.repo.value);
   });
 
   async function submit(event) {
@@ -64,7 +64,7 @@ export function newProject(place) {
       return;
     }
     form.setAttribute("aria-busy", "true");
-    const stop = values.repo ? followed(name) : told(progress, () => "Creating");
+    const stop = values.repo ? followClone(name) : showProgress(progress, () => "Creating");
     try {
       const given = Object.entries(values).filter(([, value]) => value);
       const { project } = await post("/api/projects", Object.fromEntries(given), {
@@ -81,10 +81,10 @@ export function newProject(place) {
   }
 
   /** Show the progress of the clone of this name, and let Cancel stop it. Returns stop(). */
-  function followed(name) {
+  function followClone(name) {
     let clone = null;
-    const said = () => (clone?.step ? `${clone.step}, ${clone.percent} %` : "Cloning");
-    const stop = told(progress, said);
+    const progressWords = () => (clone?.step ? `${clone.step}, ${clone.percent} %` : "Cloning");
+    const stop = showProgress(progress, progressWords);
     const look = () =>
       get("/api/clones")
         .then(({ clones }) => (clone = clones.find((one) => one.name === name) ?? clone))
@@ -155,7 +155,7 @@ export function newProject(place) {
   cancel.onclick = close;
   form.addEventListener("keydown", (event) => event.key === "Escape" && cancel.click());
   fill(place, form);
-  inputs.name.placeholder = derived(inputs.repo.value);
+  inputs.name.placeholder = cloneName(inputs.repo.value);
   inputs.name.focus();
 }
 
@@ -181,7 +181,7 @@ const field = (node, { label, hint }) =>
   );
 
 /** The name of a clone when none is given: the last part of its URL. */
-const derived = (address) =>
+const cloneName = (address) =>
   address
     .trim()
     .replace(/\/+$/, "")
@@ -190,7 +190,7 @@ const derived = (address) =>
     .replace(/\.git$/, "");
 
 /** Show what is being done and for how long: a clone may take minutes. Returns stop(). */
-function told(place, what) {
+function showProgress(place, what) {
   const begun = Date.now();
   const say = () => {
     const passed = (Date.now() - begun) / 1000;

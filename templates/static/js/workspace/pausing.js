@@ -6,7 +6,7 @@ import { attempt, toast } from "../kit/toast.js";
 const SWITCHES = new Set(["project", "instance"]);
 
 /** Whether a switch pauses the triggers, which a press turns back; other causes are elsewhere. */
-export const switched = (paused) => SWITCHES.has(paused?.by);
+export const isBySwitch = (paused) => SWITCHES.has(paused?.by);
 
 /** Pause or resume; `slug` "" is every project. `after()` is awaited afterwards and after Undo. */
 export const pause = (event, { slug = "", on, after }) =>

@@ -10,7 +10,7 @@ import { facts } from "./chat/spent.js";
 import { worktreeBox } from "./chat/worktree.js";
 import { composer } from "./composer.js";
 import { tabs } from "./parts.js";
-import { pause, switched } from "./pausing.js";
+import { pause, isBySwitch } from "./pausing.js";
 import { aroundCard } from "./project/around.js";
 import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
@@ -41,7 +41,7 @@ async function start(message, options) {
 const toggle = (event) =>
   pause(event, {
     slug: state.paused?.by === "instance" ? "" : slug,
-    on: !switched(state.paused),
+    on: !isBySwitch(state.paused),
     after: load,
   });
 

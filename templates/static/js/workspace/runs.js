@@ -6,7 +6,7 @@ import { exactly, page, problem } from "../kit/parts.js";
 import { onChange, where } from "../kit/shell.js";
 import { attempt, toast } from "../kit/toast.js";
 import { span, time } from "../kit/words.js";
-import { choice, facts, ledger, named, text, unfolding, within } from "./ledger.js";
+import { choice, facts, ledger, subjectCell, text, unfolding, within } from "./ledger.js";
 import { tabs } from "./parts.js";
 import { stateOf } from "./words.js";
 
@@ -54,7 +54,7 @@ function row(run) {
   return unfolding(
     look,
     [
-      named(run.trigger ?? "curator", about),
+      subjectCell(run.trigger ?? "curator", about),
       h("span", { class: "small nowrap state-word" }, look.word),
       h(
         "span",

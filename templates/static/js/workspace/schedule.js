@@ -73,7 +73,7 @@ function clockWords(minute, hour) {
   const every = /^\*\/(\d+)$/.exec(hour);
   if (every) return `every ${every[1]} hours at :${mm}`;
   if (!/^\d+(,\d+)*$/.test(hour)) return null;
-  return `at ${listed(hour.split(",").map((hh) => `${hh.padStart(2, "0")}:${mm}`))}`;
+  return `at ${joinWords(hour.split(",").map((hh) => `${hh.padStart(2, "0")}:${mm}`))}`;
 }
 
 function dayWords(day, month, weekday) {
@@ -84,8 +84,10 @@ function dayWords(day, month, weekday) {
   const days = weekday.toUpperCase().replace(/[A-Z]{3}/g, (name) => String(NAMES.indexOf(name)));
   const range = /^([0-7])-([0-7])$/.exec(days);
   if (range) return `${DAYS[range[1]]} to ${DAYS[range[2]]}`;
-  return /^[0-7](,[0-7])*$/.test(days) ? `on ${listed(days.split(",").map((n) => DAYS[n]))}` : null;
+  return /^[0-7](,[0-7])*$/.test(days)
+    ? `on ${joinWords(days.split(",").map((n) => DAYS[n]))}`
+    : null;
 }
 
-const listed = (words) =>
+const joinWords = (words) =>
   words.length > 1 ? `${words.slice(0, -1).join(", ")} and ${words.at(-1)}` : words[0];

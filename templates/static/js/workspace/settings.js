@@ -10,7 +10,7 @@ import { doubtLink } from "./project/doubt.js";
 import { deletion } from "./project/deletion.js";
 import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
-import { doubted } from "./words.js";
+import { isUnconfirmed } from "./words.js";
 import { attempt, toast } from "../kit/toast.js";
 
 const slug = where.project;
@@ -99,14 +99,14 @@ function networkOf(project, mode) {
 
 /** The effective network of the project's turns, in words. */
 function reach({ mode, hostPorts, allow, deny }) {
-  const listed = (words, list) => list.length > 0 && `${words} ${list.join(", ")}`;
+  const listWords = (words, list) => list.length > 0 && `${words} ${list.join(", ")}`;
   return [
     mode,
     ...(mode === "guarded"
       ? [
-          listed("ports of this machine:", hostPorts),
+          listWords("ports of this machine:", hostPorts),
           ...allow.map((list) => `only ${list.join(", ") || "nothing"}`),
-          listed("never", deny),
+          listWords("never", deny),
         ]
       : []),
   ]
@@ -163,10 +163,10 @@ function draw(project) {
       [meaning, source(project, name)].filter(Boolean).join(" "),
       project.inherited.includes(name),
     );
-  const shown = (name) => (project.inherited.includes(name) ? String(project[name]) : "");
+  const inheritedText = (name) => (project.inherited.includes(name) ? String(project[name]) : "");
   const asWritten = (name, make) => {
     const input = make(name, own(project, name));
-    if (shown(name)) input.placeholder = shown(name);
+    if (inheritedText(name)) input.placeholder = inheritedText(name);
     return input;
   };
   const inheriting = (name, options) => {
@@ -279,7 +279,7 @@ function draw(project) {
       { class: "tabrow" },
       tabs(slug, "Settings", { chats: project.counts?.chats, triggers: project.counts?.triggers }),
     ),
-    broken(project.error),
+    fileBanner(project.error),
     (project.warnings ?? []).map((warning) =>
       h("div", { class: "banner warn" }, icon("alert"), h("div", {}, warning)),
     ),
@@ -498,8 +498,8 @@ key("Ctrl+Enter", "Save", () =>
   /** @type {HTMLFormElement | null} */ (document.querySelector("form.flush"))?.requestSubmit(),
 );
 /** The banner that says why nothing can be saved: the file is unreadable or waits for consent. */
-function broken(error) {
-  if (doubted(error)) return doubtLink(slug);
+function fileBanner(error) {
+  if (isUnconfirmed(error)) return doubtLink(slug);
   const why = "Writes are refused until the file is fixed by hand.";
   return error && problem(`project.yaml, ${error}. ${why}`);
 }

@@ -23,14 +23,14 @@ export function steady(area, idOf, draw) {
     hidden: true,
     onclick: apply,
   });
-  const read = () => {
+  const hasReader = () => {
     const selected = getSelection();
     const within = !selected.isCollapsed && area.contains(selected.anchorNode);
     return within || area.matches(":focus-within") || performance.now() - moved < REST;
   };
   const settleLater = () => {
     clearTimeout(timer);
-    timer = setTimeout(() => (read() ? settleLater() : apply()), REST);
+    timer = setTimeout(() => (hasReader() ? settleLater() : apply()), REST);
   };
   area.addEventListener("pointermove", () => (moved = performance.now()), { passive: true });
 
@@ -38,7 +38,7 @@ export function steady(area, idOf, draw) {
     chip,
     update(items, { now = false } = {}) {
       latest = items;
-      if (now || shown === null || !read()) {
+      if (now || shown === null || !hasReader()) {
         apply();
         return;
       }

@@ -12,7 +12,7 @@ import { late } from "../kit/skeleton.js";
 import { toast } from "../kit/toast.js";
 import { dayAndTime, inZone, plural, time } from "../kit/words.js";
 import { step } from "./chat/list.js";
-import { pause, switched } from "./pausing.js";
+import { pause, isBySwitch } from "./pausing.js";
 import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overWords } from "./triggers/head.js";
@@ -38,13 +38,13 @@ const search = h("input", {
 });
 const groups = h("div");
 const paused = h("p", { class: "says small warn pausedline", hidden: true });
-const wanted = () => new URLSearchParams(location.search).get("name");
+const nameInUrl = () => new URLSearchParams(location.search).get("name");
 const empty = () => duo.classList.contains("some") === false;
 
 async function load() {
   state.listing = await get(route);
   draw();
-  const name = wanted();
+  const name = nameInUrl();
   if (name === null) glance();
   else if (state.open?.name === name) state.open.refresh(find(name));
   else show(name);
@@ -202,13 +202,13 @@ function show(name) {
     record,
     catalogue: state.listing,
     back: () => choose(null),
-    saved,
+    saved: reopen,
     reload: load,
     resume: (event) => hold(event, false),
   });
 }
 
-async function saved(name) {
+async function reopen(name) {
   const place = name === null ? location.pathname : `?name=${encodeURIComponent(name)}`;
   if (name !== state.name) history.replaceState(null, "", place);
   Object.assign(state, { name, open: null });
@@ -249,7 +249,7 @@ const more = button("", {
   "aria-label": "More for all triggers",
 });
 menu(more, () => [
-  switched(state.listing?.paused)
+  isBySwitch(state.listing?.paused)
     ? { label: "Resume triggers", icon: "play", act: () => hold(null, false) }
     : {
         label: "Pause triggers of this project",
@@ -275,7 +275,7 @@ fill(
   groups,
 );
 search.addEventListener("input", () => state.listing && draw());
-addEventListener("popstate", () => state.listing && show(wanted()));
+addEventListener("popstate", () => state.listing && show(nameInUrl()));
 
 const TRIGGERS = { group: "Triggers" };
 const by = (event) => step(nav, event.key === "j" ? 1 : -1);
@@ -292,7 +292,7 @@ key("e", "Enable or disable the chosen trigger", press("[role=switch]"), TRIGGER
 key(
   "p",
   "Pause or resume the triggers",
-  () => state.listing && hold(null, !switched(state.listing.paused)),
+  () => state.listing && hold(null, !isBySwitch(state.listing.paused)),
   TRIGGERS,
 );
 key("Ctrl+s", "Save", () => (state.open ? void state.open.save() : false), TRIGGERS);

@@ -75,4 +75,4 @@ export function originWords(chat) {
 }
 
 /** Whether this error of a project says that its file waits for the user's confirmation. */
-export const doubted = (error) => Boolean(error?.startsWith("cannot be followed"));
+export const isUnconfirmed = (error) => Boolean(error?.startsWith("cannot be followed"));

@@ -66,7 +66,7 @@ export function refresh(app) {
 }
 
 /** An event of the stream came: a file that is open here may have changed. */
-export const heard = ({ type }) => shown?.heard(type);
+export const hearEvent = ({ type }) => shown?.hearEvent(type);
 
 /** Call `told(slug)` whenever the drawer changes to another app, or to none. */
 export const onMove = (told) => watchers.add(told);
@@ -79,7 +79,7 @@ function go(hash, instead = false) {
   else history.pushState(null, "", address);
 }
 
-function asked() {
+function parseHash() {
   const { app, tab = "", file } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   return { app, tab: NAMES.find((one) => one.toLowerCase() === tab) ?? "Overview", file };
 }
@@ -235,7 +235,7 @@ class AppView {
     fill(this.away, url && h("a", { ...link, "aria-label": label }, icon("out")));
   }
 
-  heard() {} // apps are refreshed through update()
+  hearEvent() {} // apps are refreshed through update()
 
   choose(name, options) {
     this.options = options;
@@ -309,7 +309,7 @@ function escape() {
 
 COVERS.addEventListener("change", cover);
 addEventListener("popstate", () => {
-  const place = asked();
+  const place = parseHash();
   if (place.app || place.file || !location.hash) show(place); // not the hash of "Skip to content"
 });
-show(asked());
+show(parseHash());

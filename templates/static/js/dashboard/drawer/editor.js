@@ -8,9 +8,9 @@ import { problem } from "../../kit/parts.js";
 import { late } from "../../kit/skeleton.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { conflict } from "../conflict.js";
-import { refused } from "./faulty.js";
-import { kept, placeOf } from "./places.js";
-import { store, stored } from "../../kit/stored.js";
+import { faultsOf } from "./faulty.js";
+import { draftName, placeOf } from "./places.js";
+import { store, storedValue } from "../../kit/stored.js";
 
 const LINE_PX = 20;
 const lf = (text) => text.replace(/\r\n?/g, "\n"); // line ends as in a text field
@@ -44,7 +44,7 @@ export class Editor {
       autocomplete: "off",
       "aria-label": `Text of ${file}`,
       "aria-describedby": "editor-faults",
-      onscroll: () => this.aligned(),
+      onscroll: () => this.alignGutter(),
       onkeydown: (event) => this.onKey(event),
     });
     this.area.readOnly = true; // until the text is loaded, which would replace what is typed
@@ -124,28 +124,28 @@ export class Editor {
     this.node.classList.remove("absent");
     this.frame.hidden = false;
     fill(this.notice);
-    this.known(text, etag);
+    this.rememberFile(text, etag);
     this.loaded = true;
     this.area.value = this.base;
     this.area.readOnly = false;
     if (!this.typed) {
-      this.typed = draft(this.area, kept(this.place));
-      this.area.addEventListener("input", () => this.changed());
+      this.typed = draft(this.area, draftName(this.place));
+      this.area.addEventListener("input", () => this.markChanged());
     }
-    if (this.dirty) this.restored(etag);
-    this.changed();
+    if (this.dirty) this.resumeDraft(etag);
+    this.markChanged();
   }
 
   /** Remember the file as it is on disk. */
-  known(text, etag) {
+  rememberFile(text, etag) {
     this.base = lf(text);
     this.lineEnd = endOf(text);
     this.etag = etag;
   }
 
   /** A draft of an earlier visit is back; it was begun on the file as it was at that time. */
-  restored(etag) {
-    const begun = stored(this.basis);
+  resumeDraft(etag) {
+    const begun = storedValue(this.basis);
     if (begun && begun !== etag) {
       this.etag = begun;
       this.stale();
@@ -172,11 +172,11 @@ export class Editor {
     const found = await this.read().catch(() => null);
     if (this.ended || this.dirty || !found) return;
     const { scrollTop, selectionStart, selectionEnd } = this.area;
-    this.known(found.text, found.etag);
+    this.rememberFile(found.text, found.etag);
     this.area.value = this.base;
     this.area.setSelectionRange(selectionStart, selectionEnd);
     this.area.scrollTop = scrollTop;
-    this.changed();
+    this.markChanged();
   }
 
   stale() {
@@ -198,7 +198,7 @@ export class Editor {
 
   // typing
 
-  changed() {
+  markChanged() {
     const { dirty } = this;
     if (dirty) store(this.basis, this.etag);
     else this.forget();
@@ -240,10 +240,10 @@ export class Editor {
         return band;
       }),
     );
-    this.aligned();
+    this.alignGutter();
   }
 
-  aligned() {
+  alignGutter() {
     const { scrollTop } = this.area;
     this.gutter.scrollTop = scrollTop;
     this.bands.style.transform = `translateY(${-scrollTop}px)`;
@@ -299,7 +299,7 @@ export class Editor {
     this.saving = true;
     try {
       const { data } = await call("PUT", this.address, { text: written }, over);
-      this.done(data, text, before);
+      this.finishSave(data, text, before);
     } catch (error) {
       if (error.code === "changed") await this.settle();
       else if (error.status === 400) this.wrong(error, text);
@@ -309,13 +309,13 @@ export class Editor {
     }
   }
 
-  done(record, text, before) {
+  finishSave(record, text, before) {
     this.base = text;
     this.etag = record.etag;
     this.told = null;
     fill(this.notice);
     this.mistakes(record.fileErrors ?? []);
-    this.changed();
+    this.markChanged();
     if (!this.dirty) this.tell("Saved");
     this.saved(record);
     const action = before === text ? {} : { action: "Undo", act: () => this.undo(before) };
@@ -329,7 +329,7 @@ export class Editor {
   }
 
   wrong(error, text) {
-    const faults = refused(error, text);
+    const faults = faultsOf(error, text);
     this.mistakes(faults);
     this.tell("Not saved");
     if (faults[0].line) this.goTo(faults[0].line);
@@ -348,7 +348,7 @@ export class Editor {
       await this.save(mine, found ? { etag: found.etag } : { create: true });
       return;
     }
-    this.known(found.text, found.etag);
+    this.rememberFile(found.text, found.etag);
     this.replace(this.base, mine, "The text on disk is here now.");
   }
 
@@ -361,7 +361,7 @@ export class Editor {
     this.area.value = text;
     fill(this.notice);
     this.mistakes([]);
-    this.changed();
+    this.markChanged();
     this.area.focus();
     toast(words, {
       action: "Undo",

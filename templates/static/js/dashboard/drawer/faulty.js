@@ -3,7 +3,7 @@
 const KEY = /^(\s*)(?:- )?(["']?)([^"':#]+)\2\s*:/;
 
 /** Every mistake in a refused save, as {line, message}. */
-export function refused(error, text) {
+export function faultsOf(error, text) {
   const { issues, line } = error.body ?? {};
   if (!issues?.length) return [{ line: line ?? null, message: error.message }];
   return issues.map(({ path, message }, n) => ({
@@ -20,7 +20,7 @@ export function lineOf(path, text) {
   let depth = -1;
   let at = 0;
   for (const name of names) {
-    const next = lines.findIndex((line, n) => n >= at && keyed(line, name, depth));
+    const next = lines.findIndex((line, n) => n >= at && hasKey(line, name, depth));
     if (next < 0) break;
     found = next + 1;
     depth = KEY.exec(lines[next])[1].length;
@@ -29,7 +29,7 @@ export function lineOf(path, text) {
   return found;
 }
 
-function keyed(line, name, depth) {
+function hasKey(line, name, depth) {
   const key = KEY.exec(line);
   return key !== null && key[3].trim() === name && (depth < 0 || key[1].length > depth);
 }

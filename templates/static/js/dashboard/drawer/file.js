@@ -66,7 +66,7 @@ export class FileView {
   }
 
   /** Read the file again, unless something was typed. */
-  async heard(type) {
+  async hearEvent(type) {
     if (type !== this.event || !this.editor?.loaded) return;
     const found = await this.editor.read().catch(() => null);
     if (found) await this.editor.update(found.etag);

@@ -22,7 +22,7 @@ export class Head {
     this.app = app;
     const busy = this.services.busy.get(app.slug) ?? "";
     const parts = [
-      { key: "state", ...stated(app) },
+      { key: "state", ...stateFields(app) },
       { key: "where", text: whereabouts(app) },
       { key: "stats", uptime: app.uptime, median: median(app.recent) },
       { key: "bar", bar24: app.bar24 },
@@ -45,7 +45,7 @@ export class Head {
   }
 
   actions({ status, busy }) {
-    if (!status) return this.unmanaged();
+    if (!status) return this.unmanagedNotice();
     const { app } = this;
     const can = ORDER.filter((action) => (busy ? busy === action : !unable(action, app)));
     const buttons = can.map((action) => {
@@ -70,7 +70,7 @@ export class Head {
     );
   }
 
-  unmanaged() {
+  unmanagedNotice() {
     const words =
       this.app.source === "declared"
         ? "Not started from here: its file has no start command."
@@ -85,7 +85,7 @@ export class Head {
 }
 
 /** The fields of an app that `saying` reads. */
-const stated = ({
+const stateFields = ({
   state,
   reason,
   message,

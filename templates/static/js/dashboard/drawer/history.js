@@ -6,7 +6,7 @@ import { empty, problem } from "../../kit/parts.js";
 import { late } from "../../kit/skeleton.js";
 import { plural, time } from "../../kit/words.js";
 import { route } from "../route.js";
-import { said, stateOf } from "../words.js";
+import { stateWords, stateOf } from "../words.js";
 import { Chart, wrong } from "./chart.js";
 import { share, took } from "./head.js";
 
@@ -134,7 +134,7 @@ function figures({ uptime, checks, failed, latency: times, seconds }) {
           "li",
           { class: "line" },
           mark(stateOf(state), false),
-          `${stateOf(state).word} ${lasted(count)}`,
+          `${stateOf(state).word} ${duration(count)}`,
         ),
       ),
     ),
@@ -179,12 +179,12 @@ function change({ at, from, to, reason, seconds }, n) {
       h(
         "span",
         { class: "two-lines" },
-        h("span", { class: "small" }, said({ state: to, reason })),
+        h("span", { class: "small" }, stateWords({ state: to, reason })),
         h(
           "span",
           { class: "tiny quiet" },
           time(at),
-          `, after ${stateOf(from).word.toLowerCase()}, for ${lasted(seconds)}${n ? "" : " until now"}`,
+          `, after ${stateOf(from).word.toLowerCase()}, for ${duration(seconds)}${n ? "" : " until now"}`,
         ),
       ),
     ),
@@ -192,7 +192,7 @@ function change({ at, from, to, reason, seconds }, n) {
 }
 
 /** "2 d 4 h", "3 h 05 m", "40 s". */
-function lasted(seconds) {
+function duration(seconds) {
   const all = Math.round(seconds);
   const [days, hours, minutes] = [
     Math.floor(all / 86400),

@@ -6,11 +6,11 @@ import { key } from "../../kit/keys.js";
 import { empty, problem } from "../../kit/parts.js";
 import { late } from "../../kit/skeleton.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
-import { grouped, plural } from "../../kit/words.js";
+import { withCommas, plural } from "../../kit/words.js";
 import { route } from "../route.js";
 import { Reader } from "./lines.js";
 import { Screen } from "./screen.js";
-import { store, stored } from "../../kit/stored.js";
+import { store, storedValue } from "../../kit/stored.js";
 
 const FIRST = 200; // lines
 const OLDER = 1000;
@@ -35,7 +35,7 @@ export class Logs {
       role: "region",
       "aria-label": `Log of ${app.name}`,
     });
-    this.screen = new Screen(this.box, (atEnd, atTop) => this.moved(atEnd, atTop));
+    this.screen = new Screen(this.box, (atEnd, atTop) => this.onScroll(atEnd, atTop));
     this.notice = h("div", { class: "lognotice" });
     this.news = button("", {
       icon: "down",
@@ -72,7 +72,7 @@ export class Logs {
   }
 
   bar() {
-    const wrap = stored(WRAP) !== "no";
+    const wrap = storedValue(WRAP) !== "no";
     this.find = h("input", {
       class: "input",
       type: "search",
@@ -97,8 +97,16 @@ export class Logs {
       step(-1, "up", "Previous hit"),
       step(1, "down", "Next hit"),
     );
-    this.follow = h("input", { type: "checkbox", checked: true, onchange: () => this.followed() });
-    this.wrap = h("input", { type: "checkbox", checked: wrap, onchange: () => this.wrapped() });
+    this.follow = h("input", {
+      type: "checkbox",
+      checked: true,
+      onchange: () => this.onFollowChange(),
+    });
+    this.wrap = h("input", {
+      type: "checkbox",
+      checked: wrap,
+      onchange: () => this.onWrapChange(),
+    });
     this.box.classList.toggle("wrapped", wrap);
     return h(
       "div",
@@ -110,7 +118,7 @@ export class Logs {
         icon: "copy",
         kind: "ghost only",
         "aria-label": "Copy these lines",
-        onclick: (event) => attempt(event, () => this.copied()),
+        onclick: (event) => attempt(event, () => this.copyLines()),
       }),
       button("", {
         icon: "download",
@@ -161,7 +169,7 @@ export class Logs {
     this.forget();
     this.screen.clear();
     if (this.app.service) await this.begin();
-    else fill(this.notice, this.unmanaged());
+    else fill(this.notice, this.unmanagedNotice());
     this.node.classList.toggle("bare", this.bare);
     this.count();
   }
@@ -177,7 +185,10 @@ export class Logs {
       fill(this.notice);
       this.take(tail);
     } catch (error) {
-      fill(this.notice, error.code === "not_managed" ? this.unmanaged() : this.failed(error));
+      fill(
+        this.notice,
+        error.code === "not_managed" ? this.unmanagedNotice() : this.failureNotice(error),
+      );
     }
     stop();
   }
@@ -199,7 +210,7 @@ export class Logs {
     }
   }
 
-  unmanaged() {
+  unmanagedNotice() {
     const words =
       "No log: this app is not started from here. Give it a service with its command, then start it here.";
     return empty(
@@ -208,7 +219,7 @@ export class Logs {
     );
   }
 
-  failed(error) {
+  failureNotice(error) {
     const again = button("Try again", { kind: "s", onclick: () => this.load() });
     return [problem(error.message), again];
   }
@@ -269,7 +280,7 @@ export class Logs {
 
   // scrolling
 
-  moved(atEnd, atTop) {
+  onScroll(atEnd, atTop) {
     if (atEnd) this.unread = 0;
     if (atTop && this.loaded) this.more();
     this.count();
@@ -290,12 +301,12 @@ export class Logs {
     if (this.screen.query) this.hits();
   }
 
-  followed() {
+  onFollowChange() {
     if (this.follow.checked) this.toEnd();
     this.next(0);
   }
 
-  wrapped() {
+  onWrapChange() {
     store(WRAP, this.wrap.checked ? "yes" : "no");
     this.screen.relaid(() => this.box.classList.toggle("wrapped", this.wrap.checked));
   }
@@ -332,7 +343,7 @@ export class Logs {
 
   hits() {
     const { total, more } = this.screen.tally;
-    if (more) this.said.textContent = `${grouped(total)}+`;
+    if (more) this.said.textContent = `${withCommas(total)}+`;
     else this.said.textContent = total ? `${this.number || "–"} of ${total}` : "None";
   }
 
@@ -362,7 +373,7 @@ export class Logs {
     for (const { chunk, n } of place) chunk.node.children[n]?.classList.add("told");
   }
 
-  async copied() {
+  async copyLines() {
     const chosen = getSelection();
     const inside = !chosen.isCollapsed && this.box.contains(chosen.anchorNode);
     const text = inside ? String(chosen) : this.screen.text();

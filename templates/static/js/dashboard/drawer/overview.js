@@ -41,7 +41,7 @@ export class Overview {
       { key: "reach", title: "Address", rows: reach(app) },
       { key: "runs", title: "Process", rows: runs(app) },
       { key: "code", title: "Project", rows: code(app) },
-      { key: "service", title: "Service", rows: served(app) },
+      { key: "service", title: "Service", rows: serviceRows(app) },
       { key: "health", title: "Health", rows: health(app) },
       { key: "file", title: "File", rows: this.file(app) },
     ];
@@ -158,7 +158,7 @@ function picture({ slug, name, etag, kind }) {
   );
 }
 
-const given = (rows) => rows.filter((row) => row && (row[1] || row[2]?.at));
+const filledRows = (rows) => rows.filter((row) => row && (row[1] || row[2]?.at));
 
 function reach({ url, urls, port, links, docs, listens, last }) {
   const link = (label, href) => safe(href) && [label, shortly(href), { href, copy: "the address" }];
@@ -166,7 +166,7 @@ function reach({ url, urls, port, links, docs, listens, last }) {
   const bound = listens?.addresses.map(({ ip, port: at }) =>
     ip.includes(":") ? `[${ip}]:${at}` : `${ip}:${at}`,
   );
-  return given([
+  return filledRows([
     link("Open", urls?.fronted ?? url),
     urls?.fronted && link("Direct", url),
     link("Local", other),
@@ -187,7 +187,7 @@ function runs({ identity }) {
   const process = identity?.process;
   if (!process) return [];
   const parents = process.parents?.map(({ name, pid }) => `${name} (${pid})`).join(" ← ");
-  return given([
+  return filledRows([
     [
       "Process",
       `${process.name}, pid ${process.pid}${process.user ? `, user ${process.user}` : ""}`,
@@ -203,24 +203,24 @@ function runs({ identity }) {
 
 function code({ identity, tags }) {
   const { git, package: pack, framework, title } = identity ?? {};
-  const versioned = (one) => one && [one.name, one.version].filter(Boolean).join(" ");
-  return given([
+  const nameAndVersion = (one) => one && [one.name, one.version].filter(Boolean).join(" ");
+  return filledRows([
     ["Title", title],
     git && ["Repository", git.worktree ? `${git.name}, worktree ${git.worktree}` : git.name],
     ["Branch", git?.branch, { mono: true }],
     ["Remote", git?.remote, { mono: true }],
-    ["Framework", versioned(framework)],
-    ["Package", pack && `${versioned(pack)}${pack.manager ? `, ${pack.manager}` : ""}`],
+    ["Framework", nameAndVersion(framework)],
+    ["Package", pack && `${nameAndVersion(pack)}${pack.manager ? `, ${pack.manager}` : ""}`],
     ["Tags", tags?.join(", ")],
   ]);
 }
 
-function served({ service }) {
+function serviceRows({ service }) {
   if (!service) return [];
   const { status, pid, restarts, lastExit, nextRetryAt, adopted, autostart, stale } = service;
   const ended =
     lastExit && (lastExit.signal ? `signal ${lastExit.signal},` : `code ${lastExit.code},`);
-  return given([
+  return filledRows([
     ["Status", `${status}${pid ? `, pid ${pid}` : ""}${adopted ? ", adopted" : ""}`],
     stale && [
       "Out of date",
@@ -246,7 +246,7 @@ function health({ uptime, last, expected, lastKnown, state }) {
     [last.status && `HTTP ${last.status}`, last.ok ? took(last.ms) : last.error]
       .filter(Boolean)
       .join(", ");
-  return given([
+  return filledRows([
     ["Expected", EXPECTED[expected]],
     uptime["90d"] !== null && [
       "Up",

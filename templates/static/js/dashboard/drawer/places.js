@@ -9,7 +9,7 @@ const WAIT_MS = 300; // a window that is reloading may release its lock this lat
  * The name of the draft of a place.
  * @param {string} place
  */
-export const kept = (place) => `dashboard/${place}`;
+export const draftName = (place) => `dashboard/${place}`;
 
 /** @type {Map<string, Promise<string>>} */
 const held = new Map(); // until the window is closed
@@ -20,18 +20,18 @@ const held = new Map(); // until the window is closed
  * @param {string} file
  */
 export function placeOf(file) {
-  const place = held.get(file) ?? found(file);
+  const place = held.get(file) ?? findPlace(file);
   held.set(file, place);
   return place;
 }
 
 /** @param {string} file */
-async function found(file) {
+async function findPlace(file) {
   if (!navigator.locks) return file; // plain HTTP at an address other than localhost
   const places = Array.from({ length: MOST }, (_, n) => (n ? `${file}#${n + 1}` : file));
-  for (const place of places.filter((one) => draftOf(kept(one))))
-    if (await taken(place, { signal: AbortSignal.timeout(WAIT_MS) })) return place;
-  for (const place of places) if (await taken(place, { ifAvailable: true })) return place;
+  for (const place of places.filter((one) => draftOf(draftName(one))))
+    if (await takeLock(place, { signal: AbortSignal.timeout(WAIT_MS) })) return place;
+  for (const place of places) if (await takeLock(place, { ifAvailable: true })) return place;
   return file;
 }
 
@@ -41,12 +41,12 @@ async function found(file) {
  * @param {LockOptions} how
  * @returns {Promise<boolean>}
  */
-function taken(place, how) {
+function takeLock(place, how) {
   return new Promise((resolve) => {
     const keep = (lock) => {
       resolve(lock !== null);
       return lock && new Promise(() => {});
     };
-    navigator.locks.request(`svc.draft.${kept(place)}`, how, keep).catch(() => resolve(false));
+    navigator.locks.request(`svc.draft.${draftName(place)}`, how, keep).catch(() => resolve(false));
   });
 }

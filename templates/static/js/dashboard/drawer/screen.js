@@ -28,7 +28,7 @@ export class Screen {
     this.list = h("div", { class: "lines" });
     this.last = h("div", { class: "lines" });
     box.append(this.list, this.last);
-    this.near = new IntersectionObserver((seen) => this.seen(seen), {
+    this.near = new IntersectionObserver((seen) => this.onIntersection(seen), {
       root: box,
       rootMargin: NEAR,
     });
@@ -318,7 +318,7 @@ export class Screen {
     return this.wide;
   }
 
-  seen(entries) {
+  onIntersection(entries) {
     if (!this.box.clientHeight) return; // another tab is shown
     for (const { target, isIntersecting } of entries)
       if (isIntersecting) this.draw(target.chunk);

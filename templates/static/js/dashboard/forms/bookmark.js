@@ -23,7 +23,8 @@ async function change(group, edit) {
   }
 }
 
-const filled = (link) => Object.fromEntries(Object.entries(link).filter(([, value]) => value));
+const withoutEmpty = (link) =>
+  Object.fromEntries(Object.entries(link).filter(([, value]) => value));
 
 const FIELDS = [
   { name: "url", label: "Address", class: "input mono", paths: ["url"] },
@@ -58,7 +59,7 @@ export function newBookmark(groups, chosen) {
       { name: "fresh", label: "Name of the new group", maxlength: "80", paths: ["slug"] },
     ],
     async send({ group, fresh, ...link }) {
-      const links = [filled(link)];
+      const links = [withoutEmpty(link)];
       try {
         if (group) await change(group, (all) => [...all, ...links]);
         else await create(fresh || "Bookmarks", links);
@@ -128,17 +129,17 @@ export function editBookmark(group, at, link) {
         }
         if (now && !asSeen(now, seen)) {
           seen = now;
-          throw new Error(`${changed(now)} Save again to replace that.`);
+          throw new Error(`${changedMessage(now)} Save again to replace that.`);
         }
         const { url, name, description, hotkey, ...rest } = now ?? {};
-        return all.toSpliced(place, 1, { ...filled(values), ...rest });
+        return all.toSpliced(place, 1, { ...withoutEmpty(values), ...rest });
       }).catch(toField);
       toast("Saved.");
     },
   });
 }
 
-const changed = ({ url, name, description, hotkey }) =>
+const changedMessage = ({ url, name, description, hotkey }) =>
   `This bookmark was changed meanwhile: ${[name, url, description, hotkey].filter(Boolean).join(", ")}.`;
 
 /** Remove a link; Undo puts the file back as it was. */

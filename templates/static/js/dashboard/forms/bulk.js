@@ -61,7 +61,7 @@ export function editAll(apps, groups) {
 
 /** The merge patch of what was chosen and typed. */
 export function patchOf({ group, expected, paused, more }) {
-  const patch = { ...parsed(more) };
+  const patch = { ...parsePatch(more) };
   if (group) patch.group = group === "-" ? null : group;
   if (expected) patch.expected = expected;
   if (paused) patch.paused = paused === "true" ? true : null;
@@ -69,7 +69,7 @@ export function patchOf({ group, expected, paused, more }) {
   return patch;
 }
 
-function parsed(text) {
+function parsePatch(text) {
   if (!text) return {};
   let value;
   try {

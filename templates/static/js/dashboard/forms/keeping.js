@@ -40,7 +40,7 @@ export class Keeping {
    * @param {HTMLElement} place
    */
   restore(place) {
-    this.write(parsed(draftOf(this.name)));
+    this.write(parseValues(draftOf(this.name)));
     offerLeft(place, this.name, (text, was) => this.swap(text, was), words);
   }
 
@@ -51,20 +51,20 @@ export class Keeping {
   swap(text, was) {
     const before = this.dirty ? { text: JSON.stringify(this.values()), was: this.was } : null;
     this.was = was ?? this.was;
-    this.write({ ...this.first, ...parsed(text) });
+    this.write({ ...this.first, ...parseValues(text) });
     this.keep();
     return before;
   }
 }
 
 /** @param {string} text */
-const words = (text) => Object.values(parsed(text)).filter(Boolean).join(", ");
+const words = (text) => Object.values(parseValues(text)).filter(Boolean).join(", ");
 
 /**
  * @param {string} text
  * @returns {Values}
  */
-function parsed(text) {
+function parseValues(text) {
   try {
     return JSON.parse(text);
   } catch {

@@ -48,7 +48,7 @@ const COLUMNS = {
 };
 
 /** The same apps as one section, sorted by a column. */
-export function sorted(apps, { column, down }) {
+export function sortApps(apps, { column, down }) {
   const value = COLUMNS[column];
   const sign = down ? -1 : 1;
   const compare = (a, b) => {
@@ -65,11 +65,11 @@ export function sorted(apps, { column, down }) {
  * Place a new app last in its section; an app that leaves it leaves a gap (""), which the next new
  * one fills, so that no other app moves under the reader. `gaps: false` closes the gaps.
  */
-export function settled(before, fresh, { gaps = true } = {}) {
+export function placeApps(before, fresh, { gaps = true } = {}) {
   const was = new Map(before.map(({ key, slugs }) => [key, slugs]));
   return fresh.map((section) => {
     const there = new Set(section.slugs);
-    const slugs = emptied(was.get(section.key) ?? [], there).filter((slug) => slug || gaps);
+    const slugs = withGaps(was.get(section.key) ?? [], there).filter((slug) => slug || gaps);
     const known = new Set(slugs);
     for (const slug of section.slugs.filter((one) => !known.has(one))) {
       const gap = slugs.indexOf("");
@@ -80,17 +80,17 @@ export function settled(before, fresh, { gaps = true } = {}) {
   });
 }
 
-const emptied = (slugs, there) => slugs.map((slug) => (there.has(slug) ? slug : ""));
+const withGaps = (slugs, there) => slugs.map((slug) => (there.has(slug) ? slug : ""));
 
 /**
  * Keep everything in place while the user is busy with the grid: new apps, and apps that would move
  * to another section, wait. Returns {sections, added, moved}.
  */
-export function held(before, fresh) {
+export function holdApps(before, fresh) {
   const now = new Map(fresh.flatMap(({ key, slugs }) => slugs.map((slug) => [slug, key])));
   const was = new Map(before.flatMap(({ key, slugs }) => slugs.map((slug) => [slug, key])));
   const sections = before
-    .map((section) => ({ ...section, slugs: emptied(section.slugs, now) }))
+    .map((section) => ({ ...section, slugs: withGaps(section.slugs, now) }))
     .filter(({ slugs }) => slugs.some(Boolean));
   const added = [...now.keys()].filter((slug) => !was.has(slug));
   const moved = [...now].filter(([slug, key]) => was.has(slug) && was.get(slug) !== key);

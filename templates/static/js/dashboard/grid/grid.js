@@ -3,9 +3,9 @@
 
 import { button, h, keep } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
-import { held, settled } from "./arrange.js";
+import { holdApps, placeApps } from "./arrange.js";
 import { Quiet } from "./quiet.js";
-import { marked, Row, table } from "./row.js";
+import { markSortedColumn, Row, table } from "./row.js";
 import { Tile } from "./tile.js";
 
 const NEAR = "600px";
@@ -29,12 +29,12 @@ export class Grid {
     this.node = h("div", { class: "apps" });
     this.quiet = new Quiet(this.node, { also: still, over: () => this.waiting.hidden || over() });
     this.over = over;
-    this.eye = new IntersectionObserver((seen) => this.seen(seen), {
+    this.eye = new IntersectionObserver((seen) => this.onIntersection(seen), {
       root: document.getElementById("main"),
       rootMargin: NEAR,
     });
-    this.node.addEventListener("click", (event) => this.clicked(event));
-    this.node.addEventListener("keydown", (event) => this.pressed(event));
+    this.node.addEventListener("click", (event) => this.onClick(event));
+    this.node.addEventListener("keydown", (event) => this.onKey(event));
     this.node.addEventListener("focusin", ({ target }) => this.point(keyOf(target)));
   }
 
@@ -53,8 +53,8 @@ export class Grid {
     if (look !== this.look) this.begin(look);
     let waits = { added: 0, moved: 0 };
     if (atOnce || !this.sections.length) this.sections = fresh;
-    else if (!this.quiet.busy) this.sections = settled(this.sections, fresh, { gaps: !sort });
-    else ({ sections: this.sections, ...waits } = held(this.sections, fresh));
+    else if (!this.quiet.busy) this.sections = placeApps(this.sections, fresh, { gaps: !sort });
+    else ({ sections: this.sections, ...waits } = holdApps(this.sections, fresh));
     this.tell(waits);
     const focused = document.activeElement;
     keep(
@@ -63,7 +63,7 @@ export class Grid {
       ({ key }) => key,
       ({ title }) => (sort ? table(this.hands.sort) : section(title)),
     );
-    if (sort && this.sections.length) marked(this.node, sort);
+    if (sort && this.sections.length) markSortedColumn(this.node, sort);
     return this.place(views, focused);
   }
 
@@ -94,15 +94,15 @@ export class Grid {
       const slots = this.slots(key, slugs.filter(Boolean).length); // one section at a time
       let next = slots.firstElementChild;
       for (const slug of slugs) {
-        const node = slug ? this.shown(slug, views.get(slug)).node : gapAt(next);
+        const node = slug ? this.showFace(slug, views.get(slug)).node : gapAt(next);
         if (node === next) next = node.nextElementSibling;
         else put(slots, node, next);
-        if (slug && next?.matches(".gap")) next = removed(next);
+        if (slug && next?.matches(".gap")) next = removeNode(next);
         const rest = breathe();
         if (rest) await rest;
         if (pass !== this.pass) return false;
       }
-      while (next?.matches(".gap")) next = removed(next);
+      while (next?.matches(".gap")) next = removeNode(next);
     }
     if (focused !== document.activeElement && this.node.contains(focused))
       focused.focus({ preventScroll: true });
@@ -118,13 +118,13 @@ export class Grid {
     return node.querySelector(".slots");
   }
 
-  shown(slug, view) {
+  showFace(slug, view) {
     let face = this.faces.get(slug);
     if (!face) {
       face = new (this.look === "list" ? Row : Tile)(slug, this.hands);
       this.faces.set(slug, face);
       if (slug === this.at) face.current(true);
-      if (face.seen) this.eye.observe(face.node);
+      if (face.onNear) this.eye.observe(face.node);
     }
     face.show(view);
     return face;
@@ -137,11 +137,11 @@ export class Grid {
     else leave(node);
   }
 
-  seen(entries) {
+  onIntersection(entries) {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       this.eye.unobserve(target);
-      this.faces.get(target.dataset.key)?.seen();
+      this.faces.get(target.dataset.key)?.onNear();
     }
   }
 
@@ -151,7 +151,7 @@ export class Grid {
   }
 
   /** The app the focus is in, "" when it is elsewhere. */
-  focused() {
+  focusedSlug() {
     const node = document.activeElement;
     return this.node.contains(node) ? keyOf(node) : "";
   }
@@ -171,7 +171,7 @@ export class Grid {
     return Boolean(face);
   }
 
-  clicked(event) {
+  onClick(event) {
     const over = event.target.closest(".over");
     if (!over || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -180,7 +180,7 @@ export class Grid {
   }
 
   /** Enter on a name opens the app itself; for an app without an address, the drawer. */
-  pressed(event) {
+  onKey(event) {
     if (event.key !== "Enter" || !event.target.matches(".over")) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (this.hands.visit(keyOf(event.target))) event.preventDefault();
@@ -188,7 +188,7 @@ export class Grid {
 
   /** Move by an arrow key, Home or End, as the apps are laid out; false when there are none. */
   step(key) {
-    const slug = this.focused();
+    const slug = this.focusedSlug();
     if (!slug) return this.focus();
     const order = this.order();
     const at = order.indexOf(slug);
@@ -241,7 +241,7 @@ function leave(node) {
   delete node.dataset.key;
 }
 
-function removed(node) {
+function removeNode(node) {
   const next = node.nextElementSibling;
   node.remove();
   return next;

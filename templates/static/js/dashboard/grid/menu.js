@@ -4,7 +4,7 @@ import { toast } from "../../kit/toast.js";
 import { takeAway } from "../forms/text.js";
 import { ACTIONS, unable } from "./services.js";
 
-const told = (error) => toast(error.message, { bad: true });
+const showError = (error) => toast(error.message, { bad: true });
 
 /** `hands`: the callbacks: open(slug, tab), visit(slug), act(action, slug), edit, pick, claim, … */
 export function items(app, hands) {
@@ -32,7 +32,7 @@ export function items(app, hands) {
     declared && {
       label: "Remove",
       icon: "trash",
-      act: () => takeAway("apps", slug, name).catch(told),
+      act: () => takeAway("apps", slug, name).catch(showError),
     },
   ];
 }

@@ -14,21 +14,21 @@ export class Quiet {
     this.also = also;
     this.over = over;
     for (const sign of SIGNS)
-      node.addEventListener(sign, () => this.touched(), { passive: true, capture: true });
+      node.addEventListener(sign, () => this.noteInput(), { passive: true, capture: true });
   }
 
   get busy() {
-    return performance.now() - this.at < REST_MS || this.also() || this.selected();
+    return performance.now() - this.at < REST_MS || this.also() || this.hasSelection();
   }
 
-  touched() {
+  noteInput() {
     this.at = performance.now();
-    this.timer ||= setTimeout(() => this.rested(), REST_MS);
+    this.timer ||= setTimeout(() => this.checkRest(), REST_MS);
   }
 
-  rested() {
+  checkRest() {
     const left = REST_MS - (performance.now() - this.at);
-    this.timer = left > 0 ? setTimeout(() => this.rested(), left) : 0;
+    this.timer = left > 0 ? setTimeout(() => this.checkRest(), left) : 0;
     if (!this.timer) this.over();
   }
 
@@ -37,7 +37,7 @@ export class Quiet {
     this.at = -REST_MS;
   }
 
-  selected() {
+  hasSelection() {
     const selection = getSelection();
     return !selection.isCollapsed && this.node.contains(selection.anchorNode);
   }

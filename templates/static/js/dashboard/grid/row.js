@@ -82,7 +82,7 @@ export function table(sort) {
 }
 
 /** Mark the head of the column by which the table is sorted, with the direction. */
-export function marked(node, { column, down }) {
+export function markSortedColumn(node, { column, down }) {
   for (const head of node.querySelectorAll("th[data-column]")) {
     const on = head.dataset.column === column;
     if (on) head.setAttribute("aria-sort", down ? "descending" : "ascending");

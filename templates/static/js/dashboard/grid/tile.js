@@ -150,7 +150,7 @@ export class Tile extends Face {
   }
 
   /** The tile came near the viewport: draw the last day too. */
-  seen() {
+  onNear() {
     this.near = true;
     this.sign();
   }
@@ -163,7 +163,7 @@ export class Tile extends Face {
 
 /** The sparkline of the last checks; those of an app that starts or is stopped are gaps. */
 function trace(recent) {
-  const kinds = recent.map(found);
+  const kinds = recent.map(kindOf);
   const places = (kind) => [...kinds.keys()].filter((n) => kinds[n] === kind);
   const values = recent.map(({ ms }, n) => (kinds[n] ? ms : null));
   const known = kinds.filter(Boolean).length;
@@ -171,7 +171,7 @@ function trace(recent) {
 }
 
 /** The kind of a check: "good", "poor" for a bad answer, "failed" for none, "" if meaningless. */
-function found({ ok, ms, state }) {
+function kindOf({ ok, ms, state }) {
   if (ok) return "good";
   if (!RUNS.has(state)) return "";
   return state === "degraded" || (state === "up" && ms !== null) ? "poor" : "failed";

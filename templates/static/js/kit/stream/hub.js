@@ -35,7 +35,7 @@ export class Hub {
     /** @type {Page} */
     const page = { port, follows: new Map() };
     this.pages.add(page);
-    port.onmessage = ({ data }) => this.heard(page, data);
+    port.onmessage = ({ data }) => this.hearMessage(page, data);
     if (this.lost) this.tell(page);
   }
 
@@ -44,7 +44,7 @@ export class Hub {
    * @param {{follow?: number, url?: string, after?: string, since?: string, end?: number,
    *   bye?: boolean, lives?: string}} message
    */
-  heard(page, { follow, url = "", after, since, end, bye, lives }) {
+  hearMessage(page, { follow, url = "", after, since, end, bye, lives }) {
     if (follow) this.follow(page, follow, url, after, since);
     else if (end) this.end(page, end);
     else if (bye) this.drop(page);
@@ -149,7 +149,7 @@ export class Hub {
     try {
       spoke();
       const headers = { Accept: "text/event-stream" };
-      const query = streams.map(asked).join("&");
+      const query = streams.map(queryOf).join("&");
       const response = await fetch(`/api/streams?${query}`, { headers, signal, cache: "no-store" });
       if (!response.ok || !response.body) throw new Error(`streams answered ${response.status}`);
       this.wait = SOON;
@@ -180,7 +180,7 @@ export class Hub {
     if (stream) reading.at = reading.streams[Number(stream)];
     const { at } = reading;
     if (at && id !== undefined) at.last = id;
-    if (at && status) this.begun(at, status);
+    if (at && status) this.beginStream(at, status);
     else if (at && data !== undefined)
       for (const { page, n } of at.follows) page.port.postMessage({ n, event, data, id });
     else if (text.startsWith(":")) for (const page of this.pages) this.tell(page);
@@ -190,7 +190,7 @@ export class Hub {
    * @param {Stream} stream
    * @param {string} status
    */
-  begun(stream, status) {
+  beginStream(stream, status) {
     stream.live = status === "200";
     stream.refused = !stream.live;
     if (stream.refused) this.soon(REFUSED);
@@ -223,7 +223,7 @@ export class Hub {
 /** @typedef {{streams: Stream[], at: Stream | null | undefined}} Reading */
 
 /** @param {Stream} stream */
-function asked({ url, last }) {
+function queryOf({ url, last }) {
   const address = last === "" ? url : `${url}#${last}`;
   return `follow=${encodeURIComponent(address).replaceAll("%2F", "/")}`;
 }
@@ -237,7 +237,7 @@ function fitting(streams) {
   return streams
     .reverse()
     .sort((one, other) => Number(one.own) - Number(other.own))
-    .filter((stream) => (length += asked(stream).length + 1) < LONGEST);
+    .filter((stream) => (length += queryOf(stream).length + 1) < LONGEST);
 }
 
 /** @param {string} text */

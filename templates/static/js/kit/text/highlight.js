@@ -3,7 +3,7 @@
 
 import { h } from "../dom.js";
 import { languageOf } from "./languages.js";
-import { CLASSES, tokenised } from "./tokens.js";
+import { CLASSES, tokensOf } from "./tokens.js";
 
 const MOST = 60_000; // characters
 /** @type {Record<string, string>} */
@@ -18,16 +18,16 @@ const CHANGES = { "+": "add", "-": "del", "@": "at" };
 export function highlight(text, name) {
   if (text.length > MOST) return [text];
   if (/^(?:diff|patch)$|\.(?:diff|patch)$/i.test(name ?? "")) return changes(text);
-  const tokens = tokenised(text, languageOf(name));
+  const tokens = tokensOf(text, languageOf(name));
   if (!tokens.length) return [text];
-  return text.split("\n").flatMap((line, n) => [n ? "\n" : "", ...painted(line, tokens[n])]);
+  return text.split("\n").flatMap((line, n) => [n ? "\n" : "", ...lineNodes(line, tokens[n])]);
 }
 
 /**
  * @param {string} line
  * @param {number[]} tokens
  */
-function painted(line, tokens) {
+function lineNodes(line, tokens) {
   /** @type {(Node | string)[]} */
   const nodes = [];
   let from = 0;

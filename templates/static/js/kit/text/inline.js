@@ -87,14 +87,14 @@ function piece({ 0: all, groups = {} }, options, depth) {
   const { tick, label, href, target } = groups;
   if (groups.entity) return { node: character(all.slice(1, -1)) };
   if (groups.escape) return { node: all[1] };
-  if (groups.code) return { node: h("code", {}, unpadded(all.slice(tick.length, -tick.length))) };
+  if (groups.code) return { node: h("code", {}, codeText(all.slice(tick.length, -tick.length))) };
   if (groups.both) return { node: h("em", {}, h("strong", {}, within(3))) };
   if (groups.strong ?? groups.strongUnder) return { node: h("strong", {}, within(2)) };
   if (groups.em ?? groups.emUnder) return { node: h("em", {}, within(1)) };
   if (groups.strike) return { node: h("s", {}, within(2)) };
   if (groups.link) return { node: link(href, label, all, options, depth) };
   if (groups.angle) return { node: anchor(target, [target]) };
-  const [address, rest] = trimmed(all);
+  const [address, rest] = splitAddress(all);
   return { node: anchor(address, [address]), rest };
 }
 
@@ -110,7 +110,7 @@ function character(name) {
 }
 
 /** @param {string} text */
-const unpadded = (text) =>
+const codeText = (text) =>
   (/^ .*\S.* $/s.test(text) ? text.slice(1, -1) : text).replaceAll("\n", " ");
 
 /**
@@ -136,7 +136,7 @@ const anchor = (href, words) =>
  * Split trailing punctuation off a URL: it belongs to the sentence.
  * @param {string} address
  */
-function trimmed(address) {
+function splitAddress(address) {
   let end = address.length;
   for (;;) {
     const last = address[end - 1];

@@ -13,12 +13,12 @@ const NAME = /[@#!]?[\p{L}_$][\p{L}\p{N}_$]*/uy;
 /** @typedef {{from: string, to: string | null, kind: number, lines?: boolean, escapes?: boolean}} Open */
 
 /**
- * tokenised(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. A token
+ * tokensOf(text, languageOf("a.py")) → per line [start, end, kind, …], without overlaps. A token
  * that a line leaves open (a comment, a long string) continues in the next.
  * @param {string} text
  * @param {Language | null} language
  */
-export function tokenised(text, language) {
+export function tokensOf(text, language) {
   if (!text || !language) return [];
   /** @type {Open | null} */
   let within = null;
@@ -40,19 +40,19 @@ function tokenise(line, language, within, tokens) {
   let at = 0;
   while (at < line.length) {
     if (within) {
-      const end = closed(line, at, within);
+      const end = findEnd(line, at, within);
       add(tokens, at, end ?? line.length, within.kind);
       if (end === null) return within.lines ? within : null;
       [at, within] = [end, null];
       continue;
     }
-    const key = keyed(line, at, language);
-    const opener = key ? null : opened(line, at, language);
+    const key = findKeyEnd(line, at, language);
+    const opener = key ? null : findOpener(line, at, language);
     if (key) {
       add(tokens, at, key, WORD);
       at = key;
     } else if (opener) {
-      const end = closed(line, at + opener.from.length, opener);
+      const end = findEnd(line, at + opener.from.length, opener);
       add(tokens, at, end ?? line.length, opener.kind);
       if (end === null) return opener.lines ? opener : null;
       at = end;
@@ -67,7 +67,7 @@ function tokenise(line, language, within, tokens) {
  * @param {number} at
  * @param {Language} language
  */
-function keyed(line, at, { keys }) {
+function findKeyEnd(line, at, { keys }) {
   if (!keys) return 0;
   keys.lastIndex = at;
   return keys.test(line) ? keys.lastIndex : 0;
@@ -80,7 +80,7 @@ function keyed(line, at, { keys }) {
  * @param {Language} language
  * @returns {Open | null}
  */
-function opened(line, at, { comments, blocks, strings, blank, apart }) {
+function findOpener(line, at, { comments, blocks, strings, blank, apart }) {
   /** @param {string} from */
   const starts = (from) => line.startsWith(from, at);
   if (comments.some((from) => starts(from) && (!blank || at === 0 || /\s/.test(line[at - 1]))))
@@ -99,7 +99,7 @@ function opened(line, at, { comments, blocks, strings, blank, apart }) {
  * @param {number} at
  * @param {Open} open
  */
-function closed(line, at, { to, escapes }) {
+function findEnd(line, at, { to, escapes }) {
   if (to === null) return line.length;
   for (let n = at; n < line.length; n += 1) {
     if (escapes && line[n] === "\\") n += 1;

@@ -5,7 +5,7 @@ import { button, fill, h, icon, settle } from "../../kit/dom.js";
 import { key } from "../../kit/keys.js";
 import { action } from "../../kit/palette.js";
 import { goTo } from "../diff/view.js";
-import { asked, onOther } from "../state.js";
+import { diffRoute, onOther } from "../state.js";
 
 const field = h("input", {
   class: "input",
@@ -50,14 +50,14 @@ const opener = button("", {
 });
 opener.append(icon("search"));
 
-let address = asked;
+let address = diffRoute;
 let lines = [];
 let at = -1;
 let query = "";
 let more = false;
 
 /** `where(what, query)` returns the URL of the search; by default that of the commit shown. */
-export function drawFind(where = asked) {
+export function drawFind(where = diffRoute) {
   address = where;
   fill(document.getElementById("find"), opener, bar);
   key("f", "Find in the whole diff", () => show(true), { group: "Diff" });

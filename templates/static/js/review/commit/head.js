@@ -83,7 +83,7 @@ function facts({ sha, short, author, authored, parents, branch, landed, addition
     }),
     h("span", { title: author.email }, author.name),
     h("span", {}, time(authored)),
-    branch && named(branch),
+    branch && branchFact(branch),
     parents.length > 1 && h("span", {}, "merge, shown against its first parent"),
     landed &&
       h(
@@ -96,7 +96,7 @@ function facts({ sha, short, author, authored, parents, branch, landed, addition
   ].filter(Boolean);
 }
 
-function named({ name, status: word, discovered }) {
+function branchFact({ name, status: word, discovered }) {
   const odd = word === "moved" || word === "missing";
   const others = discovered?.filter((other) => other !== name) ?? [];
   return h(

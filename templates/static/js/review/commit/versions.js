@@ -6,7 +6,7 @@ import { fill, h } from "../../kit/dom.js";
 import { toast } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { sayNothing } from "../diff/view.js";
-import { asked, at, onOther, state } from "../state.js";
+import { diffRoute, at, onOther, state } from "../state.js";
 
 const PARENT = "PARENT"; // the parent on which a version was made
 const bar = document.getElementById("compared");
@@ -41,7 +41,7 @@ onOther(() => {
 export async function showCompared(commit, contents) {
   const { life } = state;
   try {
-    const found = await get(asked("", { contents }).replace("/?", "?"));
+    const found = await get(diffRoute("", { contents }).replace("/?", "?"));
     if (life.aborted) return;
     const own = new Set(commit.files.map(({ path }) => path));
     const older = Boolean(state.compare.to);
@@ -64,13 +64,13 @@ function draw(versions, since) {
   if (versions.length < 2) return;
   const current = versions.find((one) => one.current) ?? versions.at(-1);
   const { from = PARENT, to = null } = state.compare ?? {};
-  const shown = (sha) => versions.find((one) => sha && one.sha.startsWith(sha))?.sha;
+  const fullSha = (sha) => versions.find((one) => sha && one.sha.startsWith(sha))?.sha;
   const left = chooser(
     "Compare",
-    [[PARENT, "Base"], ...versions.map(named)],
-    shown(from) ?? PARENT,
+    [[PARENT, "Base"], ...versions.map(versionOption)],
+    fullSha(from) ?? PARENT,
   );
-  const right = chooser("with", versions.map(named), shown(to) ?? current.sha);
+  const right = chooser("with", versions.map(versionOption), fullSha(to) ?? current.sha);
   const go = () => {
     const whole = left.value === PARENT && right.value === current.sha;
     const query = new URLSearchParams(whole ? { whole: "" } : { since: left.value });
@@ -86,7 +86,7 @@ function draw(versions, since) {
 
 const label = (words, select) => h("label", { class: "line small soft" }, words, select);
 
-const named = ({ n, sha, short, current, here }) => [
+const versionOption = ({ n, sha, short, current, here }) => [
   sha,
   `Version ${n} · ${short}${current ? " · current" : ""}${here ? "" : " · gone"}`,
   here,
@@ -131,13 +131,13 @@ function say({ from, to, rebased, message }) {
       rebased &&
         !compare.base &&
         link("Its other files", { since: from.sha, ...(compare.to && { to: to.sha }), base: "1" }),
-      message && told(message),
+      message && messageChange(message),
       link("Whole commit", { whole: "" }),
     );
   });
 }
 
-const told = ({ old, new: fresh }) =>
+const messageChange = ({ old, new: fresh }) =>
   h(
     "details",
     { class: "message-since" },

@@ -6,15 +6,15 @@ import { button, fill, h, icon, visible } from "../../kit/dom.js";
 import { problem } from "../../kit/parts.js";
 import { showSince } from "../carried.js";
 import { counts, tick, worktree } from "../state.js";
-import { unended } from "./model.js";
-import { blanksNote, held, instead, notesOf, size, unendedNote } from "./notes.js";
+import { lacksFinalNewline } from "./model.js";
+import { blanksNote, loadNote, instead, notesOf, size, unendedNote } from "./notes.js";
 import { Sheet } from "./sheet.js";
 
 const LINE = 20; // px
 const AROUND = 8; // context lines of a file, estimated
 
 /** A path with line-break opportunities after each folder. */
-const broken = (path) =>
+const breakablePath = (path) =>
   path.split(/(?<=\/)/).flatMap((part, n) => (n ? [h("wbr"), part] : [part]));
 
 export class FileView {
@@ -24,7 +24,7 @@ export class FileView {
   near = false; // whether it is in or near the viewport
   gone = false; // removed from the page
 
-  /** `page` = {look, painter, drawn(view), comment(view), viewed(view, box)} of view.js. */
+  /** `page` = {look, painter, announceDrawn(view), comment(view), viewed(view, box)} of view.js. */
   constructor(file, page) {
     this.file = file;
     this.page = page;
@@ -67,8 +67,8 @@ export class FileView {
     const { path, old_path: old } = this.file;
     const name =
       old && old !== path
-        ? [h("span", { class: "quiet" }, broken(old)), " → ", broken(path)]
-        : broken(path);
+        ? [h("span", { class: "quiet" }, breakablePath(old)), " → ", breakablePath(path)]
+        : breakablePath(path);
     const say = button("", {
       kind: "ghost s only file-say",
       icon: "say",
@@ -173,7 +173,7 @@ export class FileView {
   /** Reserve the estimated height of the undrawn body, so that little moves when it is drawn. */
   guess() {
     const { additions, deletions } = this.file;
-    const lines = held(this.file)
+    const lines = loadNote(this.file)
       ? 2
       : Math.min((additions ?? 20) + (deletions ?? 0) + AROUND, 2000);
     this.body.style.minHeight = `${lines * LINE}px`;
@@ -186,16 +186,16 @@ export class FileView {
   draw({ again = false } = {}) {
     if (again) this.drawing = null;
     if (this.folded && !this.forced && !again) return Promise.resolve();
-    this.drawing ??= this.drawn().catch((error) => this.failed(error));
+    this.drawing ??= this.drawBody().catch((error) => this.showError(error));
     return this.drawing;
   }
 
-  async drawn() {
+  async drawBody() {
     await this.load();
     const talk = await this.page.along(this);
     if (this.gone) return;
     /** @type {any} */
-    const waiting = this.forced ? null : held(this.file, () => this.force());
+    const waiting = this.forced ? null : loadNote(this.file, () => this.force());
     /** @type {any} */
     const other = waiting ?? instead(this.file);
     this.sheet?.end();
@@ -210,10 +210,12 @@ export class FileView {
     if (sheet) {
       if (!(await sheet.draw())) return;
       if (sheet.unseen) sheet.node.before(blanksNote());
-      this.body.append(...unendedNote(unended(this.file.old), unended(this.file.new)));
+      this.body.append(
+        ...unendedNote(lacksFinalNewline(this.file.old), lacksFinalNewline(this.file.new)),
+      );
     }
     this.body.style.minHeight = "";
-    this.page.drawn(this);
+    this.page.announceDrawn(this);
   }
 
   async load() {
@@ -227,7 +229,7 @@ export class FileView {
     this.page.counted(this);
   }
 
-  failed(error) {
+  showError(error) {
     this.drawing = null;
     this.body.style.minHeight = "";
     fill(

@@ -5,7 +5,7 @@
 // all files.
 
 import { languageOf } from "../../kit/text/languages.js";
-import { tokenised } from "../../kit/text/tokens.js";
+import { tokensOf } from "../../kit/text/tokens.js";
 
 const KEPT = 40; // files whose tokens are remembered
 const files = new Map();
@@ -25,8 +25,8 @@ function answer({ of, lines }) {
   const file = files.get(of);
   if (!file) return [];
   file.sides ??= {
-    old: tokenised(file.old, languageOf(file.oldPath)),
-    fresh: tokenised(file.fresh, languageOf(file.path)),
+    old: tokensOf(file.old, languageOf(file.oldPath)),
+    fresh: tokensOf(file.fresh, languageOf(file.path)),
   };
   const { old, fresh } = file.sides;
   return lines.map((line) => (line < 0 ? old[-line - 1] : fresh[line - 1]) ?? []);

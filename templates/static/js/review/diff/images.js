@@ -2,7 +2,7 @@
 // deleted image is shown alone.
 
 import { fill, h, visible } from "../../kit/dom.js";
-import { asked } from "../state.js";
+import { diffRoute } from "../state.js";
 import { look, setLook } from "./look.js";
 
 const NAME = /\.(png|jpe?g|gif|webp|svg|avif|ico|bmp)$/i;
@@ -12,7 +12,7 @@ const HIGH = 560; // px of the taller image at most
 const LEAST = 160; // px of the wider image at least: icons are enlarged for comparison
 
 /** Whether the file is shown as an image. */
-export const pictured = ({ path, old_oid: old, new_oid: fresh, binary }) =>
+export const isImage = ({ path, old_oid: old, new_oid: fresh, binary }) =>
   NAME.test(path) && (binary || old !== fresh);
 
 /** The images before and after, whichever exist. */
@@ -26,7 +26,7 @@ export function images({ path, old_oid: old, new_oid: fresh }) {
 function figure(path, words, side, loaded) {
   const size = h("span", {});
   const img = h("img", {
-    src: asked("image", { path, side }),
+    src: diffRoute("image", { path, side }),
     alt: `${path}, ${words.toLowerCase()}`,
     draggable: "false",
     loading: "lazy",
@@ -58,9 +58,9 @@ function measure(stage) {
 /** The choice of the way to compare, with a slider for two of the three. */
 function comparison(stage, path) {
   const far = h("input", { type: "range", class: "far", min: "0", max: "100", value: "50" });
-  const moved = () => stage.style.setProperty("--far", Number(far.value) / 100);
-  far.addEventListener("input", moved);
-  moved();
+  const applySlider = () => stage.style.setProperty("--far", Number(far.value) / 100);
+  far.addEventListener("input", applySlider);
+  applySlider();
   const choices = Object.entries(WAYS).map(([way, label]) =>
     h("button", { type: "button", dataset: { way }, onclick: () => (keep(way), show(way)) }, label),
   );

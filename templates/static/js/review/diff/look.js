@@ -5,7 +5,7 @@ import { store } from "../../kit/stored.js";
 const NAME = "review.look";
 const FIRST = { split: false, wrap: true, spaces: false, quiet: false, images: "side" };
 
-function remembered() {
+function storedLook() {
   try {
     return { ...FIRST, ...JSON.parse(localStorage.getItem(NAME) ?? "{}") };
   } catch {
@@ -17,7 +17,7 @@ function remembered() {
  * split: two columns; wrap: wrap long lines; spaces: show blanks as signs; quiet: hide changes of
  * white space; images: how images are compared.
  */
-export const look = remembered();
+export const look = storedLook();
 
 export function setLook(changes) {
   Object.assign(look, changes);

@@ -15,7 +15,7 @@ export function linesOf(text) {
 }
 
 /** Whether a text lacks the newline at its end. */
-export const unended = (text) => Boolean(text) && !text.endsWith("\n");
+export const lacksFinalNewline = (text) => Boolean(text) && !text.endsWith("\n");
 
 const blank = (line) => line.replace(/\s+/g, "");
 
@@ -96,20 +96,20 @@ export function hunksOf(edits, newLength) {
     const below = n === all.length - 1 ? 0 : CONTEXT;
     const hidden = run.count - above - below;
     if (hidden <= 1) {
-      hunk ??= opened(hunks, { old: run.old, new: run.new, count: 0 });
+      hunk ??= addHunk(hunks, { old: run.old, new: run.new, count: 0 });
       if (run.count) hunk.parts.push(run);
       return;
     }
     if (above) hunk.parts.push({ ...run, count: above });
     const gap = { old: run.old + above, new: run.new + above, count: hidden };
-    hunk = opened(hunks, gap);
+    hunk = addHunk(hunks, gap);
     if (below) hunk.parts.push(slice(run, above + hidden, below));
   });
-  if (hunk.parts.length) opened(hunks, { old: 0, new: newLength + 1, count: 0 });
+  if (hunk.parts.length) addHunk(hunks, { old: 0, new: newLength + 1, count: 0 });
   return hunks;
 }
 
-function opened(hunks, gap) {
+function addHunk(hunks, gap) {
   const hunk = { gap, parts: [] };
   hunks.push(hunk);
   return hunk;

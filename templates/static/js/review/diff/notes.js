@@ -2,8 +2,8 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h } from "../../kit/dom.js";
-import { grouped } from "../../kit/words.js";
-import { images, pictured } from "./images.js";
+import { withCommas } from "../../kit/words.js";
+import { images, isImage } from "./images.js";
 
 const SUBMODULE = "160000";
 const KINDS = {
@@ -68,7 +68,7 @@ export function notesOf(file) {
 export function instead(file) {
   const { old_mode: oldMode, new_mode: newMode } = file;
   if (oldMode === SUBMODULE || newMode === SUBMODULE) return submodule(file);
-  if (pictured(file)) return { node: images(file), lines: !file.binary };
+  if (isImage(file)) return { node: images(file), lines: !file.binary };
   if (file.binary)
     return { node: note("A binary file. Its bytes changed, there are no lines to show.") };
   const missing = [file.old_oid && file.old === null, file.new_oid && file.new === null];
@@ -90,10 +90,10 @@ function submodule({ old_oid: old, new_oid: fresh }) {
 }
 
 /** "Load diff" with the count, for a large or generated file; null for any other. */
-export function held(file, load) {
+export function loadNote(file, load) {
   const lines = (file.additions ?? 0) + (file.deletions ?? 0);
   if (!file.generated && lines <= LARGE) return null;
-  const many = grouped(lines);
+  const many = withCommas(lines);
   const count = lines === 1 ? "1 changed line" : lines ? `${many} changed lines` : "no count yet";
   const why = file.generated ? `Made by a tool, ${count}.` : `${count}.`;
   const words = h("span", { class: "soft" }, why);

@@ -76,7 +76,7 @@ export class Painter {
     const { file, codes } = chunk;
     const size = (file.old?.length ?? 0) + (file.new?.length ?? 0);
     if (size > LARGEST || !codes.length) return null;
-    this.worker ??= this.started();
+    this.worker ??= this.startWorker();
     if (!this.known.has(file)) {
       this.known.set(file, (this.next += 1));
       const { path, old_path: oldPath, old, new: fresh } = file;
@@ -88,7 +88,7 @@ export class Painter {
     return new Promise((done) => this.asked.set(ask, done));
   }
 
-  started() {
+  startWorker() {
     const worker = new Worker(new URL("./highlight.js", import.meta.url), { type: "module" });
     worker.addEventListener("message", ({ data: { ask, tokens } }) => {
       this.asked.get(ask)?.(tokens);
@@ -117,7 +117,7 @@ function paintLine({ cell, text, marks }, tokens, spaces) {
       const stop = inside ? tokens[token + 1] : (tokens[token] ?? end);
       const to = Math.min(end, stop);
       const name = inside ? CLASSES[tokens[token + 2]] : "";
-      into.append(...written(text.slice(from, to), name, spaces, odd));
+      into.append(...tokenNodes(text.slice(from, to), name, spaces, odd));
       from = to;
     }
     if (marked) pieces.append(mark);
@@ -135,7 +135,7 @@ function* ranges(length, marks) {
   if (from < length) yield [from, length, false];
 }
 
-function written(text, name, spaces, odd) {
+function tokenNodes(text, name, spaces, odd) {
   const inner = signs(text, spaces, odd);
   if (!name) return inner;
   const span = document.createElement("span");

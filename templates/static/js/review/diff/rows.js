@@ -1,7 +1,7 @@
 // The rows of a diff table. A row knows its lines: row.at = {old, new, kind}, 0 for none.
 
 import { fill, h } from "../../kit/dom.js";
-import { grouped } from "../../kit/words.js";
+import { withCommas } from "../../kit/words.js";
 import { rowsOf } from "./model.js";
 import { signs } from "./signs.js";
 import { pairs, wordMarks } from "./words.js";
@@ -52,7 +52,7 @@ export class Rows {
     const based = !part.same && this.based(part);
     for (const at of rowsOf(part, this.split, paired)) {
       const row = this.split ? this.pair(at) : this.alone(at);
-      if (based) brought(row);
+      if (based) markFromBase(row);
       yield row;
     }
   }
@@ -113,7 +113,7 @@ export class Rows {
 }
 
 /** Mark the row of a change that came with the new base, by style and for screen readers. */
-function brought(row) {
+function markFromBase(row) {
   row.classList.add("from-base");
   row.title = "Came with the new base";
   row.querySelector("td.sign").append(h("span", { class: "sr" }, "from the new base"));
@@ -123,7 +123,7 @@ function cut(cell, text) {
   const more = h(
     "button",
     { type: "button", class: "btn s", onclick: () => fill(cell, signs(text)) },
-    `Show all ${grouped(text.length)} characters of this line`,
+    `Show all ${withCommas(text.length)} characters of this line`,
   );
   fill(cell, signs(text.slice(0, LONGEST / 5)), "… ", more);
 }

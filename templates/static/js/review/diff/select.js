@@ -55,7 +55,7 @@ function paint() {
 }
 
 /** The side and line that a cell of a row stands for. */
-function meant(cell, row) {
+function sideAndLine(cell, row) {
   const { old, new: fresh, kind } = row.at;
   if (kind === "del") return { side: "LEFT", line: old };
   if (row.cells.length === 4) return { side: "RIGHT", line: fresh };
@@ -78,7 +78,7 @@ export function listen({ list, comment }) {
   });
   plus.addEventListener("click", (event) => {
     event.stopPropagation();
-    const { view, side, line } = aimed(plus);
+    const { view, side, line } = lineAt(plus);
     if (!covers(view, side, line)) select(view, side, line);
     comment(selection());
   });
@@ -88,10 +88,10 @@ export function listen({ list, comment }) {
   list.addEventListener("click", tap);
 }
 
-function aimed(node) {
+function lineAt(node) {
   const row = node.closest("tr.ln");
   const view = row.closest(".file").view;
-  return { view, row, ...meant(node.closest("td"), row) };
+  return { view, row, ...sideAndLine(node.closest("td"), row) };
 }
 
 const covers = (view, side, line) => {
@@ -105,7 +105,7 @@ function offer(event) {
   const row = event.target.closest?.("tr.ln");
   if (!row || event.buttons || event.target === plus) return;
   const cell = event.target.closest("td");
-  const { side, line } = meant(cell, row);
+  const { side, line } = sideAndLine(cell, row);
   if (!line) return;
   const signs = row.querySelectorAll("td.sign");
   const place = signs.length > 1 && side === "RIGHT" ? signs[1] : signs[0];
@@ -131,7 +131,7 @@ function offerEditor(row, side, line) {
 function press(event) {
   const cell = event.target.closest?.("td.n");
   if (!cell || event.button !== 0 || !cell.closest("tr.ln")) return;
-  const { view, side, line } = aimed(cell);
+  const { view, side, line } = lineAt(cell);
   if (!line) return;
   event.preventDefault();
   const extends_ = event.shiftKey && chosen?.view === view && chosen.side === side;
@@ -159,7 +159,7 @@ function tap(event) {
   const cell = event.target.closest?.("td.code");
   const row = cell?.closest("tr.ln");
   if (!row || event.target.closest("button, a") || String(getSelection())) return;
-  const { view, side, line } = aimed(cell);
+  const { view, side, line } = lineAt(cell);
   if (!line) return;
   select(view, side, line);
   offer({ target: cell });
@@ -167,7 +167,7 @@ function tap(event) {
 
 // -- by keys -------------------------------------------------------------------------------------
 
-const shown = (node) => node.checkVisibility?.() ?? true;
+const isVisible = (node) => node.checkVisibility?.() ?? true;
 
 /** All drawn rows of unfolded files, in order. */
 function rows() {
@@ -180,7 +180,7 @@ export function step(by, { extend = false, start = null } = {}) {
   const row = here ? beside(here, by) : start;
   if (!row) return;
   const cell = chosen?.side === "LEFT" && row.at.old ? row.cells[0] : null;
-  let { view, side, line } = { view: row.closest(".file").view, ...meant(cell, row) };
+  let { view, side, line } = { view: row.closest(".file").view, ...sideAndLine(cell, row) };
   if (extend && chosen?.view === view) {
     line = chosen.side === "LEFT" ? row.at.old : row.at.new;
     if (!line) return;
@@ -207,7 +207,7 @@ export function hunk(by, start) {
   while (at >= 0 && at < list.length && !first(at));
   const row = list[at];
   if (!row) return;
-  const { side, line } = meant(null, row);
+  const { side, line } = sideAndLine(null, row);
   select(row.closest(".file").view, side, line);
   reach(row, "center");
 }
@@ -215,5 +215,5 @@ export function hunk(by, start) {
 const apart = (a, b) => a.closest(".file") !== b.closest(".file");
 
 export function reach(row, block = "nearest") {
-  if (shown(row)) row.scrollIntoView({ block });
+  if (isVisible(row)) row.scrollIntoView({ block });
 }

@@ -4,7 +4,7 @@
 
 import { button, fill, h } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
-import { grouped, plural } from "../../kit/words.js";
+import { withCommas, plural } from "../../kit/words.js";
 import {
   CONTEXT,
   extent,
@@ -42,9 +42,15 @@ export class Sheet {
     );
     this.byLine = { LEFT: new Map(), RIGHT: new Map() };
     this.slots = new Map();
-    const told = (code) => this.chunk.codes.push(code);
+    const addCode = (code) => this.chunk.codes.push(code);
     const based = fromBase(file);
-    this.rows = new Rows({ old: this.old, fresh: this.fresh, split: look.split, told, based });
+    this.rows = new Rows({
+      old: this.old,
+      fresh: this.fresh,
+      split: look.split,
+      told: addCode,
+      based,
+    });
     this.gone = false;
   }
 
@@ -98,7 +104,7 @@ export class Sheet {
 
   /** Begin a new chunk at the end of a hunk. */
   open(hunk) {
-    const chunk = this.made();
+    const chunk = this.makeChunk();
     const last = hunk.chunks.at(-1) ?? this.hunks[this.hunks.indexOf(hunk) - 1]?.chunks.at(-1);
     if (last) last.node.after(chunk.node);
     else this.node.prepend(chunk.node);
@@ -106,7 +112,7 @@ export class Sheet {
     this.chunk = chunk;
   }
 
-  made() {
+  makeChunk() {
     const body = h("tbody");
     const half = [h("col", { class: "cn" }), h("col", { class: "cs" }), h("col")];
     const cols = this.look.split
@@ -178,7 +184,7 @@ export class Sheet {
     return [
       !first && opener(`Show ${STEP} lines below`, "down", STEP),
       !last && opener(`Show ${STEP} lines above`, "up", STEP),
-      opener(`All ${grouped(gap.count)}`, "all", gap.count),
+      opener(`All ${withCommas(gap.count)}`, "all", gap.count),
     ].filter(Boolean);
   }
 
@@ -244,9 +250,9 @@ export class Sheet {
     const chunk = row?.closest(".chunk");
     const holds = ({ chunks }) => chunks.some(({ node }) => node === chunk);
     const here = Math.max(0, this.hunks.findIndex(holds));
-    const folded = ({ gap }) => gap.count > 0;
-    const above = this.hunks.slice(0, here + 1).findLast(folded);
-    const below = this.hunks.slice(here + 1).find(folded);
+    const hasFoldedLines = ({ gap }) => gap.count > 0;
+    const above = this.hunks.slice(0, here + 1).findLast(hasFoldedLines);
+    const below = this.hunks.slice(here + 1).find(hasFoldedLines);
     if (below) await this.expand(below, "down", STEP);
     if (above) await this.expand(above, "up", STEP);
   }
@@ -267,7 +273,7 @@ export class Sheet {
     const open = this.rowOf(side, line);
     if (open) return open;
     const made = this.uncover(side, line);
-    if (made) this.split(made);
+    if (made) this.drawUncovered(made);
     return this.rowOf(side, line);
   }
 
@@ -287,7 +293,7 @@ export class Sheet {
   }
 
   /** Draw the lines that uncover() took out of a gap. */
-  split(made) {
+  drawUncovered(made) {
     this.open(made);
     for (const row of this.rows.of(made.parts[0])) this.put(this.chunk.body, row);
     this.painter.again(this.chunk);

@@ -35,14 +35,14 @@ export function signs(text, spaces = false, odd = deceives(text)) {
   let from = 0;
   for (const { 0: sign, index } of text.matchAll(spaces ? BOTH : DECEIVERS)) {
     if (index > from) found.push(text.slice(from, index));
-    found.push(shown(sign));
+    found.push(signNode(sign));
     from = index + sign.length;
   }
   if (from < text.length || !odd) found.push(text.slice(from));
   return found;
 }
 
-function shown(sign) {
+function signNode(sign) {
   const span = document.createElement("span");
   const plain = sign === "\t" || sign[0] === " ";
   span.className = sign === "\t" ? "tab" : plain ? "blank" : "odd";

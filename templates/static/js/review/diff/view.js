@@ -13,7 +13,7 @@
 
 import { fill, h } from "../../kit/dom.js";
 import { pace } from "../../kit/pace.js";
-import { asked, onOther, state, worktree } from "../state.js";
+import { diffRoute, onOther, state, worktree } from "../state.js";
 import { look } from "./look.js";
 import { FileView } from "./file.js";
 import { Painter } from "./paint.js";
@@ -35,7 +35,7 @@ const hooks = {
   menu: () => {},
   discard: () => {},
   seen: () => {},
-  address: asked,
+  address: diffRoute,
   along: () => null,
 };
 const views = new Map();
@@ -65,7 +65,7 @@ export const painter = new Painter(scroller);
 const page = {
   look,
   painter,
-  drawn(view) {
+  announceDrawn(view) {
     view.ready = true;
     callbacks.file.forEach((callback) => callback(view));
   },
@@ -224,7 +224,10 @@ export async function stand({ path, side, line, top }) {
   view.near = true;
   await (line ? view.force() : view.draw());
   const target = (line && view.sheet?.reveal(side, line)) || view.element;
-  await settled(target, () => (scroller.scrollTop += target.getBoundingClientRect().top - top));
+  await scrollUntilStill(
+    target,
+    () => (scroller.scrollTop += target.getBoundingClientRect().top - top),
+  );
 }
 
 export async function goTo(path, side = null, line = null) {
@@ -235,7 +238,7 @@ export async function goTo(path, side = null, line = null) {
   if (line) await view.force();
   const row = line ? view.sheet?.reveal(side ?? "RIGHT", line) : null;
   const target = row ?? view.element;
-  await settled(target, () => target.scrollIntoView({ block: row ? "center" : "start" }));
+  await scrollUntilStill(target, () => target.scrollIntoView({ block: row ? "center" : "start" }));
   if (!target.isConnected) return null;
   const now = document.activeElement; // <body> if the focused line was redrawn
   if (now !== before && now !== document.body) return target; // the reader has moved the focus
@@ -247,7 +250,7 @@ export async function goTo(path, side = null, line = null) {
 const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
 /** Scroll to the target, again and again while content above it is drawn. */
-async function settled(target, scroll) {
+async function scrollUntilStill(target, scroll) {
   const moved = new AbortController(); // by the reader
   const { signal } = moved;
   for (const name of ["wheel", "pointerdown", "keydown"])

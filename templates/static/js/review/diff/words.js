@@ -12,10 +12,10 @@ export function wordMarks(old, fresh) {
   const found = [[], []];
   compare(a, b, { a0: 0, a1: a.length, b0: 0, b1: b.length }, found);
   const marks = [spans(a, found[0]), spans(b, found[1])];
-  const changed = (side, tokens) =>
+  const changedLength = (side, tokens) =>
     side.reduce((sum, n) => sum + (tokens[n].trim() ? tokens[n].length : 0), 0);
   const size = old.replace(/\s/g, "").length + fresh.replace(/\s/g, "").length;
-  const kept = size - changed(found[0], a) - changed(found[1], b);
+  const kept = size - changedLength(found[0], a) - changedLength(found[1], b);
   return kept >= size * ALIKE ? telling(marks, old, fresh) : null;
 }
 

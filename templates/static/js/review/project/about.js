@@ -66,7 +66,7 @@ export class Picture {
     this.frame.hidden = commits.length > MOST;
     if (this.frame.hidden) return;
     this.image.alt = `${plural(commits.length, "commit")} in ${plural(stacks.length, "stack")}`;
-    const said = JSON.stringify([project.title, project.repos.map(drawn)]);
+    const said = JSON.stringify([project.title, project.repos.map(pictureContent)]);
     if (said === this.said) return;
     this.said = said;
     this.version = (this.version ?? 0) + 1;
@@ -75,7 +75,7 @@ export class Picture {
   }
 }
 
-const drawn = ({ name, stacks, commits }) => [
+const pictureContent = ({ name, stacks, commits }) => [
   name,
   stacks.map(({ title, color, commits: shas }) => [title, color, shas]),
   commits.map(({ pr_title: title, status, additions, deletions }) => [
@@ -127,8 +127,8 @@ export class Repositories {
       this.add.focus();
       this.refresh();
     };
-    const left = () => (this.toggle(false), this.add.focus());
-    fill(this.place, open ? openForm(this.project, { done, left }) : null);
+    const closeForm = () => (this.toggle(false), this.add.focus());
+    fill(this.place, open ? openForm(this.project, { done, left: closeForm }) : null);
     this.place.querySelector("input")?.focus();
   }
 

@@ -3,11 +3,11 @@
 import { meter, plusMinus } from "../../kit/bars.js";
 import { h, mark } from "../../kit/dom.js";
 import { time } from "../../kit/words.js";
-import { unresolved } from "../projects/row.js";
+import { unresolvedBadge } from "../projects/row.js";
 import { pageOf } from "../route.js";
 import { statusOf } from "../statuses.js";
 import { short } from "../threads/words.js";
-import { judged } from "../verdicts.js";
+import { verdictBadges } from "../verdicts.js";
 
 export const titleOf = (commit) => commit.pr_title || commit.subject || "No message";
 
@@ -26,10 +26,10 @@ export function commitRow({ project, repo, commit }) {
         "span",
         { class: "two-lines" },
         h("a", { class: "over", href: pageOf(project, repo, commit.sha) }, titleOf(commit)),
-        h("span", { class: "tiny quiet" }, branchLine(commit), " ", judged(commit.verdicts)),
+        h("span", { class: "tiny quiet" }, branchLine(commit), " ", verdictBadges(commit.verdicts)),
         h("span", { class: "tiny quiet narrow-line" }, narrowLine(commit, status)),
       ),
-      commit.unresolved ? unresolved(commit.unresolved) : h("span"),
+      commit.unresolved ? unresolvedBadge(commit.unresolved) : h("span"),
       h("span", { class: "tiny soft" }, status.word, pullRequest(commit.github)),
       plusMinus(commit.additions, commit.deletions),
       h(

@@ -151,7 +151,7 @@ export class Note {
       const act = () => attempt(null, () => this.write(before, this.latest, made));
       toast(text.trim() ? "Saved" : "Removed", { action: "Undo", act });
     } catch (error) {
-      this.refused(error);
+      this.showRefusal(error);
     } finally {
       this.saving = this.area.readOnly = false;
       submit.removeAttribute("aria-busy");
@@ -159,7 +159,7 @@ export class Note {
   }
 
   /** Show why saving was refused, with a button to go on; the text stays in the box. */
-  refused(error) {
+  showRefusal(error) {
     const changed = error.code === "changed";
     const now = changed ? this.now?.() : null;
     const moved = now && now.seen !== this.seen;

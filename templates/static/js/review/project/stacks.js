@@ -9,11 +9,11 @@ import { askAgent } from "../ask.js";
 import { commitRow } from "./commitrow.js";
 import { calm } from "../live.js";
 import { Note } from "./note.js";
-import { unresolved } from "../projects/row.js";
+import { unresolvedBadge } from "../projects/row.js";
 import { commitOf, pageOf, route } from "../route.js";
 
 const sum = (commits, of) => commits.reduce((total, commit) => total + of(commit), 0);
-const titled = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
+const stackTitle = (stack, alone) => stack.title ?? (alone ? "Commits" : "Other commits");
 
 /** `+641 −122` of some commits; a landed commit counts as it landed. */
 const size = (commits, bar) =>
@@ -65,7 +65,7 @@ export class Stacks {
       const open = commits.filter((commit) => commit.status !== "merged");
       if (open.length || !commits.length) shown.push({ stack, commits: open });
     }
-    const titles = shown.map(({ stack }) => titled(stack, shown.length === 1));
+    const titles = shown.map(({ stack }) => stackTitle(stack, shown.length === 1));
     shown.forEach(({ stack, commits }, n) => {
       const card = this.card(repo.name, stack.n);
       card.show({
@@ -310,7 +310,7 @@ class Merged {
       h(
         "span",
         { class: "push line" },
-        waiting ? unresolved(waiting) : null,
+        waiting ? unresolvedBadge(waiting) : null,
         h("span", { class: "phone-hide" }, size(commits, true)),
       ),
     );

@@ -13,7 +13,7 @@ import { readButton } from "./warnings.js";
 const FIRST = 30; // rows until the user wants all
 
 /**
- * The card. `show(found)` brings it up to date; `jump(by)` and `outdated()` move the focus.
+ * The card. `show(found)` brings it up to date; `jump(by)` and `nextOutdated()` move the focus.
  * `reload()` is called when all threads are wanted and not only the first ones: see `limit`.
  */
 export class ThreadList {
@@ -72,7 +72,7 @@ export class ThreadList {
       this.unplaced,
       byRepo(hidden),
       ({ repo }) => repo,
-      (one) => unplaced(this.project, one),
+      (one) => unplacedThreads(this.project, one),
     );
   }
 
@@ -99,14 +99,14 @@ export class ThreadList {
     links.at(at < 0 ? (by > 0 ? 0 : -1) : (at + by + links.length) % links.length)?.focus();
   }
 
-  outdated() {
+  nextOutdated() {
     const links = this.links(".outdated a.over");
     links[(links.indexOf(document.activeElement) + 1) % links.length]?.focus();
     if (!links.length) this.node.focus();
   }
 
   /** The thread of the row that has the focus. */
-  focused() {
+  focusedThread() {
     const link = /** @type {HTMLAnchorElement | null} */ (document.activeElement);
     const id = this.rows.contains(link) && link?.hash?.replace("#thread-", "");
     return this.threads?.find((one) => one.id === id) ?? null;
@@ -114,8 +114,8 @@ export class ThreadList {
 
   /** Focus the next row whose thread was answered, loading all threads if none is in the list. */
   async nextAnswered() {
-    const answered = () => this.links(".answered a.over").length;
-    if (!this.behind.hidden && !answered()) await this.all();
+    const answeredCount = () => this.links(".answered a.over").length;
+    if (!this.behind.hidden && !answeredCount()) await this.all();
     const next = following(this.links(), document.activeElement, (link) =>
       link.closest(".answered"),
     );
@@ -138,7 +138,7 @@ function byRepo(orphaned) {
 }
 
 /** The threads of a repository that cannot be read: how many, why, and their texts. */
-function unplaced(project, { repo, orphaned }) {
+function unplacedThreads(project, { repo, orphaned }) {
   const sum = (of) => orphaned.reduce((all, one) => all + of(one), 0);
   const open = sum(({ unresolved }) => unresolved);
   const drafts = sum((one) => one.drafts.length);

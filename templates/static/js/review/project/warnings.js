@@ -5,7 +5,7 @@ import { dialog } from "../../kit/dialog.js";
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { plural, time } from "../../kit/words.js";
-import { broken, copyPath, tilde } from "../paths.js";
+import { invalidFileWords, copyPath, tilde } from "../paths.js";
 import { commitOf } from "../route.js";
 import { titleOf } from "./commitrow.js";
 import { giveButton } from "./elsewhere.js";
@@ -98,7 +98,7 @@ const strong = (...words) => h("span", { class: "strong" }, ...words);
 const code = (text) => h("code", {}, text);
 
 /** A sentence with its path as code, appended if the sentence does not contain it. */
-const placed = (text, path) => {
+const withPath = (text, path) => {
   const [before, ...after] = text.split(path);
   return after.length
     ? [before, code(tilde(path)), after.join(path)]
@@ -107,7 +107,7 @@ const placed = (text, path) => {
 
 const DRAWN = {
   file: ({ file, error, more }) => [
-    h("div", {}, strong("This file cannot be read. "), broken(file, error), more),
+    h("div", {}, strong("This file cannot be read. "), invalidFileWords(file, error), more),
     copyPath(file),
   ],
   repo: ({ project, name, text, path, elsewhere, kept }) => [
@@ -115,7 +115,7 @@ const DRAWN = {
       "div",
       {},
       strong(`${name} cannot be shown. `),
-      placed(text, path),
+      withPath(text, path),
       kept > 0 && ` Its ${plural(kept, "thread")} ${kept > 1 ? "are" : "is"} kept.`,
     ),
     elsewhere && giveButton({ project, name, path }),
@@ -228,10 +228,10 @@ function orphanWords(orphaned) {
 export const readButton = (item, title = "Reviews without a commit") =>
   button(item.orphaned.length > 1 ? "Read them" : "Read it", {
     kind: "s",
-    onclick: () => read(item, title),
+    onclick: () => openOrphans(item, title),
   });
 
-function read({ orphaned, project, commits = {} }, title) {
+function openOrphans({ orphaned, project, commits = {} }, title) {
   const close = button("Close", { onclick: () => node.close() });
   const move = (event, one, sha) =>
     attempt(event, async () => {
@@ -247,10 +247,10 @@ function read({ orphaned, project, commits = {} }, title) {
         { class: "stack spaced" },
         h("h3", {}, one.subject ?? "No title is known", " ", code(short(one.sha))),
         one.threads.length + one.drafts.length
-          ? [one.threads.map(thread), one.drafts.map((draft) => drafted(project, one, draft))]
+          ? [one.threads.map(thread), one.drafts.map((draft) => draftNode(project, one, draft))]
           : h("p", { class: "soft" }, "It holds no thread."),
         one.candidates.map(({ sha, by }) =>
-          button(`It became ${short(sha)} ${titled(commits[one.repo], sha)}`, {
+          button(`It became ${short(sha)} ${findTitle(commits[one.repo], sha)}`, {
             kind: "s",
             title: WHY[by],
             onclick: (event) => move(event, one, sha),
@@ -274,7 +274,7 @@ const WHY = {
   similar: "Some of the changed lines are the same",
 };
 
-const titled = (commits = [], sha) => {
+const findTitle = (commits = [], sha) => {
   const found = commits.find((one) => one.sha === sha);
   return found ? titleOf(found) : "";
 };
@@ -296,7 +296,7 @@ function anywhere(one, commits, move) {
 }
 
 /** A draft on a missing commit: it can be read, moved along with the review, and deleted. */
-function drafted(project, { repo, sha }, draft) {
+function draftNode(project, { repo, sha }, draft) {
   const [{ body }] = draft.comments;
   const address = commitOf(project, repo, sha, "drafts", draft.id);
   const node = h(

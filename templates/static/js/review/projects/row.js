@@ -3,7 +3,7 @@
 import { button, fill, h, icon } from "../../kit/dom.js";
 import { plural, time } from "../../kit/words.js";
 import { openForm } from "../project/open.js";
-import { broken, copyPath } from "../paths.js";
+import { invalidFileWords, copyPath } from "../paths.js";
 import { pageOf } from "../route.js";
 
 const counts = (project) =>
@@ -24,7 +24,7 @@ export const projectRow = (project) =>
       "div",
       { class: "row review-row" },
       name(project),
-      project.unresolved ? unresolved(project.unresolved) : h("span"),
+      project.unresolved ? unresolvedBadge(project.unresolved) : h("span"),
       h("span", { class: "tiny soft" }, project.repoCount ? counts(project) : ""),
       h("span", { class: "tiny quiet when" }, time(project.lastModified)),
     ),
@@ -36,16 +36,16 @@ export const projectRow = (project) =>
         h(
           "div",
           {},
-          broken(project.file, project.error),
+          invalidFileWords(project.file, project.error),
           "Correct it in an editor; what was last read well stays until then.",
         ),
         copyPath(project.file),
       ),
-    project.unreadable.map((one) => lost(project, one)),
+    project.unreadable.map((one) => unreadableWarning(project, one)),
   );
 
 /** The warning of a missing or unreadable repository: the project's page offers remedies. */
-const lost = ({ slug, repos }, { repo, error }) =>
+const unreadableWarning = ({ slug, repos }, { repo, error }) =>
   h(
     "div",
     { class: "banner warn inrow" },
@@ -77,7 +77,7 @@ const name = (project) =>
     h("span", { class: "tiny quiet wrap-anywhere" }, places(project)),
   );
 
-export const unresolved = (count) =>
+export const unresolvedBadge = (count) =>
   h(
     "span",
     { class: "badge warn" },
@@ -99,8 +99,8 @@ export function closedRow(project, done) {
   const show = (open) => {
     place.hidden = !open;
     start.setAttribute("aria-expanded", String(open));
-    const left = () => (show(false), start.focus());
-    fill(place, open ? openForm(project.slug, { done, left }) : null);
+    const closeForm = () => (show(false), start.focus());
+    fill(place, open ? openForm(project.slug, { done, left: closeForm }) : null);
     place.querySelector("input")?.focus();
   };
   return h(

@@ -8,7 +8,7 @@ import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
-import { commentNode, signed, writtenNode } from "./comment.js";
+import { commentNode, completeComment, writtenNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
@@ -16,13 +16,13 @@ import { state as page, worktree } from "../state.js";
 import { asMarkdown, askAbout, draftReply, reply, resolve } from "./review.js";
 import { Since } from "./since.js";
 import { appliable, textOf } from "./suggest.js";
-import { address, comments, standing, state, written } from "./words.js";
+import { address, comments, standing, state, quoteCaption } from "./words.js";
 
 const REPLY = "reply ";
 const replyName = (id) => REPLY + id;
 const LIGHTS = { pointerenter: true, focusin: true, pointerleave: false, focusout: false };
 const LIT = ":hover, :focus-within";
-const hinted = (letter) => h("span", { class: "kbd phone-hide" }, letter);
+const keyHint = (letter) => h("span", { class: "kbd phone-hide" }, letter);
 
 /** The state of an unresolved thread: whose turn it is, and the chat that was asked. */
 function standingOf({ state: is, outdated, asked, proposed }) {
@@ -87,7 +87,7 @@ export class Card {
     this.node.append(this.since.node, this.answer.node);
     for (const node of this.list.children) {
       const comment = this.thread.comments.find(({ id }) => String(id) === node.dataset.key);
-      if (comment) signed(node, this.id, comment);
+      if (comment) completeComment(node, this.id, comment);
     }
     this.node.classList.remove("later");
     this.node.tabIndex = -1;
@@ -149,7 +149,7 @@ export class Card {
     this.node.classList.toggle("outdated", thread.outdated);
     this.node.classList.toggle("resolved", thread.resolved);
     this.node.classList.toggle("done", !appliable(thread));
-    const where = this.placed(thread);
+    const where = this.placeWords(thread);
     this.node.setAttribute("aria-label", visible(`Thread, ${state(thread)}: ${where}`));
     fill(this.was, this.quote(thread));
     if (this.whole) this.tell(thread);
@@ -166,19 +166,22 @@ export class Card {
   tell(thread) {
     this.badge.hidden = !thread.outdated;
     fill(this.mark, ...this.stateWords(thread));
-    fill(this.where, onPage(thread.path) || !thread.line ? standing(thread) : this.placed(thread));
+    fill(
+      this.where,
+      onPage(thread.path) || !thread.line ? standing(thread) : this.placeWords(thread),
+    );
     refill(
       this.settle,
       icon(thread.resolved ? "restart" : "check"),
       thread.resolved ? "Reopen " : "Resolve ",
-      hinted("E"),
+      keyHint("E"),
     );
     this.asks.lastChild.textContent = thread.asked ? "Ask again" : "Ask";
     this.asks.hidden = thread.resolved;
     this.since.show(thread);
   }
 
-  placed(thread) {
+  placeWords(thread) {
     return thread.line ? `${standing(thread)}, ${thread.path}` : standing(thread);
   }
 
@@ -196,7 +199,7 @@ export class Card {
     return h(
       "figure",
       { class: "was" },
-      h("figcaption", {}, written(thread)),
+      h("figcaption", {}, quoteCaption(thread)),
       h("pre", {}, thread.anchor_text),
     );
   }
@@ -240,7 +243,7 @@ export class Card {
   }
 
   /** Mark the thread as deleted elsewhere while a reply was being written: the text stays. */
-  gone() {
+  markDeleted() {
     this.node.classList.add("gone");
     this.settle.disabled = this.copy.disabled = true;
     fill(this.mark, icon("trash"), h("span", { class: "strong" }, "Deleted"));

@@ -16,7 +16,7 @@ onOther(() => open.clear());
 
 const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 
-/** The node of a comment with its text alone; see signed(). */
+/** The node of a comment with its text alone; see completeComment(). */
 export function writtenNode(thread, comment) {
   const said =
     comment.body_html === undefined
@@ -27,7 +27,7 @@ export function writtenNode(thread, comment) {
 }
 
 /** Add the author, the time, and the box in which the comment was being edited. */
-export function signed(node, thread, comment) {
+export function completeComment(node, thread, comment) {
   const agent = isAgent(comment.author);
   const name = nameOf(comment);
   node.prepend(
@@ -38,7 +38,7 @@ export function signed(node, thread, comment) {
       h("span", { class: "strong" }, name),
       agent && h("span", { class: "sr" }, "(agent)"),
       comment.created_at && time(comment.created_at),
-      edited(comment),
+      editedMark(comment),
       comment.own && own(thread, comment, () => start(node, thread, comment)),
     ),
   );
@@ -47,13 +47,13 @@ export function signed(node, thread, comment) {
 }
 
 export const commentNode = (thread, comment) =>
-  signed(writtenNode(thread, comment), thread, comment);
+  completeComment(writtenNode(thread, comment), thread, comment);
 
 const nameOf = ({ author_name: name }) => name ?? "Unsigned";
 const face = (name, agent) => (agent ? "A" : initials(name));
 const plain = (text) => h("div", { class: "said asis" }, text);
 
-const edited = ({ created_at: made, updated_at: at }) =>
+const editedMark = ({ created_at: made, updated_at: at }) =>
   at &&
   at !== made &&
   h("span", { class: "tiny quiet", title: absolute(at), tabindex: "0" }, "edited");

@@ -7,7 +7,7 @@ import { toast } from "../../kit/toast.js";
 import { takesImages } from "./images.js";
 import { prose } from "./prose.js";
 import { preview } from "./review.js";
-import { fenced } from "./suggest.js";
+import { suggestionBlock } from "./suggest.js";
 
 const EMPTY = "Nothing to send yet: write something first.";
 
@@ -258,7 +258,7 @@ export class Composer {
   /** Append the lines as a suggestion block, selected so that they can be typed over. */
   suggest() {
     const before = this.text.trimEnd();
-    const [open, lines, close] = fenced(this.lines());
+    const [open, lines, close] = suggestionBlock(this.lines());
     this.write();
     this.box.value = `${before}${before && "\n\n"}${open}${lines}${close}`;
     this.box.dispatchEvent(new Event("input", { bubbles: true }));

@@ -2,7 +2,7 @@
 // text of the line, so that it is restored at its place after a reload and after a rebase.
 
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
-import { isHere, told, whose } from "../became.js";
+import { isHere, parseIdentity, whose } from "../became.js";
 import { goTo } from "../diff/view.js";
 import { lookAgain } from "../readers.js";
 import { onOther, state, worktree } from "../state.js";
@@ -25,7 +25,7 @@ const sameSpot = (a, b) =>
 export function write({ path = null, side = null, start = null, end = null }, after) {
   const at = { path, side: path && end ? side : null, line: end, start: start ?? end };
   const known = [...boxes.values()].find((one) => sameSpot(one.at, at));
-  const { box } = known ?? opened(metaOf(at), at);
+  const { box } = known ?? openBox(metaOf(at), at);
   box.after = after;
   box.focus();
   box.node.scrollIntoView({ block: "nearest" });
@@ -38,7 +38,7 @@ function metaOf({ path, side, line, start }) {
 
 const nameOf = (meta) => NEW + JSON.stringify(meta);
 
-function opened(meta, at, note) {
+function openBox(meta, at, note) {
   const { life } = state;
   const name = nameOf(meta);
   const one = { meta, at, look: state.commit?.look };
@@ -49,19 +49,19 @@ function opened(meta, at, note) {
     verb: "Comment",
     lines: at.line && !isOld(at.side) ? () => textOf(one.at) : undefined,
     note: note ?? noteOf(at),
-    send: (text) => sent(create, text),
-    keep: worktree ? null : (text) => sent(saveDraft, text),
+    send: (text) => sendText(create, text),
+    keep: worktree ? null : (text) => sendText(saveDraft, text),
     leave: (kept) => {
       if (!kept) close(name);
       box.after?.();
     },
   });
-  async function sent(how, text) {
+  async function sendText(how, text) {
     try {
       await how(fields(one), text);
     } catch (error) {
       if (!worktree || !MOVED.has(error.code)) throw error;
-      await followed(one, error.code);
+      await lookAfterRefusal(one, error.code);
       await how(fields(one), text);
     }
     close(name);
@@ -97,7 +97,7 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
 });
 
 /** Look again after a refusal: the line has another number, or is missing, which is an error. */
-async function followed(one, why) {
+async function lookAfterRefusal(one, why) {
   await lookAgain();
   const { path } = one.at;
   if (why === "changed" && !onPage(path)) one.gone = `${path} is now as HEAD has it.`;
@@ -111,7 +111,7 @@ async function followed(one, why) {
 export async function restore(review) {
   const { life } = state;
   for (const name of draftsUnder(NEW)) {
-    const meta = told(name, NEW);
+    const meta = parseIdentity(name, NEW);
     if (!meta || boxes.has(name) || !draftOf(name)) continue;
     const here = await isHere(meta, review);
     if (life.aborted) return;
@@ -121,17 +121,17 @@ export async function restore(review) {
 
 function settle(meta) {
   const { path, side, line, start } = meta;
-  if (path === null) opened(meta, { path, side: null, line: null, start: null });
+  if (path === null) openBox(meta, { path, side: null, line: null, start: null });
   else if (!onPage(path))
-    opened(
+    openBox(
       meta,
       { path: null, side: null, line: null, start: null },
       `About ${words(meta)}, which this commit does not change any more. It will be sent about the whole commit.`,
     );
-  else if (!line) opened(meta, { path, side: null, line: null, start: null });
+  else if (!line) openBox(meta, { path, side: null, line: null, start: null });
   else waiting.push({ meta, at: { path, side, line, start } });
   const view = viewOf(path);
-  if (view) found(view);
+  if (view) placeBoxes(view);
   else if (line && onPage(path)) goTo(path);
 }
 
@@ -144,7 +144,7 @@ onOther(() => {
 
 /** A file was drawn: place the boxes that waited for its lines, by the text of the line. On
  * uncommitted changes, which may have moved, also place the open boxes again. */
-export function found(view) {
+export function placeBoxes(view) {
   if (worktree)
     for (const [name, one] of boxes) if (one.at.path === view.path) moveAlong(name, one, view);
   for (const one of waiting.filter(({ meta }) => meta.path === view.path)) {
@@ -153,8 +153,8 @@ export function found(view) {
     const line = nearest(view, meta);
     if (line === null) {
       const note = `About ${words(meta)}, which is gone: “${meta.text.trim()}”. It will be sent about the whole file.`;
-      opened(meta, { path: meta.path, side: null, line: null, start: null }, note);
-    } else opened(meta, { ...one.at, line, start: meta.start + line - meta.line });
+      openBox(meta, { path: meta.path, side: null, line: null, start: null }, note);
+    } else openBox(meta, { ...one.at, line, start: meta.start + line - meta.line });
   }
 }
 

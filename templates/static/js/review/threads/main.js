@@ -14,11 +14,11 @@ import { onOther, state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card, unsent } from "./card.js";
 import { drawDrafts } from "./drafted.js";
-import { found, restore, write } from "./fresh.js";
+import { placeBoxes, restore, write } from "./fresh.js";
 import { whenNear, whole } from "./near.js";
 import { fromTop } from "./order.js";
-import { along, drawn, leave, settleAbove, stand } from "./places.js";
-import { given, load, onReview, rendered } from "./review.js";
+import { along, putNodesBack, leave, settleAbove, stand } from "./places.js";
+import { takeReview, load, onReview, isRendered } from "./review.js";
 import { steady } from "./steady.js";
 import { ApplyAll } from "./suggest.js";
 import { drawVerdicts, tellVerdicts } from "./verdicts.js";
@@ -51,7 +51,7 @@ async function draw(review) {
   const drawOne = (thread) => {
     const card = cards.get(thread.id);
     card.draw();
-    if (rendered(thread)) stand(thread.id, card, placeOf(thread), orders.get(thread));
+    if (isRendered(thread)) stand(thread.id, card, placeOf(thread), orders.get(thread));
   };
   for (let rest; rest !== "done"; await rest) {
     calmly(() => (rest = drawSome(left, drawOne, breathe)));
@@ -105,7 +105,7 @@ function dismissBut(here) {
 function dismiss(id) {
   const card = cards.get(id);
   if (card.writing) {
-    card.gone();
+    card.markDeleted();
     return;
   }
   cards.delete(id);
@@ -133,20 +133,20 @@ function tellOrigin(review) {
   bannered = said;
   refill(
     banners,
-    error && broken(file ?? target, error),
-    warnings.length > 0 && warned(warnings),
+    error && yamlProblem(file ?? target, error),
+    warnings.length > 0 && warningBanner(warnings),
     carriedBanner(review),
   );
 }
 
-const broken = (file, error) => {
+const yamlProblem = (file, error) => {
   const words = `The review file is not valid YAML, ${error}. Mend it by hand: until then the last good state is shown, and nothing can be written.`;
   const node = problem(words);
   node.querySelector("div").append(command(file, "the path of the file"));
   return node;
 };
 
-const warned = (warnings) =>
+const warningBanner = (warnings) =>
   h(
     "div",
     { class: "banner warn" },
@@ -187,9 +187,9 @@ function furnish() {
   onReview((review) => (drawing = draw(review)));
   onReview((review) => stands && restoreOnce(review));
   onFile(async (view) => {
-    await drawn(view);
+    await putNodesBack(view);
     if (view.gone) return;
-    found(view);
+    placeBoxes(view);
     walk.arrive();
   });
   onReload((what) => what === "commit" && refresh().catch(() => {}));
@@ -205,11 +205,11 @@ async function begin({ review }) {
   const { life } = state;
   if (!furnished) furnish();
   furnished = true;
-  const complete = review && (await given(review));
+  const complete = review && (await takeReview(review));
   if (life.aborted) return;
   const reading = complete || read();
   if (!latest) await reading;
-  await settled();
+  await waitForDrawing();
 }
 
 async function read() {
@@ -221,7 +221,7 @@ async function read() {
   }
 }
 
-async function settled() {
+async function waitForDrawing() {
   for (let seen; seen !== drawing;) await (seen = drawing);
 }
 
@@ -232,7 +232,7 @@ async function arrive() {
   stands = true;
   keepUnsent();
   if (latest) restoreOnce(latest);
-  await settled();
+  await waitForDrawing();
   if (life.aborted) return;
   walk.tools.disabled = false;
   walk.byHash(hash);

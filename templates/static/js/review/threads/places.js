@@ -72,7 +72,7 @@ export async function along(view) {
 }
 
 /** A file was drawn or redrawn: put its nodes back, many of them in slices of time. */
-export async function drawn(view) {
+export async function putNodesBack(view) {
   views.set(view.path, view);
   const breathe = pace({ early: false });
   for (const [key, item] of [...items]) {

@@ -19,7 +19,7 @@ let early = null; // the drafts, requested while the commit is read
 /** Call `draw(review)` with the present state, if known, and each later one. */
 export function onReview(draw) {
   watchers.add(draw);
-  if (told) draw(shown());
+  if (told) draw(shownReview());
 }
 
 /** Read the review; calls during a reading cause one more after it. */
@@ -42,29 +42,29 @@ async function ask() {
 async function read(life) {
   do {
     again = false;
-    const [review, { drafts }] = await Promise.all([get(`${at("review")}?html=1`), written()]);
+    const [review, { drafts }] = await Promise.all([get(`${at("review")}?html=1`), readDrafts()]);
     if (life.aborted) return;
     told = { ...review, drafts };
   } while (again);
 }
 
-const written = async () => (worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`));
+const readDrafts = async () => (worktree ? { drafts: [] } : get(`${at("drafts")}?html=1`));
 
 /** Request the drafts while the commit is being read. */
-export const ahead = () => (early = written().catch(() => null));
+export const ahead = () => (early = readDrafts().catch(() => null));
 
 /** Take the review that came with the commit; resolves to whether it is complete. */
-export async function given(review) {
+export async function takeReview(review) {
   const { life } = state;
   const own = await early;
   if (!own || told || life.aborted) return false;
   told = { ...review, ...own };
   draw();
-  return review.threads.every(rendered);
+  return review.threads.every(isRendered);
 }
 
 /** Whether all comments of a thread are rendered as HTML. */
-export const rendered = ({ comments }) =>
+export const isRendered = ({ comments }) =>
   comments.every(({ body_html: html }) => html !== undefined);
 
 onOther(() => {
@@ -73,9 +73,9 @@ onOther(() => {
 });
 
 /** Draw the review; nothing before the record of the commit is known, which may be read later. */
-const draw = () => told && state.commit && watchers.forEach((watcher) => watcher(shown()));
+const draw = () => told && state.commit && watchers.forEach((watcher) => watcher(shownReview()));
 
-function shown() {
+function shownReview() {
   const threads = told.threads
     .map((thread) => ({
       ...thread,

@@ -12,7 +12,7 @@ import { isOld, short } from "./words.js";
 export const appliable = ({ line, side, outdated, resolved }) =>
   Boolean(line) && !isOld(side) && !outdated && !resolved;
 
-const suggested = (thread) =>
+const hasSuggestion = (thread) =>
   appliable(thread) && thread.comments.some((comment) => comment.suggestions);
 
 /**
@@ -27,7 +27,7 @@ export function textOf({ path, side, line, start, anchor_text: known }) {
 }
 
 /** A suggestion block of these lines in three parts: the opening fence, the lines, the end. */
-export function fenced(lines) {
+export function suggestionBlock(lines) {
   const longest = Math.max(2, ...[...lines.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return [`${fence}suggestion\n`, lines, `\n${fence}\n`];
@@ -86,7 +86,7 @@ export class ApplyAll {
   }
 
   show(threads) {
-    this.threads = threads.filter(suggested).map(({ id }) => id);
+    this.threads = threads.filter(hasSuggestion).map(({ id }) => id);
     this.node.hidden = this.threads.length < 2;
     this.label.textContent = `Apply ${plural(this.threads.length, "suggestion")}`;
   }

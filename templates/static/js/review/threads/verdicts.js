@@ -8,7 +8,7 @@ import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { draftAbout } from "../became.js";
 import { onOther } from "../state.js";
-import { judged } from "../verdicts.js";
+import { verdictBadges } from "../verdicts.js";
 import { submit, withdraw } from "./review.js";
 
 const CHOICES = [
@@ -32,7 +32,7 @@ export function drawVerdicts() {
 export function tellVerdicts(given, count) {
   drafts = count;
   mine = given.find(({ own }) => own) ?? null;
-  fill(badges, judged(given));
+  fill(badges, verdictBadges(given));
   refill(
     opener,
     icon("send"),

@@ -181,12 +181,12 @@ export class Walk {
         icon: "copy",
         disabled: !open.length,
         why: "None is open",
-        act: () => this.copied({ unresolved: 1 }, plural(open.length, "open thread")),
+        act: () => this.copyThreads({ unresolved: 1 }, plural(open.length, "open thread")),
       },
       ...files.slice(0, MOST).map((path) => ({
         label: `Copy the threads of ${path}`,
         icon: "copy",
-        act: () => this.copied({ path }, `The threads of ${path}`),
+        act: () => this.copyThreads({ path }, `The threads of ${path}`),
       })),
       "-",
       { label: "Hide or show threads", icon: "eye", key: "h", act: () => this.hide() },
@@ -202,7 +202,7 @@ export class Walk {
     ].filter(Boolean);
   }
 
-  copied(wanted, what) {
+  copyThreads(wanted, what) {
     attempt(null, async () => copy(await asMarkdown(wanted), `${what}: copied as Markdown.`));
   }
 

@@ -21,7 +21,7 @@ const were = (thread) => lines(thread.original_line, thread.original_start_line)
 const stands = (thread) =>
   lines(thread.line, thread.start_line) + (isOld(thread.side) ? " of the old text" : "");
 
-const moved = (thread) => were(thread) !== lines(thread.line, thread.start_line);
+const hasMoved = (thread) => were(thread) !== lines(thread.line, thread.start_line);
 const PLACED = {
   general: () => Whole,
   none: (thread) =>
@@ -29,9 +29,10 @@ const PLACED = {
   file: (thread) =>
     thread.original_line ? `Was on ${were(thread)}; the file has no lines now` : "The whole file",
   exact: stands,
-  moved: (thread) => stands(thread) + (moved(thread) ? `, moved from ${were(thread)}` : ""),
+  moved: (thread) => stands(thread) + (hasMoved(thread) ? `, moved from ${were(thread)}` : ""),
   text: (thread) =>
-    `${stands(thread)}, found again by its text` + (moved(thread) ? `, was ${were(thread)}` : ""),
+    `${stands(thread)}, found again by its text` +
+    (hasMoved(thread) ? `, was ${were(thread)}` : ""),
   nearest: (thread) => `The ${/^lines/.test(were(thread)) ? "lines were" : "line was"} rewritten`,
 };
 
@@ -43,7 +44,7 @@ export function standing(thread) {
 }
 
 /** The caption of the lines on which a thread was written. */
-export function written(thread) {
+export function quoteCaption(thread) {
   const at = thread.original_line ? `about ${were(thread)}` : "";
   const on = thread.original_commit && !worktree ? `of ${short(thread.original_commit)}` : "";
   return ["Written", at, on].filter(Boolean).join(" ");

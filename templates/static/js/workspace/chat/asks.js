@@ -5,7 +5,7 @@ import { draft } from "../../kit/drafts.js";
 import { attempt } from "../../kit/toast.js";
 import { time } from "../../kit/words.js";
 import { stateOf } from "../words.js";
-import { shown } from "./calls.js";
+import { readableInput } from "./calls.js";
 import { countdown } from "./clock.js";
 import { changeOf, drawChange } from "./edits.js";
 
@@ -52,7 +52,7 @@ export function question({ call, tool, input, until, rule }, answer) {
         : h(
             "pre",
             { class: "codeblock", tabindex: "0", "aria-label": "What it would do" },
-            shown(input) || "(no arguments)",
+            readableInput(input) || "(no arguments)",
           ),
       h(
         "div",
@@ -72,7 +72,7 @@ export const ruleWords = (rule) => {
 };
 
 /** The result of a question, in one line. */
-export function answered({ tool, state, by, reason, timestamp }) {
+export function answerLine({ tool, state, by, reason, timestamp }) {
   const look = state === "allowed" ? stateOf("completed") : stateOf("skipped");
   const [, told] = / who says: ([^]*)$/.exec(reason ?? "") ?? [];
   const why = by === "user" ? told && `: ${told}` : reason && `: ${reason}`;

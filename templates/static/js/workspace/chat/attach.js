@@ -43,7 +43,7 @@ export function attachments({ box, zone, project, name: key }) {
   const coming = new Set(); // running uploads: promises of whether they succeed
   const list = h("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
   const input = h("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
-  const changed = () => {
+  const keepAndDraw = () => {
     const kept = files.filter(({ path }) => path).map(({ name, path }) => ({ name, path }));
     keepDraft(key, kept.length ? JSON.stringify(kept) : "");
     draw();
@@ -72,7 +72,7 @@ export function attachments({ box, zone, project, name: key }) {
         "aria-label": `Leave out ${name}`,
         onclick: () => {
           files = files.filter((file) => file.id !== id);
-          changed();
+          keepAndDraw();
           box.focus();
         },
       }),
@@ -91,7 +91,7 @@ export function attachments({ box, zone, project, name: key }) {
       files = files.filter((one) => one !== entry);
       toast(`${name}: ${error.message}`, { bad: true });
     }
-    changed();
+    keepAndDraw();
     return entry.path !== null;
   };
   const take = (given) => {
@@ -105,7 +105,7 @@ export function attachments({ box, zone, project, name: key }) {
   };
 
   const there = (text) =>
-    parsed(text).map((one) => ({ id: (number += 1), state: "there", ...one }));
+    parseFiles(text).map((one) => ({ id: (number += 1), state: "there", ...one }));
   const again = () => {
     const busy = files.filter(({ path }) => !path);
     files = [...there(draftOf(key)), ...busy];
@@ -114,14 +114,14 @@ export function attachments({ box, zone, project, name: key }) {
   again();
   const join = (text) => {
     files = [...files, ...there(text)];
-    changed();
+    keepAndDraw();
     box.focus();
   };
-  const named = (text) =>
-    parsed(text)
+  const namesOf = (text) =>
+    parseFiles(text)
       .map(({ name }) => name)
       .join(", ");
-  queueMicrotask(() => list.parentNode && offerLeft(list, key, join, named)); // by then
+  queueMicrotask(() => list.parentNode && offerLeft(list, key, join, namesOf)); // by then
 
   input.addEventListener("change", () => {
     take([...input.files]);
@@ -158,13 +158,13 @@ export function attachments({ box, zone, project, name: key }) {
     again,
     clear: (sent) => {
       files = files.filter(({ path }) => !sent.includes(path));
-      changed();
+      keepAndDraw();
     },
   };
 }
 
 /** Attachments of an unsent message: [{name, path}]. */
-function parsed(text) {
+function parseFiles(text) {
   try {
     return JSON.parse(text);
   } catch {

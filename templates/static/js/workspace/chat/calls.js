@@ -31,7 +31,7 @@ export class Calls {
   }
 
   /** Show the running calls in the head, where their results will be counted: nothing moves. */
-  run(running) {
+  showRunning(running) {
     this.running = running;
     this.draw();
   }
@@ -100,16 +100,16 @@ function one(call, offset, change) {
 function inside(call, change) {
   const said = call.output || "(no output)";
   const output = block(`Output of ${call.name}`, [
-    call.name === "Read" ? numbered(call) : said,
+    call.name === "Read" ? numberedLines(call) : said,
     call.truncated && h("span", { class: "c" }, "\n… cut; the whole is in the transcript file"),
   ]);
   if (change) return [drawChange(change), call.name === "Write" ? null : output].filter(Boolean);
-  const given = shown(call.input);
+  const given = readableInput(call.input);
   return [given && block(`Input of ${call.name}`, given), output].filter(Boolean);
 }
 
 /** A file in the output of Read: quiet line numbers, and the text highlighted. */
-function numbered({ output, input }) {
+function numberedLines({ output, input }) {
   const lines = output.split(LINE_NUMBERS);
   if (lines.length < 3 || lines.length > 2000) return output || "(no output)";
   return lines.map((text, n) =>
@@ -126,7 +126,7 @@ export function turner() {
 }
 
 /** The input of a tool in a readable form. */
-export function shown(input) {
+export function readableInput(input) {
   if (input === null || input === undefined) return "";
   if (typeof input === "string") return input;
   if (typeof input.command === "string") return [h("span", { class: "c" }, "$ "), input.command];
@@ -137,7 +137,7 @@ export function shown(input) {
 }
 
 /** A message that is a runbook: the number of its steps, and its text folded. */
-export function folded(content) {
+export function foldedRunbook(content) {
   const steps = content
     .split("\n")
     .filter((line) => /^(`{3,}|~{3,})(?:[A-Z]|mcp__)/.test(line)).length;

@@ -10,20 +10,20 @@ export function clock(started, look = "") {
   return h("span", { class: look, dataset: { since: started } }, since(started));
 }
 
-const left = (until) => {
+const timeLeft = (until) => {
   const seconds = Math.round((new Date(until).getTime() - Date.now()) / 1000);
   return seconds < 1 ? "now" : `in ${span(seconds)}`;
 };
 
 /** The time left until `until`. */
 export function countdown(until) {
-  return h("span", { dataset: { until } }, left(until));
+  return h("span", { dataset: { until } }, timeLeft(until));
 }
 
 setInterval(() => {
   if (document.hidden) return;
   for (const node of document.querySelectorAll("[data-until]"))
-    node.textContent = left(node.dataset.until);
+    node.textContent = timeLeft(node.dataset.until);
   for (const node of document.querySelectorAll("[data-since]"))
     node.textContent = since(node.dataset.since);
 }, 1000);

@@ -2,10 +2,10 @@
 
 import { plusMinus } from "../../kit/bars.js";
 import { button, h, icon, refill } from "../../kit/dom.js";
-import { grouped, plural, time } from "../../kit/words.js";
+import { withCommas, plural, time } from "../../kit/words.js";
 import { originWords, stateOf } from "../words.js";
 import { ruleWords } from "./asks.js";
-import { reached } from "./hosts.js";
+import { networkFacts } from "./hosts.js";
 import { dollars, fullness } from "./spent.js";
 import { progress, todoList } from "./todos.js";
 
@@ -14,7 +14,7 @@ const FILES = 30;
 /** Draw the facts of `chat` into `side`. `files`: path → {added, removed}; `whole`: whether `files`
  *  covers the whole chat; `todos`: the list its agent keeps, or null; `worktree`: its node. */
 export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
-  const reach = reached(chat.hosts);
+  const reach = networkFacts(chat.hosts);
   refill(
     side,
     section(
@@ -29,9 +29,9 @@ export function drawFacts(side, chat, { files, todos, whole, worktree, acts }) {
     ),
     worktree,
     todos?.length > 0 && section(`To do: ${progress(todos)}`, todoList(todos)),
-    files.size > 0 && changed(files, whole),
-    chat.instructions?.length > 0 && section("Instructions", told(chat.instructions)),
-    chat.allow?.length > 0 && section("Allowed in this chat", allowed(chat.allow, acts.revoke)),
+    files.size > 0 && filesSection(files, whole),
+    chat.instructions?.length > 0 && section("Instructions", instructionList(chat.instructions)),
+    chat.allow?.length > 0 && section("Allowed in this chat", ruleList(chat.allow, acts.revoke)),
     reach && section("Network", reach),
     section(
       "Continue elsewhere",
@@ -75,7 +75,7 @@ function rows(chat) {
   return [
     ["Started by", originWords(chat) || "the service"],
     ["Started", time(chat.createdAt)],
-    ["Messages", grouped(chat.messages ?? 0)],
+    ["Messages", withCommas(chat.messages ?? 0)],
     lastTurn && [
       "Last turn",
       [stateOf(lastTurn.status).word, lastTurn.finishedAt && [", ", time(lastTurn.finishedAt)]],
@@ -108,13 +108,13 @@ function tokens(usage) {
   const cached =
     usage.cacheReadTokens && Math.round((100 * usage.cacheReadTokens) / usage.totalTokens);
   return [
-    grouped(Number(usage.totalTokens)),
+    withCommas(Number(usage.totalTokens)),
     cached ? h("span", { class: "quiet" }, ` ${cached} % cached`) : "",
   ];
 }
 
 /** The rules by which calls are allowed without a question, each with a button to revoke it. */
-function allowed(rules, revoke) {
+function ruleList(rules, revoke) {
   return h(
     "ul",
     { class: "stack tight" },
@@ -136,7 +136,7 @@ function allowed(rules, revoke) {
 }
 
 /** The instructions that the last turn received, and those it did not, with the reason. */
-function told(places) {
+function instructionList(places) {
   return h(
     "ul",
     { class: "stack tight" },
@@ -158,7 +158,7 @@ function told(places) {
 
 const size = (bytes) => (bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(1)} KiB`);
 
-function changed(files, whole) {
+function filesSection(files, whole) {
   const shown = [...files].slice(-FILES);
   return section(
     "Files changed",

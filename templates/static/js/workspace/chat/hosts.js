@@ -39,7 +39,7 @@ const WHYS = [
 ];
 
 /** The content under "Network" of a chat; null if no turn asked for a host. */
-export function reached(hosts = []) {
+export function networkFacts(hosts = []) {
   if (!hosts.length) return null;
   const sorted = [...hosts].sort((one, other) => other.refused - one.refused);
   const rest = sorted.slice(SHOWN);

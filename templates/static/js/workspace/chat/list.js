@@ -44,7 +44,7 @@ export function chatList(nav, slug) {
   const state = { pages: 1, next: null };
   const list = steady(groups, (chat) => chat.sessionId, drawDays);
   const words = () => search.value.trim();
-  const marked = (chat) => ({ ...chat, here: chat.sessionId === where.chat });
+  const withHere = (chat) => ({ ...chat, here: chat.sessionId === where.chat });
   let drawn = [];
 
   fill(
@@ -130,7 +130,7 @@ export function chatList(nav, slug) {
   }
 
   function drawDays(all) {
-    const chats = all.map(marked);
+    const chats = all.map(withHere);
     drawn = all;
     keep(
       groups,
@@ -195,7 +195,7 @@ export function chatList(nav, slug) {
     fill(
       found,
       h("p", { class: "pickhead" }, "In messages"),
-      h("ul", { class: "picks" }, answer.hits.map(hit)),
+      h("ul", { class: "picks" }, answer.hits.map(hitRow)),
       !answer.hits.length &&
         h(
           "p",
@@ -217,7 +217,7 @@ export function chatList(nav, slug) {
     node.addEventListener("toggle", () => refresh());
     const show = (chats) => {
       shown = chats;
-      keep(body, chats.map(marked), (chat) => chat.sessionId, draw);
+      keep(body, chats.map(withHere), (chat) => chat.sessionId, draw);
     };
     let shown = [];
     const number = (many) => {
@@ -251,7 +251,7 @@ export function chatList(nav, slug) {
   return { refresh, search, step: (by) => step(nav, by), at, nameOf };
 }
 
-function hit({ project, sessionId, name, offset, timestamp, snippet }) {
+function hitRow({ project, sessionId, name, offset, timestamp, snippet }) {
   return h(
     "li",
     {},

@@ -37,7 +37,7 @@ export function modeChoice(change) {
 
 /** The offer under a finished plan: carry it out, in a mode chosen here. `most` is the project's
  *  mode; `goOn` receives the event and the mode. Null if no mode is allowed. */
-export function planned(most, goOn) {
+export function planOffer(most, goOn) {
   const able = MODES.filter(
     (mode) => mode !== "plan" && MODES.indexOf(mode) <= MODES.indexOf(most),
   );

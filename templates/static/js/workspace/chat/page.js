@@ -58,7 +58,7 @@ export class ChatPage {
       asked: ({ tool }) => this.say(`${tool} asks to run. A allows it once, D denies it.`),
     });
     this.mode = modeChoice((event, mode) => attempt(event, () => this.setMode(mode)));
-    this.edits = new Edits(route, () => this.transcript.edited());
+    this.edits = new Edits(route, () => this.transcript.drawEdits());
     this.tree = new Worktree(route);
     this.write = composer({
       key: id,
@@ -84,7 +84,7 @@ export class ChatPage {
     this.write.actions.append(this.mode.node, this.stop);
     fill(dock, this.latest, this.status, ...this.waiting.nodes, this.tree.banner, this.write.node);
     this.acts = this.top();
-    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    scroller.addEventListener("scroll", () => this.onScroll(), { passive: true });
   }
 
   /** Show what is known at once; read the facts again, and continue the stream. */
@@ -101,17 +101,17 @@ export class ChatPage {
     );
     const facts = this.reload(most); // first: they decide the height of the dock below the lines
     const placed = soon(Promise.all([facts, this.write.ready]));
-    this.opened ??= this.transcript.open(placed).catch((error) => this.shut(error));
+    this.opened ??= this.transcript.open(placed).catch((error) => this.failOpening(error));
     await Promise.all([this.opened, facts]).finally(rest);
     if (life.aborted) return;
     this.follow();
     this.look();
-    this.seen();
+    this.reportRead();
     if (!back || !known) await this.jump();
   }
 
   /** After an error: request the first page of messages again the next time. */
-  shut(error) {
+  failOpening(error) {
     this.opened = null;
     throw error;
   }
@@ -126,7 +126,7 @@ export class ChatPage {
     looking(this.slug, this.id, this.life);
     this.keep = keepWaiting(
       () => this.state.asks.map(({ call: asked }) => this.about(asked)),
-      (asked, until) => this.denied(asked, until),
+      (asked, until) => this.setDeadline(asked, until),
       this.life,
     );
     this.life.addEventListener("abort", () => {
@@ -148,7 +148,7 @@ export class ChatPage {
       state: (data) => {
         const known = new Set(this.state.asks.map((one) => one.call));
         Object.assign(this.state, data);
-        for (const one of data.asks) this.denied(one.call, one.until);
+        for (const one of data.asks) this.setDeadline(one.call, one.until);
         if (data.asks.some((one) => !known.has(one.call))) this.keep();
         this.transcript.running(data.turn);
         if (!data.running) this.look();
@@ -162,17 +162,17 @@ export class ChatPage {
       resync: () => this.transcript.clear(),
       deleted: () => {
         end();
-        this.gone();
+        this.showDeleted();
       },
     };
     const after = String(Math.max(0, ...this.transcript.seen));
     const end = follow(`${route}/events`, handlers, { after, signal: this.life });
-    const renamed = ({ sessionId }) => sessionId === this.id && this.reload().catch(() => {});
-    follow("/api/events", { chat: renamed }, { signal: this.life });
+    const onChatEvent = ({ sessionId }) => sessionId === this.id && this.reload().catch(() => {});
+    follow("/api/events", { chat: onChatEvent }, { signal: this.life });
   }
 
   /** The chat, or its name and ids until it is read. */
-  known() {
+  knownChat() {
     return this.state.chat ?? { project: this.slug, sessionId: this.id, name: this.name };
   }
 
@@ -181,7 +181,7 @@ export class ChatPage {
   }
 
   /** Update the time at which a question is denied. */
-  denied(asked, until) {
+  setDeadline(asked, until) {
     const node = this.place.lines.querySelector(
       `.ask[data-call="${CSS.escape(asked)}"] [data-until]`,
     );
@@ -219,7 +219,7 @@ export class ChatPage {
     if (data.toolCall?.name === "TodoWrite") this.draw();
     if (data.type === "turn")
       this.reload().then(
-        () => this.seen(),
+        () => this.reportRead(),
         () => {},
       ); // the connection bar says it
     this.latest.classList.toggle("news", !this.latest.hidden);
@@ -273,10 +273,10 @@ export class ChatPage {
       "aria-label": "More for this chat",
     });
     const after = () => this.reload();
-    const rename = () => renameHere(this.known(), here, more, after);
+    const rename = () => renameHere(this.knownChat(), here, more, after);
     const chats = `/projects/${this.slug}/chats`;
     menu(more, () =>
-      items(this.known(), {
+      items(this.knownChat(), {
         renamed: rename,
         after,
         gone: (away) => location.assign(away ? chats : `${chats}/${this.id}`),
@@ -299,7 +299,7 @@ export class ChatPage {
       return node !== null;
     };
     const rename = () => this.rename();
-    const fork = () => attempt(null, () => forkOf(this.known()));
+    const fork = () => attempt(null, () => forkOf(this.knownChat()));
     const turn = (event) => this.turn(event.key === "]" ? 1 : -1);
     key("r", "Rename this chat", rename, here);
     action("Rename this chat", rename, { icon: "pencil", key: "r", ...here });
@@ -317,11 +317,11 @@ export class ChatPage {
     key(["G", "End"], "To the end", () => this.toEnd(), here);
     const first = () => scroller.scrollTo({ top: -1e9 });
     key("Home", "To the first message that is shown", first, here);
-    addEventListener("visibilitychange", () => this.seen(), here);
+    addEventListener("visibilitychange", () => this.reportRead(), here);
     addEventListener("hashchange", () => this.jump(), here);
   }
 
-  scrolled() {
+  onScroll() {
     this.latest.hidden = this.place.scroller.scrollTop > -400;
     if (this.latest.hidden) this.latest.classList.remove("news");
   }
@@ -358,7 +358,7 @@ export class ChatPage {
   }
 
   /** Report the chat as read up to here, if the page is visible. */
-  async seen() {
+  async reportRead() {
     const offset = Math.max(0, ...this.transcript.seen);
     if (document.hidden || offset <= this.state.read) return;
     this.state.read = offset;
@@ -369,7 +369,7 @@ export class ChatPage {
     this.status.textContent = words;
   }
 
-  gone() {
+  showDeleted() {
     this.over = true;
     fill(
       this.place.dock,

@@ -2,7 +2,7 @@
 
 import { meter } from "../../kit/bars.js";
 import { h } from "../../kit/dom.js";
-import { grouped } from "../../kit/words.js";
+import { withCommas } from "../../kit/words.js";
 
 /** 0.0123 as "$0.012", 3.4 as "$3.40" */
 export function dollars(cost) {
@@ -13,19 +13,19 @@ export function dollars(cost) {
 
 /** 980 as "980", 12,345 as "12.3k", 1,234,567 as "1.2M" */
 export function short(count) {
-  if (count < 10_000) return grouped(count);
+  if (count < 10_000) return withCommas(count);
   const [by, unit] = count < 999_500 ? [1000, "k"] : [1e6, "M"];
   const size = count / by;
   return `${size < 99.95 ? size.toFixed(1).replace(/\.0$/, "") : Math.round(size)}${unit}`;
 }
 
-const known = (value) => typeof value === "number";
+const isNumber = (value) => typeof value === "number";
 
 /** The words "12.3k tokens" and "$0.012", as far as reported. */
 export const facts = ({ usage, cost }) =>
   [
     usage?.totalTokens ? `${short(usage.totalTokens)} tokens` : "",
-    known(cost) ? dollars(cost) : "",
+    isNumber(cost) ? dollars(cost) : "",
   ].filter(Boolean);
 
 /** How full the context is; null if its size is unknown. */
@@ -38,7 +38,7 @@ export function fullness(context) {
     "span",
     {
       class: `fullness ${share >= 90 ? "nearly" : ""}`,
-      title: `${grouped(used)} of ${grouped(limit)}`,
+      title: `${withCommas(used)} of ${withCommas(limit)}`,
     },
     meter(used, limit),
     h("span", {}, `${share} %`),

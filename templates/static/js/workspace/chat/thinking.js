@@ -18,7 +18,7 @@ export function thought({ content, offset }, seconds) {
     h("span", { class: "tiny cut" }, content.trim().slice(0, 200).replace(/\s+/g, " ")),
   );
   const node = h("details", { class: "thought", dataset: { at: offset } }, head);
-  node.addEventListener("toggle", () => node.append(drawn(content)), { once: true });
+  node.addEventListener("toggle", () => node.append(drawText(content)), { once: true });
   return node;
 }
 
@@ -46,12 +46,12 @@ export class Pondering {
     this.text = again ? text : this.text + text;
     this.due ||= requestAnimationFrame(() => {
       this.due = 0;
-      fill(this.box, ...drawn(this.text).childNodes);
+      fill(this.box, ...drawText(this.text).childNodes);
     });
   }
 }
 
-function drawn(text) {
+function drawText(text) {
   if (text.length > LONGEST) return h("div", { class: "prose asis" }, text);
   return markdown(text, { breaks: true });
 }

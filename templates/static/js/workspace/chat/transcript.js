@@ -108,7 +108,7 @@ export class Transcript {
       turn.node.querySelector(`details[data-at="${node.dataset.at}"]`)?.setAttribute("open", "");
     if (shown.text && shown.writing) turn.live(shown.text);
     if (shown.pondering) turn.think(shown.pondering.text);
-    if (shown.busy) turn.run(shown.busy.running);
+    if (shown.busy) turn.showRunning(shown.busy.running);
     shown.node.replaceWith(turn.node);
   }
 
@@ -176,8 +176,8 @@ export class Transcript {
 
   /** Show the running tool calls, which belong to at most one turn. */
   calls({ turnId, calls }) {
-    for (const [id, shown] of this.turns) if (id !== turnId) shown.run([]);
-    if (turnId) this.turn(turnId).run(calls);
+    for (const [id, shown] of this.turns) if (id !== turnId) shown.showRunning([]);
+    if (turnId) this.turn(turnId).showRunning(calls);
   }
 
   running(turn) {
@@ -185,8 +185,8 @@ export class Transcript {
   }
 
   /** Redraw the edits of the turns, which were read again. */
-  edited() {
-    for (const turn of this.turns.values()) turn.edited();
+  drawEdits() {
+    for (const turn of this.turns.values()) turn.drawEdits();
   }
 
   /** The reason why messages are held, in words. */

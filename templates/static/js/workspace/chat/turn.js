@@ -3,19 +3,19 @@
 import { button, fill, h, icon, mark } from "../../kit/dom.js";
 import { markdown } from "../../kit/markdown.js";
 import { attempt, copy } from "../../kit/toast.js";
-import { grouped, span, time } from "../../kit/words.js";
+import { withCommas, span, time } from "../../kit/words.js";
 import { stateOf } from "../words.js";
-import { answered, question } from "./asks.js";
+import { answerLine, question } from "./asks.js";
 import { pictures } from "./attach.js";
-import { Calls, folded } from "./calls.js";
+import { Calls, foldedRunbook } from "./calls.js";
 import { clock } from "./clock.js";
-import { planned } from "./mode.js";
+import { planOffer } from "./mode.js";
 import { outcome } from "./outcome.js";
 import { senderOf } from "./senders.js";
 import { facts as spent } from "./spent.js";
 import { Pondering, thought } from "./thinking.js";
 import { Todos, todosOf } from "./todos.js";
-import { waited, waits } from "./waits.js";
+import { retryLine, waits } from "./waits.js";
 
 const LONGEST = 200_000; // characters drawn as Markdown; longer text is shown as plain text
 const TALL = 24; // lines of a message before it is folded
@@ -56,7 +56,7 @@ export class Turn {
     this.prompt = content;
     const { letters, tone, name, how } = senderOf(sender, this.acts.project);
     const runbook = content.startsWith("#!runbook");
-    const text = runbook ? folded(content) : this.asked(content);
+    const text = runbook ? foldedRunbook(content) : this.drawMessage(content);
     this.node.prepend(
       h(
         "article",
@@ -68,8 +68,8 @@ export class Turn {
     );
   }
 
-  asked(content) {
-    const text = drawn(content, true);
+  drawMessage(content) {
+    const text = drawText(content, true);
     const shots = pictures(content, this.acts.project);
     if (content.split("\n").length <= TALL && content.length < 4000) return [text, shots];
     text.classList.add("folded");
@@ -145,7 +145,7 @@ export class Turn {
     this.writing?.remove();
     this.writing = null;
     this.said = content;
-    const node = this.put(drawn(content, true));
+    const node = this.put(drawText(content, true));
     node.dataset.at = offset;
     if (cut) this.put(rest(cut));
   }
@@ -193,7 +193,7 @@ export class Turn {
     this.again = false;
     this.due ||= requestAnimationFrame(() => {
       this.due = 0;
-      if (this.writing) follow(this.writing, drawn(this.text, true));
+      if (this.writing) follow(this.writing, drawText(this.text, true));
     });
   }
 
@@ -226,13 +226,13 @@ export class Turn {
   }
 
   /** Show the running calls; `all` is the complete list. */
-  run(all) {
+  showRunning(all) {
     const before = this.busy;
     const running = all.filter(({ name }) => name !== "TodoWrite"); // drawn when it has written
     this.busy = running.length ? this.group() : null;
-    this.busy?.run(running);
+    this.busy?.showRunning(running);
     if (!before || before === this.busy) return;
-    before.run([]);
+    before.showRunning([]);
     if (before.list.length) return;
     before.node.remove();
     if (before === this.calls) this.calls = null;
@@ -248,7 +248,7 @@ export class Turn {
 
   state(data) {
     this.body();
-    this.waited();
+    this.endWait();
     if (data.state === "waiting") {
       this.wait = { data, node: waits(data, this.acts.retry) };
       this.put(this.wait.node);
@@ -271,8 +271,8 @@ export class Turn {
   }
 
   /** The wait for the provider is over. */
-  waited() {
-    this.wait?.node.replaceWith(waited(this.wait.data));
+  endWait() {
+    this.wait?.node.replaceWith(retryLine(this.wait.data));
     this.wait = null;
   }
 
@@ -281,7 +281,7 @@ export class Turn {
     this.open = false;
     this.writing?.querySelector(".caret")?.remove();
     this.rest();
-    this.run([]);
+    this.showRunning([]);
     for (const ask of this.asks.values()) ask.remove();
     this.asks.clear();
     if (this.answer) this.head();
@@ -292,7 +292,7 @@ export class Turn {
     this.outcome?.remove();
     this.outcome = outcome(this, this.acts) ?? this.plannedOnly();
     if (this.outcome) this.foot.before(this.outcome);
-    this.edited();
+    this.drawEdits();
     const fork = (event) => attempt(event, () => this.acts.fork(this.id));
     fill(
       this.foot,
@@ -306,11 +306,11 @@ export class Turn {
   plannedOnly() {
     const { most, goOn } = this.acts;
     const done = this.last && this.mode === "plan" && this.said && most?.();
-    return done ? planned(done, goOn) : null;
+    return done ? planOffer(done, goOn) : null;
   }
 
   /** Draw the changes in the working directory, if they are known. */
-  edited() {
+  drawEdits() {
     const line = this.end && this.acts.edits?.(this.id);
     if (line === this.edits) return;
     this.edits?.remove();
@@ -337,13 +337,13 @@ export class Turn {
     const asked = this.asks.get(call);
     this.asks.delete(call);
     if (this.answer) this.head();
-    const said = answered(data);
+    const said = answerLine(data);
     if (asked) asked.replaceWith(said);
     else if (by !== "policy" || state === "denied") this.put(said);
   }
 }
 
-function drawn(text, breaks) {
+function drawText(text, breaks) {
   if (text.length > LONGEST) return h("div", { class: "prose asis" }, text);
   return markdown(text, { breaks });
 }
@@ -378,5 +378,5 @@ const rest = (cut) =>
   h(
     "p",
     { class: "hint wrap-anywhere" },
-    `Only the beginning of ${grouped(cut.bytes)} bytes is shown. The whole text is in .chats/${cut.file}.`,
+    `Only the beginning of ${withCommas(cut.bytes)} bytes is shown. The whole text is in .chats/${cut.file}.`,
   );

@@ -69,12 +69,12 @@ export class Edits {
     await this.load();
     const back = way === "undo" ? "redo" : "undo";
     const act = () => attempt(null, () => this.turn(id, back));
-    toast(said(way, restored, kept), restored.length ? { action: "Undo", act } : {});
+    toast(resultWords(way, restored, kept), restored.length ? { action: "Undo", act } : {});
   }
 }
 
 /** "3 files are as before the turn. 1 file is left alone." */
-function said(way, restored, kept) {
+function resultWords(way, restored, kept) {
   const as = way === "undo" ? "as before the turn" : "as the turn left them";
   const many = (list) => `${plural(list.length, "file")} ${list.length === 1 ? "is" : "are"}`;
   return [

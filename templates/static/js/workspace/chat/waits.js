@@ -15,7 +15,7 @@ export function waits({ reason, until, try: number, of }, retry) {
       "div",
       {},
       h("b", {}, "Waits"),
-      `: ${ended(reason ?? "")} `,
+      `: ${withFullStop(reason ?? "")} `,
       h("span", { title: absolute(until) }, `Try ${number} of ${of} `, countdown(until), "."),
     ),
     h(
@@ -31,7 +31,7 @@ export function waits({ reason, until, try: number, of }, retry) {
 }
 
 /** The line that replaces the banner once the next try has begun. */
-export function waited({ try: number, of }) {
+export function retryLine({ try: number, of }) {
   return h(
     "p",
     { class: "says small notice" },
@@ -40,4 +40,4 @@ export function waited({ try: number, of }) {
   );
 }
 
-const ended = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
+const withFullStop = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);

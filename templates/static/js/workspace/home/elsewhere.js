@@ -3,8 +3,8 @@
 import { fill, h, keep, mark } from "../../kit/dom.js";
 import { stateOf } from "../words.js";
 
-/** elsewhere() → {node, update(projects)}; the node is hidden while there are none. */
-export function elsewhere() {
+/** elsewhereList() → {node, update(projects)}; the node is hidden while there are none. */
+export function elsewhereList() {
   const count = h("span", { class: "count" });
   const list = h("ul", { class: "card" });
   const node = h(

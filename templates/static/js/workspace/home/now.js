@@ -34,12 +34,15 @@ export function nowColumn(seen) {
 
   function update(now) {
     const { names } = now;
-    const called = (item) => ({ ...item, projectName: names[item.project] ?? item.project });
+    const withProjectName = (item) => ({
+      ...item,
+      projectName: names[item.project] ?? item.project,
+    });
     const waiting = now.running.filter((chat) => !chat.running).length;
-    failed.update(now.failed.runs.map(called), now.failed.more);
-    running.update(now.running.map(called));
+    failed.update(now.failed.runs.map(withProjectName), now.failed.more);
+    running.update(now.running.map(withProjectName));
     waits.textContent = waiting ? `${waiting} waiting` : "";
-    next.update(now.paused ? [] : now.next.map(called));
+    next.update(now.paused ? [] : now.next.map(withProjectName));
     calm.hidden = now.failed.runs.length + now.running.length + now.next.length > 0;
     calm.textContent =
       "Nothing is running, nothing failed since yesterday, and nothing is scheduled. It would be listed here.";

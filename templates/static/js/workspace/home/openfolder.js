@@ -204,12 +204,12 @@ class Opening {
       event.preventDefault();
       // Wait for the answer to the typed path, so that no folder of an older answer is opened.
       while (this.node.open && this.answered !== this.input.value.trim()) await this.ask();
-      if (this.node.open) this.open(this.shown[this.at] ?? this.typed());
+      if (this.node.open) this.open(this.shown[this.at] ?? this.typedFolder());
     }
   }
 
   /** The typed path when it is not in the list; the service says what is wrong with it. */
-  typed() {
+  typedFolder() {
     return { path: this.input.value.trim(), sources: [], repository: false, project: null };
   }
 

@@ -4,7 +4,7 @@ import { button, fill, h, icon, keep, mark, settle } from "../../kit/dom.js";
 import { late } from "../../kit/skeleton.js";
 import { plural, time } from "../../kit/words.js";
 import { steady } from "../steady.js";
-import { doubted, stateOf } from "../words.js";
+import { isUnconfirmed, stateOf } from "../words.js";
 
 const PIECE = 40; // rows drawn at once
 const SHOWN =
@@ -18,11 +18,12 @@ const SEGMENTS = {
   running: { label: "Running", holds: ({ counts }) => counts.running + counts.waiting > 0 },
   paused: {
     label: "Paused",
-    holds: (project) => RESTING.has(project.status) || (held(project) && !OVER.has(project.status)),
+    holds: (project) =>
+      RESTING.has(project.status) || (hasPausedTriggers(project) && !OVER.has(project.status)),
   },
   archived: { label: "Archived", holds: (project) => OVER.has(project.status) },
 };
-const held = ({ paused, counts }) => paused !== null && counts.triggers > 0;
+const hasPausedTriggers = ({ paused, counts }) => paused !== null && counts.triggers > 0;
 const LOOKS = {
   paused: stateOf("paused"),
   blocked: { ...stateOf("paused"), word: "Blocked" },
@@ -205,29 +206,31 @@ function step(areas, by) {
 const unread = (error) => /^(line|cannot be )/.test(error);
 
 /** The meaning of an error for the project, in a few words. */
-const troubled = (error) => {
-  if (doubted(error)) return "Its file waits to be read";
+const errorWords = (error) => {
+  if (isUnconfirmed(error)) return "Its file waits to be read";
   return unread(error) ? "Its file cannot be read" : "It cannot be used here";
 };
 
 /** Why no turn can run in an unfinished project; "" if it can. */
-const shut = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) || "";
+const folderProblem = ({ status, workingDirProblem: why }) => (!OVER.has(status) && why) || "";
 
 function lookOf(project) {
   const { error, counts, status } = project;
-  if (error) return { ...stateOf(doubted(error) ? "held" : "invalid"), word: troubled(error) };
-  if (shut(project)) return { ...stateOf("interrupted"), word: "Its folder cannot be used" };
+  if (error)
+    return { ...stateOf(isUnconfirmed(error) ? "held" : "invalid"), word: errorWords(error) };
+  if (folderProblem(project))
+    return { ...stateOf("interrupted"), word: "Its folder cannot be used" };
   if (counts.asking) return stateOf("asks");
   if (counts.running) return stateOf("running");
   if (counts.waiting) return stateOf("queued");
-  return LOOKS[status] ?? (held(project) ? stateOf("paused") : stateOf("quiet"));
+  return LOOKS[status] ?? (hasPausedTriggers(project) ? stateOf("paused") : stateOf("quiet"));
 }
 
 function row(project) {
   const { slug, name, summary, error } = project;
-  const why = error && !doubted(error) && (unread(error) ? `project.yaml, ${error}` : error);
-  const waits = doubted(error) && "Read what project.yaml would change";
-  const mild = waits || (shut(project) && `Its folder ${shut(project)}`);
+  const why = error && !isUnconfirmed(error) && (unread(error) ? `project.yaml, ${error}` : error);
+  const waits = isUnconfirmed(error) && "Read what project.yaml would change";
+  const mild = waits || (folderProblem(project) && `Its folder ${folderProblem(project)}`);
   const about = why || mild || summary;
   const tone = why ? "small says bad" : mild ? "small says warn" : "soft small";
   return h(
@@ -262,6 +265,6 @@ const badges = (counts) => [
 function next(project) {
   const { status, nextRunAt, timezone: zone } = project;
   if (OVER.has(status) || RESTING.has(status) || status === "idea") return status;
-  if (held(project)) return "paused";
+  if (hasPausedTriggers(project)) return "paused";
   return nextRunAt && [icon("clock"), h("span", { class: "cut" }, time(nextRunAt, { zone }))];
 }

@@ -1,30 +1,30 @@
 // The summary of the home page, in one line under the date.
 
 import { plural, shownZone } from "../../kit/words.js";
-import { doubted } from "../words.js";
+import { isUnconfirmed } from "../words.js";
 
 const NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
 /** @type {Intl.DateTimeFormatOptions} */
 const CLOCK = { hour: "2-digit", minute: "2-digit" };
-const counted = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one).split(" ")[1]}`;
+const countWords = (count, one) => `${NUMBERS[count] ?? count} ${plural(count, one).split(" ")[1]}`;
 
 /** "Two runs failed since yesterday. Three turns are running. Next trigger at 15:00 UTC." */
 export function sentence({ failed, projects, next, paused }) {
   const sum = (name) => projects.reduce((all, { counts }) => all + counts[name], 0);
   const [asking, running, waiting, unseen] = ["asking", "running", "waiting", "unread"].map(sum);
-  const unread = projects.filter(({ error }) => doubted(error)).length;
-  const broken = projects.filter(({ error }) => error && !doubted(error)).length;
+  const unread = projects.filter(({ error }) => isUnconfirmed(error)).length;
+  const broken = projects.filter(({ error }) => error && !isUnconfirmed(error)).length;
   const many = failed.more
     ? `More than ${failed.runs.length} runs`
-    : counted(failed.runs.length, "run");
+    : countWords(failed.runs.length, "run");
   return [
-    asking && `${counted(asking, "chat")} ${asking === 1 ? "needs" : "need"} you.`,
-    unread && `${counted(unread, "file")} ${unread === 1 ? "waits" : "wait"} to be read.`,
-    broken && `${counted(broken, "project")} cannot be read.`,
+    asking && `${countWords(asking, "chat")} ${asking === 1 ? "needs" : "need"} you.`,
+    unread && `${countWords(unread, "file")} ${unread === 1 ? "waits" : "wait"} to be read.`,
+    broken && `${countWords(broken, "project")} cannot be read.`,
     failed.runs.length && `${many} failed since yesterday.`,
-    running && `${counted(running, "turn")} ${running === 1 ? "is" : "are"} running.`,
-    waiting && `${counted(waiting, "message")} ${waiting === 1 ? "waits" : "wait"}.`,
-    unseen && `${counted(unseen, "chat")} unread.`,
+    running && `${countWords(running, "turn")} ${running === 1 ? "is" : "are"} running.`,
+    waiting && `${countWords(waiting, "message")} ${waiting === 1 ? "waits" : "wait"}.`,
+    unseen && `${countWords(unseen, "chat")} unread.`,
     firing(next[0], paused),
   ]
     .filter(Boolean)

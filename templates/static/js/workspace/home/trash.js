@@ -8,7 +8,8 @@ import { time } from "../../kit/words.js";
 const JUST = "svc.deleted"; // set by the settings page for this page
 
 /** Remember for the next page that this project was deleted. */
-export const deleted = (slug, name) => sessionStorage.setItem(JUST, JSON.stringify({ slug, name }));
+export const rememberDeleted = (slug, name) =>
+  sessionStorage.setItem(JUST, JSON.stringify({ slug, name }));
 
 const back = (slug) => post(`/api/projects/${encodeURIComponent(slug)}/restore`);
 

@@ -3,7 +3,7 @@
 import { P, remove } from "../../kit/api.js";
 import { dialog } from "../../kit/dialog.js";
 import { button, fill, h, icon } from "../../kit/dom.js";
-import { deleted } from "../home/trash.js";
+import { rememberDeleted } from "../home/trash.js";
 
 /** deletion(project) → node */
 export function deletion(project) {
@@ -41,7 +41,7 @@ function ask(project) {
       sure.disabled = true;
       try {
         await remove(P(project.slug));
-        deleted(project.slug, project.name);
+        rememberDeleted(project.slug, project.name);
         location.assign("/");
       } catch (error) {
         fill(why, icon("alert"), h("span", {}, error.message));

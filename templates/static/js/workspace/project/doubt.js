@@ -4,14 +4,14 @@ import { get, P, post } from "../../kit/api.js";
 import { button, h, icon } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { compare, drawChange } from "../chat/edits.js";
-import { doubted } from "../words.js";
+import { isUnconfirmed } from "../words.js";
 
 const MOST = 4000; // lines, old and new, that a user can be expected to read
 const AROUND = 2; // unchanged lines before and after changed ones
 
 /** The change that waits for confirmation, if the error of a project says so; else null. */
 export const waitingFile = async (slug, error) =>
-  doubted(error) ? (await get(P(slug, "follow"))).waiting : null;
+  isUnconfirmed(error) ? (await get(P(slug, "follow"))).waiting : null;
 
 /** The banner of a waiting change; `after()` is awaited after the confirmation, or its failure. */
 export function doubt(slug, { etag, changes }, after) {

@@ -58,7 +58,7 @@ export function foreignSessions(slug) {
 
   function row(session) {
     const about = [session.branch, session.version && `Claude Code ${session.version}`];
-    const onclick = (event) => attempt(event, () => read(slug, session));
+    const onclick = (event) => attempt(event, () => showSession(slug, session));
     const look = h(
       "button",
       { type: "button", class: "over cut", title: session.title, onclick },
@@ -81,7 +81,7 @@ export function foreignSessions(slug) {
         button("Continue here", {
           kind: "s",
           "aria-label": `Continue ${session.title} here`,
-          onclick: (event) => attempt(event, () => proceed(slug, session)),
+          onclick: (event) => attempt(event, () => continueSession(slug, session)),
         }),
       ),
     );
@@ -91,20 +91,20 @@ export function foreignSessions(slug) {
 }
 
 /** Continue a session as a chat, and go there. */
-async function proceed(slug, session) {
+async function continueSession(slug, session) {
   const { chat } = await post(P(slug, "sessions", session.id, "continue"), {});
   location.href = `/projects/${slug}/chats/${chat.sessionId}`;
 }
 
 /** Show the messages of a session: the newest page, and older ones on request. */
-async function read(slug, session) {
+async function showSession(slug, session) {
   const words = h("div", { class: "stack" });
   const older = button("Earlier", { kind: "s", hidden: true });
   let before;
   const page = async () => {
     const address = query(P(slug, "sessions", session.id), { limit: 100, before });
     const { messages, next } = await get(address);
-    words.prepend(...drawn(messages));
+    words.prepend(...drawMessages(messages));
     before = next;
     older.hidden = next === null;
   };
@@ -112,7 +112,7 @@ async function read(slug, session) {
   await page();
   const go = button("Continue here", {
     kind: "primary",
-    onclick: (event) => attempt(event, () => proceed(slug, session)),
+    onclick: (event) => attempt(event, () => continueSession(slug, session)),
   });
   const body = h(
     "div",
@@ -125,7 +125,7 @@ async function read(slug, session) {
 }
 
 /** Messages as text, runs of tool calls folded. */
-function drawn(messages) {
+function drawMessages(messages) {
   const nodes = [];
   let calls = null;
   for (const message of messages) {

@@ -13,7 +13,7 @@ import {
   writeForm,
 } from "./form.js";
 import { head, inFile, notices } from "./head.js";
-import { kept } from "./keeping.js";
+import { formDraft } from "./keeping.js";
 import { recentRuns } from "./recent.js";
 import { nextTimes } from "./times.js";
 
@@ -52,7 +52,7 @@ export class Editor {
     this.path = `${this.route}/${encodeURIComponent(this.name)}`;
     this.facts = this.stored && !this.stored.invalid ? this.stored : null;
     this.inputs = fields(this.catalogue);
-    this.draft = kept(this.slug, this.name);
+    this.draft = formDraft(this.slug, this.name);
     this.headline = h("div");
     this.over = h("div", { class: "stack", tabindex: "-1" });
     this.times = h("div", { class: "stack tight", role: "status" });
@@ -83,7 +83,7 @@ export class Editor {
       this.over,
       ...this.inputs.nodes(this.times),
     );
-    this.form.addEventListener("input", () => this.typed());
+    this.form.addEventListener("input", () => this.remember());
     if (this.facts?.legacy)
       for (const control of this.form.querySelectorAll(
         ".field input, .field select, .field textarea, .seg input, .grants input",
@@ -118,7 +118,7 @@ export class Editor {
   fillIn() {
     writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
     this.inputs.name.readOnly = this.name !== "";
-    this.clean = this.said();
+    this.clean = this.formText();
     const { form, was } = this.draft;
     this.was = was ?? this.clean;
     if (form && JSON.stringify(form) !== this.clean) writeForm(this.inputs, form);
@@ -137,10 +137,10 @@ export class Editor {
 
   /** Fill in the draft of a closed window; returns the typed text it replaces, or null. */
   swap(form, was) {
-    const before = this.dirty() ? { text: this.said(), was: this.was } : null;
+    const before = this.dirty() ? { text: this.formText(), was: this.was } : null;
     writeForm(this.inputs, form);
     this.was = was ?? this.clean;
-    this.typed();
+    this.remember();
     this.meanwhile();
     this.tellOver();
     return before;
@@ -164,7 +164,7 @@ export class Editor {
     const take = () => {
       writeForm(this.inputs, { name: this.name, ...this.now });
       this.now = null;
-      this.typed();
+      this.remember();
       this.tellOver();
     };
     fill(this.over, notices(this.stored, this.acts), this.now && inFile(this.now, take));
@@ -175,17 +175,17 @@ export class Editor {
     [...fields].find((field) => field.checkVisibility())?.focus();
   }
 
-  said() {
+  formText() {
     return JSON.stringify({ name: this.inputs.name.value.trim(), ...readForm(this.inputs) });
   }
 
   dirty() {
-    return !this.facts?.legacy && this.said() !== this.clean;
+    return !this.facts?.legacy && this.formText() !== this.clean;
   }
 
-  typed() {
+  remember() {
     this.preview();
-    if (this.dirty()) this.draft.keep(JSON.parse(this.said()), this.was);
+    if (this.dirty()) this.draft.keep(JSON.parse(this.formText()), this.was);
     else this.draft.forget();
     this.sayUnsaved();
   }
@@ -225,7 +225,7 @@ export class Editor {
 
   async store() {
     const target = this.inputs.name.value.trim();
-    const sent = this.said();
+    const sent = this.formText();
     showErrors(this.inputs, []);
     if (this.facts && !this.etag && !this.gone) this.tag(); // no answer came
     await this.tagged;
@@ -234,14 +234,14 @@ export class Editor {
       const path = `${this.route}/${encodeURIComponent(target || " ")}`;
       const { data, etag } = await call("PUT", path, body, this.condition());
       if (target === this.name) Object.assign(this, { stored: data.trigger, etag });
-      if (target === this.name && this.said() !== sent)
-        this.draft.keep(JSON.parse(this.said()), sent);
+      if (target === this.name && this.formText() !== sent)
+        this.draft.keep(JSON.parse(this.formText()), sent);
       else this.draft.forget();
-      this.clean = this.said();
+      this.clean = this.formText();
       toast(data.created ? "Saved. It is off until you enable it." : "Saved.");
       await this.saved(target);
     } catch (error) {
-      this.refused(error);
+      this.explain(error);
     }
   }
 
@@ -253,11 +253,11 @@ export class Editor {
 
   mend(way) {
     way.apply(this.inputs);
-    this.typed();
+    this.remember();
   }
 
   /** Show a refusal: errors at their fields, others above the form. The typed text stays. */
-  refused(error) {
+  explain(error) {
     const taken = error.code === "exists";
     if (error.code === "stale" || (taken && this.name)) {
       this.sayBad(CHANGED);
@@ -294,16 +294,16 @@ export class Editor {
   }
 
   revert() {
-    const typed = JSON.parse(this.said());
+    const typed = JSON.parse(this.formText());
     writeForm(this.inputs, { name: this.name, ...(this.facts ?? NEW) });
     if (this.now === this.facts) this.now = null;
     this.was = this.clean;
-    this.typed();
+    this.remember();
     this.tellOver();
     showErrors(this.inputs, []);
     const back = () => {
       writeForm(this.inputs, typed);
-      this.typed();
+      this.remember();
     };
     toast("Changes discarded.", { action: "Undo", act: back });
     this.inputs.name.focus();
@@ -379,7 +379,7 @@ export class Editor {
   /** Fill a new form with an offer; Save stores it. */
   suggest(given) {
     writeForm(this.inputs, given);
-    this.typed();
+    this.remember();
   }
 
   /** Take a changed record into the live parts; the typed text stays. */

@@ -222,10 +222,10 @@ function nodes(inputs, times) {
     );
   };
   const two = (...children) => h("div", { class: "two" }, children);
-  const shown = (show, ...children) => h("div", { class: "two", dataset: { show } }, children);
+  const twoWhen = (show, ...children) => h("div", { class: "two", dataset: { show } }, children);
   const list = [
     h("div", { class: "two starts" }, field("name", "Name"), field("type", "Starts")),
-    shown(
+    twoWhen(
       "schedule",
       field("how", "Repeat by", { show: "schedule" }),
       field("cron", "Cron", {
@@ -243,7 +243,7 @@ function nodes(inputs, times) {
       hint: "Stored only; nothing reaches it from outside",
     }),
     field("on", "Event", { show: "event" }),
-    shown("event gathers", ...eventNodes(field)),
+    twoWhen("event gathers", ...eventNodes(field)),
     inputs.example,
     h("div", { dataset: { show: "schedule" } }, times),
     field("what", "Instruction from"),
@@ -292,14 +292,14 @@ function nodes(inputs, times) {
   return list;
 }
 
-const picked = (seg) => seg.querySelector("input:checked")?.value ?? "";
+const pickedValue = (seg) => seg.querySelector("input:checked")?.value ?? "";
 const pickValue = (seg, value) => {
   for (const input of seg.querySelectorAll("input")) input.checked = input.value === value;
 };
 
 /** Show the fields that apply to the chosen options. */
 function arrange(inputs) {
-  const on = new Set([picked(inputs.type), picked(inputs.how), picked(inputs.what)]);
+  const on = new Set([pickedValue(inputs.type), pickedValue(inputs.how), pickedValue(inputs.what)]);
   on.add(inputs.follow(inputs.on.value));
   for (const root of inputs.root) {
     for (const node of [root, ...root.querySelectorAll("[data-show]")]) {
@@ -355,30 +355,30 @@ function missingFile(inputs) {
   );
 }
 
-const given = (entries) =>
+const withoutEmpty = (entries) =>
   Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined));
 const number = (input) => (input.value === "" ? "" : Number(input.value));
 
 /** The full record, as PUT takes it. */
 export function readForm(inputs) {
-  const type = picked(inputs.type);
+  const type = pickedValue(inputs.type);
   const when =
     {
       schedule: [
-        [picked(inputs.how), inputs[picked(inputs.how) || "cron"].value.trim()],
+        [pickedValue(inputs.how), inputs[pickedValue(inputs.how) || "cron"].value.trim()],
         ["catchUp", inputs.catchUp.value === "once" ? "" : inputs.catchUp.value],
-        ["timezone", picked(inputs.how) === "cron" ? inputs.timezone.value.trim() : ""],
+        ["timezone", pickedValue(inputs.how) === "cron" ? inputs.timezone.value.trim() : ""],
       ],
       event: [["on", inputs.on.value]],
       webhook: [["path", inputs.path.value.trim()]],
     }[type] ?? [];
-  const what = picked(inputs.what) || "prompt";
+  const what = pickedValue(inputs.what) || "prompt";
   const ticks = [...inputs.tools.querySelectorAll("input:checked")].map((tick) => tick.value);
   return {
-    trigger: { type, ...given(when) },
+    trigger: { type, ...withoutEmpty(when) },
     run: {
       [what]: inputs[what].value,
-      ...given([
+      ...withoutEmpty([
         ["session", inputs.session.value],
         ["model", inputs.model.value.trim()],
         ["permissionMode", inputs.mode.value],

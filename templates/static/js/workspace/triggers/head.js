@@ -29,7 +29,7 @@ export function head(name, stored, acts) {
     h(
       "div",
       { class: "line push" },
-      !stored.legacy && enabled(stored, acts),
+      !stored.legacy && enabledSwitch(stored, acts),
       stored.legacy && button("Convert", { icon: "check", onclick: acts.convert }),
       stored.trigger.type !== "webhook" &&
         button("Run now", { icon: "play", kind: "run-now", onclick: acts.run }),
@@ -40,7 +40,7 @@ export function head(name, stored, acts) {
 const back = (acts) =>
   button("All", { icon: "left", kind: "ghost s narrow-only", onclick: acts.back });
 
-const enabled = (stored, acts) =>
+const enabledSwitch = (stored, acts) =>
   h(
     "label",
     { class: "switch" },
@@ -110,12 +110,12 @@ export function notices(stored, acts) {
       ),
     ...warnings
       .filter((text) => !text.startsWith("run.promptFile:")) // shown at its field
-      .map((text) => warned(text, acts.mend)),
+      .map((text) => warningBanner(text, acts.mend)),
   ].filter(Boolean);
 }
 
 /** A warning with its fixes as buttons, which fill the form for the user to check and save. */
-const warned = (text, mend) =>
+const warningBanner = (text, mend) =>
   h(
     "div",
     { class: "banner warn" },

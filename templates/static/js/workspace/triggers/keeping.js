@@ -8,11 +8,11 @@ const nameOf = (project, trigger) => `trigger.${project}.${trigger}`;
 export const isKept = (project, trigger) => parse(draftOf(nameOf(project, trigger))) !== null;
 
 /**
- * kept("demo", "nightly") → {form, was, keep(form, was), forget(), offer(place, take)}; `form` is
+ * formDraft("demo", "nightly") → {form, was, keep(form, was), forget(), offer(place, take)}; `form` is
  * the draft or null, `was` the form as it was when the draft was begun. offer() shows the drafts of
  * closed windows after `place`: `take(form, was)` fills one in and returns what it replaced.
  */
-export function kept(project, trigger) {
+export function formDraft(project, trigger) {
   const name = nameOf(project, trigger);
   saveDrafts(); // of the form that this one replaces
   const store = document.createElement("textarea");

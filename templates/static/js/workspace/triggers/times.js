@@ -20,12 +20,12 @@ export async function nextTimes(trigger, stored, project) {
   if (armed?.length) {
     const zone = stored.runtime.timezone;
     const said = (stored.warnings ?? []).filter((one) => one.startsWith("trigger.cron: "));
-    return { nodes: shown(trigger, armed, zone, "Next three times", said), error: null };
+    return { nodes: drawTimes(trigger, armed, zone, "Next three times", said), error: null };
   }
   try {
     const asked = query("/api/triggers/preview", { cron, interval, timezone });
     const { next, timezone: zone, warnings } = await get(asked);
-    return { nodes: shown(trigger, next, zone, title(stored), warnings), error: null };
+    return { nodes: drawTimes(trigger, next, zone, title(stored), warnings), error: null };
   } catch (error) {
     return { nodes: [], error: error.errors?.[0] ?? { field: "trigger", reason: error.message } };
   }
@@ -42,7 +42,7 @@ function title(stored) {
   return stored?.enabled ? "Would fire next, once saved" : "Would fire next, once enabled";
 }
 
-function shown(trigger, next, zone, heading, warnings = []) {
+function drawTimes(trigger, next, zone, heading, warnings = []) {
   const words = whenWords(trigger);
   const capital = words && words[0].toUpperCase() + words.slice(1);
   return [
