@@ -1,4 +1,4 @@
-"""Where commits landed on the trunk, by the first of five kinds of evidence that applies.
+"""Where commits landed on the trunk, by the first of six kinds of evidence that applies.
 
 `evidence` is the rule; `Trunk` holds what the rule needs from git, and no more.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,20 +15,24 @@ from review.git.commits import Commit
 from review.git.log import history
 from review.git.ranges import Range
 from review.git.repository import Repository
+from review.threads.carry.traces import Trace
 
 NUMBER = re.compile(r"\(#([0-9]{1,9})\)\s*\Z")
+Signature = tuple[str, str, str]
 COMPARED = 500  # trunk commits whose patches are compared with commits that left the range
 
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What one commit can be recognised by. `equal` is the trunk commit with the same patch."""
+    """What one commit can be recognised by. `equal` is the trunk commit with the same patch,
+    `signed` what an amend preserves."""
 
     sha: str
     recorded: str | None = None
     change_id: str | None = None
     equal: str | None = None
     number: int | None = None
+    signed: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Trunk:
     ancestors: frozenset[str] = frozenset()
     by_change_id: Mapping[str, str] = field(default_factory=dict)
     by_number: Mapping[int, str] = field(default_factory=dict)
+    by_signature: Mapping[Signature, str] = field(default_factory=dict)
 
 
 def evidence(clues: Clues, trunk: Trunk) -> tuple[str, str] | None:
@@ -51,11 +57,21 @@ def evidence(clues: Clues, trunk: Trunk) -> tuple[str, str] | None:
         return clues.equal, "patch-id"
     if clues.number is not None and (sha := trunk.by_number.get(clues.number)):
         return sha, "number"
+    if clues.signed and (sha := trunk.by_signature.get(clues.signed)):
+        return sha, "author-date"
     return None
 
 
 def index_trunk(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset()) -> Trunk:
-    """Index the trunk's commits, oldest first, by change id and PR number; the newest wins."""
+    """Index the trunk's commits, oldest first, by change id and PR number, of which the newest
+    wins, and by what an amend preserves, where no two are alike."""
+    commits = list(commits)
+    signed = Counter(signature(commit) for commit in commits)
+    by_signature = {
+        known: commit.sha
+        for commit in commits
+        if (known := signature(commit)) and signed[known] == 1
+    }
     by_change_id: dict[str, str] = {}
     by_number: dict[int, str] = {}
     for commit in commits:
@@ -63,7 +79,14 @@ def index_trunk(commits: Iterable[Commit], ancestors: frozenset[str] = frozenset
             by_change_id[commit.change_id] = commit.sha
         if found := NUMBER.search(commit.subject):
             by_number[int(found[1])] = commit.sha
-    return Trunk(ancestors, by_change_id, by_number)
+    return Trunk(ancestors, by_change_id, by_number, by_signature)
+
+
+def signature(commit: Commit | Trace) -> Signature | None:
+    """Author, author date to the second and subject; None if one is unknown."""
+    author = commit.author if isinstance(commit, Trace) else commit.author_email
+    found = (author.casefold(), commit.authored, commit.subject)
+    return found if all(found) else None
 
 
 def outside(tips: Iterable[str], commits: Sequence[Commit]) -> tuple[str, ...]:

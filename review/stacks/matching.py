@@ -7,6 +7,7 @@ keeps its own place; the others are matched by the rungs of the ladder in carry/
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,10 +24,11 @@ from review.git.refs import Refs
 from review.git.repository import Repository
 from review.projects.entries import StackEntry
 from review.stacks import agents, landing, states
-from review.stacks.landing import Clues, Trunk
+from review.stacks.landing import Clues, Signature, Trunk
 from review.stacks.states import ReviewState, ReviewStates
 from review.threads.carry import carryover
 from review.threads.carry.carryover import Beside, Match, Matches, Trace
+from review.threads.carry.lineage import Chains
 from review.threads.schema import Fingerprint
 
 NOTHING: Mapping[str, Patch] = {}
@@ -109,15 +111,13 @@ class _Search:
 
     def run(self) -> Matching:
         landed = self._surely_landed()
-        sources = [sha for sha in self.old if sha not in landed]
-        traces, matches = self._ladder(sources)
-        certain = {
-            sha for match in matches.by_commit.values() if match.by in CERTAIN for sha in match.shas
+        traces, matches = self._ladder(landed)
+        if perhaps := self._perhaps_landed(landed, traces, matches):
+            landed |= perhaps
+            traces, matches = self._ladder(landed)
+        kept = {
+            sha: how for sha, how in landed.items() if self._keeps(sha, matches.by_commit.get(sha))
         }
-        perhaps = self._perhaps_landed([sha for sha in sources if sha not in certain])
-        if perhaps:
-            traces, matches = self._ladder([sha for sha in sources if sha not in perhaps])
-        kept = {sha: how for sha, how in (landed | perhaps).items() if self._keeps(sha)}
         return Matching(self.states, self.full, kept, self.objects, matches, traces)
 
     def _surely_landed(self) -> dict[str, tuple[str, str]]:
@@ -126,25 +126,60 @@ class _Search:
         clues = (Clues(sha, recorded=_landed_sha(self.states.get(sha))) for sha in self.old)
         return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
 
-    def _perhaps_landed(self, shas: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """Shas whose change is on the trunk as another commit, made since the merge base."""
+    def _perhaps_landed(
+        self, landed: Mapping[str, object], known: Mapping[str, Trace], matches: Matches
+    ) -> dict[str, tuple[str, str]]:
+        """Shas whose change is on the trunk as another commit, made since the merge base; none that
+        certainly became another commit, or whose review another file took over."""
+        certain = {
+            sha for match in matches.by_commit.values() if match.by in CERTAIN for sha in match.shas
+        }
+        taken = {sha for sha in self.old if self.chains.heads[sha] != sha} - {*matches.orphans}
+        shas = [sha for sha in self.old if sha not in {*landed, *certain, *taken}]
         if not shas or not self.tips:
             return {}
         repository = self.scene.repository
         base = ancestry.merge_base(repository, [*self.tips, *shas])  # None when one is gone
         commits = landing.since(repository, self.tips, base)
         trunk = landing.index_trunk(commits)
-        ids = {sha: trace.patch_id for sha, trace in self._traces(shas).items()}
-        equal = landing.equals(repository, ids, commits)
-        clues = (self._clues(sha, equal.get(sha)) for sha in shas)
+        traces = self._traces(shas)
+        equal = landing.equals(
+            repository, {sha: trace.patch_id for sha, trace in traces.items()}, commits
+        )
+        signed = self._signatures(matches.orphans, known, trunk)
+        clues = (self._clues(sha, equal.get(sha), signed.get(sha)) for sha in shas)
         return {clue.sha: how for clue in clues if (how := landing.evidence(clue, trunk))}
 
-    def _clues(self, sha: str, equal: str | None) -> Clues:
+    def _signatures(
+        self, orphans: Iterable[str], known: Mapping[str, Trace], trunk: Trunk
+    ) -> dict[str, Signature]:
+        """What orphans may be recognised by. Nothing but one commit of the trunk may be alike, and
+        they never stood in one range with it; no branch leads to them."""
+        alike = Counter(map(landing.signature, known.values()))
+        signed = {sha: landing.signature(known[sha]) for sha in orphans if not known[sha].used}
+        return {
+            sha: mark
+            for sha, mark in signed.items()
+            if mark
+            and alike[mark] == 1
+            and (to := trunk.by_signature.get(mark))
+            and not self.beside.have_met(sha, to)
+        }
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Which file took over which, of all that there are."""
+        return Chains(
+            {sha: Trace(sha, carried=self.states.carried_from(sha)) for sha in self.states.by_sha}
+            | {sha: Trace(sha) for sha in self.listed - self.states.by_sha.keys()}
+        )
+
+    def _clues(self, sha: str, equal: str | None, signed: Signature | None) -> Clues:
         state = self.states.get(sha)
         number = (state.pr.github or {}).get("number") if state.pr else None
         commit, print_ = self.objects.get(sha), state.fingerprint
         change_id = commit.change_id if commit else print_.change_id if print_ else None
-        return Clues(sha, change_id=change_id, equal=equal, number=number)
+        return Clues(sha, change_id=change_id, equal=equal, number=number, signed=signed)
 
     def _find_used(self, here: Sequence[str]) -> frozenset[str]:
         tips = family.used_tips(self.scene.repository, self.scene.refs)
@@ -166,32 +201,46 @@ class _Search:
                 raise
             return Beside()  # then no neighbours are known
 
-    def _ladder(self, sources: Sequence[str]) -> tuple[dict[str, Trace], Matches]:
-        """Match the sources. The patch ids in the review files are enough if every source finds its
-        commit by them. Only the weaker rungs need the patches themselves and the bystanders.
-        """
+    def _ladder(self, landed: Mapping[str, object]) -> tuple[dict[str, Trace], Matches]:
+        """Match what has not landed. The patch ids in the review files are enough if every source
+        finds its commit by them. Only the weaker rungs need the patches themselves and the
+        bystanders."""
+        sources = [sha for sha in self.old if sha not in landed]
+        heirs = self._related(sources, landed)
         remembered = {sha: patch for sha in sources if (patch := self._find_patch(sha))}
-        traces, matches = self._climb(sources, remembered, only_certain=True)
+        traces, matches = self._climb(sources, heirs, remembered, only_certain=True)
         if matches.orphans:
-            traces, matches = self._climb(sources, {}, self._bystanders(matches.orphans))
+            beside = self._bystanders(matches.orphans)
+            traces, matches = self._climb(sources, heirs, bystanders=beside)
         return traces, matches
+
+    def _related(self, sources: Sequence[str], landed: Mapping[str, object]) -> list[str]:
+        """The landed commits whose files were made from those of sources, or the other way."""
+        chains, found = self.chains, set[str]()
+        for sha in sources:
+            found.update(chains.way(sha), chains.descent(sha))
+        return [sha for sha in self.old if sha in landed and sha in found]
 
     def _climb(
         self,
         sources: Sequence[str],
-        remembered: Mapping[str, Patch],
-        bystanders: Sequence[str] = (),
+        landed: Sequence[str],
+        remembered: Mapping[str, Patch] = NOTHING,
         *,
+        bystanders: Sequence[str] = (),
         only_certain: bool = False,
     ) -> tuple[dict[str, Trace], Matches]:
         ranged = [commit.sha for commit in self.scene.commits]
-        traces = self._traces([*sources, *bystanders, *ranged], remembered)
+        traces = self._traces([*sources, *landed, *bystanders, *ranged], remembered)
         gone = [
             *(traces[sha] for sha in sources),
             *(replace(traces[sha], bystander=True, carried=None) for sha in bystanders),
         ]
         targets = [traces[sha] for sha in ranged]
-        return traces, carryover.match(gone, targets, self.beside, only_certain=only_certain)
+        return traces, carryover.match(
+            gone, targets, self.beside,
+            landed=[traces[sha] for sha in landed], only_certain=only_certain,
+        )  # fmt: skip
 
     def _bystanders(self, gone: Sequence[str]) -> list[str]:
         """Commits without a review that stood beside the gone ones and left the range as well.
@@ -264,13 +313,16 @@ class _Search:
             zip(unlisted, gone if len(gone) == len(unlisted) else rest, strict=True)
         )
 
-    def _keeps(self, sha: str) -> bool:
-        """Whether a landed commit has anything to keep: a stack entry, a PR record or a review."""
-        state = self.states.get(sha)
-        said = state.review
-        reviewed = said is not None and bool(said.conversations or said.verdicts)
-        drafted = bool(self.states.drafted_shas(sha))
-        return sha in self.listed or state.pr is not None or reviewed or drafted
+    def _keeps(self, sha: str, match: Match | None) -> bool:
+        """Whether a landed commit has anything to keep: a review, or a stack entry or PR record of
+        its own or of what it stands for."""
+        said = self.states.get(sha).review
+        if said is not None and (said.conversations or said.verdicts):
+            return True
+        if self.states.drafted_shas(sha):
+            return True
+        been = [sha, *(match.shas if match else ())]
+        return any(one in self.listed or self.states.get(one).pr for one in been)
 
 
 def _full_names(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from review.threads.carry.beside import Beside
 from review.threads.carry.candidates import candidates
@@ -39,28 +40,37 @@ def match(
     targets: Sequence[Trace],
     beside: Beside | None = None,
     *,
+    landed: Sequence[Trace] = (),
     only_certain: bool = False,
 ) -> Matches:
     """Find for every gone commit the commit of the range that stands for it.
+
+    `landed` commits stay listed outside the range. They stand for what files say they were made
+    from, or were reset to, and for nothing that a rung finds.
 
     `sources` must include every old sha with a review, PR record or stack place, also those whose
     review was taken over: who took over whom is decided here. A source goes to at most one commit,
     and the order of the input does not matter. `only_certain` leaves the weaker rungs out.
     """
-    ranged = {trace.sha: trace for trace in targets}
+    ranged = {trace.sha: trace for trace in (*targets, *landed)}
     gone = {trace.sha: trace for trace in sources if trace.sha not in ranged}
-    search = _Search(gone, ranged, beside or Beside(), only_certain=only_certain)
-    if freed := search.find_freed():
-        search = _Search(gone, ranged, search.beside, freed, only_certain=only_certain)
-    return search.matches()
+    search = partial(
+        _Search, gone, ranged, beside or Beside(),
+        landed=frozenset(trace.sha for trace in landed), only_certain=only_certain,
+    )  # fmt: skip
+    found = search()
+    freed = found.find_freed()
+    return (search(freed) if freed else found).matches()
 
 
 @dataclass(slots=True, init=False)
 class _Search:
-    """One climb of the ladder. `freed`: commits that are matched although a file took them over."""
+    """One climb of the ladder. `ranged` has the landed commits too, `inside` has not. `freed`:
+    commits that are matched although a file took them over."""
 
     gone: Mapping[str, Trace]
     ranged: Mapping[str, Trace]
+    inside: Sequence[Trace]
     beside: Beside
     parts: Mapping[str, Part]
     chains: Chains
@@ -75,9 +85,11 @@ class _Search:
         beside: Beside,
         freed: Mapping[str, Part] | None = None,
         *,
+        landed: frozenset[str],
         only_certain: bool,
     ) -> None:
         self.gone, self.ranged, self.beside, self.parts = gone, ranged, beside, freed or {}
+        self.inside = [one for sha, one in ranged.items() if sha not in landed]
         chains = self.chains = Chains({**gone, **ranged}, self.parts)
         self.back = _find_resets(chains, gone, ranged)
         self.joined = {
@@ -88,7 +100,7 @@ class _Search:
         used = {*self.back.values(), *(one for some in self.joined.values() for one in some)}
         self.ladder = Ladder(
             [one for sha, one in gone.items() if chains.heads[sha] == sha and sha not in used],
-            [one for sha, one in ranged.items() if sha not in self.back],
+            [one for one in self.inside if one.sha not in self.back],
             {
                 sha: [gone[old] for old in chains.whole(sha) if old in gone]
                 for sha, one in ranged.items()
@@ -100,7 +112,7 @@ class _Search:
             self.ladder.climb_certain()
         else:
             self.ladder.climb()
-            self.ladder.absorb(ranged.values())
+            self.ladder.absorb(self.inside)
 
     def find_freed(self) -> dict[str, Part]:
         """What was taken over on a weak rung while one other commit makes exactly its change, and
@@ -164,7 +176,7 @@ class _Search:
             by_commit=found.by_commit,
             orphans=tuple(sorted(left)),
             warnings=tuple(_warnings(self.ladder.ties, set(left))),
-            candidates=candidates(self.ladder, self.ranged.values()),
+            candidates=candidates(self.ladder, self.inside),
             shares=shares(
                 self.chains, found.by_commit, self.ranged, {**self.chains.left, **self.parts}
             ),

@@ -1,4 +1,4 @@
-"""The five kinds of evidence that a commit landed, by table."""
+"""The six kinds of evidence that a commit landed, by table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def commit(sha: str, subject: str = "", parents: tuple[str, ...] = (), **fields:
     return Commit(sha, parents, subject, **{**given, "change_id": None, **fields})
 
 
-TRUNK = Trunk(frozenset({"s"}), {"I1": "by-change"}, {12: "by-number"})
+SIGNED = ("ann@example.org", "2026-01-05T09:00:00Z", "Add x")
+TRUNK = Trunk(frozenset({"s"}), {"I1": "by-change"}, {12: "by-number"}, {SIGNED: "by-date"})
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,8 @@ TRUNK = Trunk(frozenset({"s"}), {"I1": "by-change"}, {12: "by-number"})
         (Clues("x", None, "I1", "eq", 12), ("by-change", "change-id")),
         (Clues("x", None, "I2", "eq", 12), ("eq", "patch-id")),
         (Clues("x", None, "I2", None, 12), ("by-number", "number")),
+        (Clues("x", None, "I2", None, 12, SIGNED), ("by-number", "number")),
+        (Clues("x", None, None, None, 13, SIGNED), ("by-date", "author-date")),
         (Clues("x", None, None, None, 13), None),
         (Clues("x"), None),
     ],

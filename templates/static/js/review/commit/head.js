@@ -21,6 +21,7 @@ const EVIDENCE = {
   "change-id": "by its change id",
   "patch-id": "by its patch",
   number: "by its number",
+  "author-date": "by its author and date",
 };
 const CHANGE_ID = /^change-id: *\S+$/gim; // in the last paragraph: not meant for readers
 const SET = /^(?:[ \t]|[-*+>|] ?|\d+[.)] |[\w-]+: )/m; // marks a paragraph whose line breaks matter
