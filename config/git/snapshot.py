@@ -94,6 +94,8 @@ class _Taking:
         if known != marks or any(name.endswith(".gitignore") for name in names):
             gone, more = self._ignored_names()
             names |= dict.fromkeys(more)
+            for name in gone:  # also what was written since
+                names.pop(name, None)
         ignored = [name for name in gone if os.path.lexists(f"{self.shadow.root}/{name}")]
         changed = self._update(list(names), gone)
         tree = self.seen.get("tree")

@@ -84,6 +84,7 @@ def test_what_git_begins_to_ignore_leaves_the_next_tree(desk: Desk):
     desk.put("out/x", "x\n")
     first = desk.at_work()
     desk.put(".gitignore", "*.log\nout\n")
+    desk.put("out/x", "and it is written on\n")
     second = desk.at_work()
 
     assert first.record
