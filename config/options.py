@@ -320,13 +320,13 @@ class Options:
         key="logLevel",
     )
     run_days: int = option(
-        readers.whole(1), 90, "Days a finished run is kept", key="retention.runDays"
+        readers.days(1), 90, "Days a finished run is kept", key="retention.runDays"
     )
     audit_days: int = option(
-        readers.whole(1), 30, "Days an audit row is kept", key="retention.auditDays"
+        readers.days(1), 30, "Days an audit row is kept", key="retention.auditDays"
     )
     checkpoint_days: int = option(
-        readers.whole(0), 30, "Days edits can be undone", key="retention.checkpointDays"
+        readers.days(0), 30, "Days edits can be undone", key="retention.checkpointDays"
     )
     network: NetworkSetting = option(
         readers.network, NetworkSetting(), "What turns may reach", key="engines.network"

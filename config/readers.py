@@ -60,6 +60,11 @@ def whole(least: int, most: int | None = None) -> Callable[[str, object], int]:
     return read
 
 
+def days(least: int) -> Callable[[str, object], int]:
+    """A reader of days of retention, up to a century: a date before the year 1 cannot be."""
+    return whole(least, 36_500)
+
+
 def port_or_off(name: str, value: object) -> int | None:
     if value is False or str(value).strip().lower() == "off":
         return None

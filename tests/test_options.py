@@ -121,6 +121,15 @@ def test_a_value_outside_its_set_names_the_variable_the_value_and_the_set(
     assert refused(data, **{name: value}) == f'{name} has the value "{value}"; allowed: {allowed}'
 
 
+@pytest.mark.parametrize("kept", ["runDays", "auditDays", "checkpointDays"])
+def test_history_is_kept_for_a_century_at_most(data, kept):
+    assert load(data, f"retention: {{{kept}: 36500}}")
+    assert refused(data, f"retention: {{{kept}: 999999}}") == (
+        f'retention.{kept} has the value "999999"; '
+        f"allowed: a whole number from {0 if kept == 'checkpointDays' else 1} to 36500"
+    )
+
+
 @pytest.mark.parametrize("number", ["--5", "9" * 5000, "8_000", "1:30", "٣"])
 def test_what_is_no_plain_whole_number_is_refused_not_guessed(data, number):
     assert refused(data, SVC_PORT=number).startswith("SVC_PORT has the value")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from workspace.chats.turns import recovery, worker
@@ -11,6 +12,15 @@ from workspace.projects import store
 from workspace.trees import checkpoints
 from workspace.triggers import firing, following, retention
 from workspace.triggers.curator import passes
+
+HISTORY = (
+    retention.prune,
+    retention.prune_audit,
+    checkpoints.prune,
+    recovery.remove_logs,
+    store.clear_staging,
+    folding.prune,
+)
 
 
 def run_turn(turn_id: str) -> None:
@@ -35,9 +45,7 @@ def notify() -> None:
 
 
 def prune() -> None:
-    """Drop history past its retention; once a day."""
-    retention.prune()
-    checkpoints.prune()
-    recovery.remove_logs()
-    store.clear_staging()
-    folding.prune(datetime.now(UTC))
+    """Drop history past its retention; once a day. A kind that fails fails the task, after all."""
+    with ExitStack() as kinds:  # it calls each of them, whatever the others raise
+        for kind in HISTORY:
+            kinds.callback(kind)

@@ -164,6 +164,6 @@ def withdraw(key: str) -> None:
         wakeup.wake(BELL)
 
 
-def prune(now: datetime) -> None:
+def prune() -> None:
     """Delete messages that are a day old, delivered or not."""
-    NotifyMessage.objects.filter(homes.mine(), at__lt=now - KEPT).delete()
+    NotifyMessage.objects.filter(homes.mine(), at__lt=datetime.now(UTC) - KEPT).delete()

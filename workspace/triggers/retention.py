@@ -21,4 +21,8 @@ def prune() -> None:
     ranges.delete(over)
     ended = Turn.objects.filter(ours, created__lt=before, state__in=runs.ENDED, unclosed=False)
     ranges.delete(ended)
+
+
+def prune_audit() -> None:
+    """Delete old rows of the audit."""
     audit.prune(days=settings.SVC.audit_days)

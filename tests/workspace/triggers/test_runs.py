@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from config.errors import NotFound
 from tests.workspace.triggers.world import USER, schedule
-from workspace import signals
+from workspace import signals, tasks
 from workspace.chats import files as chat_files
 from workspace.chats import transcript
 from workspace.models import AuditEntry, Run, Turn
+from workspace.projects import store
 from workspace.triggers import commands, render, retention, runs
 
 KEYS = [
@@ -195,9 +197,28 @@ def test_history_past_its_retention_goes_and_what_waits_stays(world):
     AuditEntry.objects.create(time=old, outcome="ok", peer="::1", request_id="x", operation="ping")
 
     retention.prune()
+    retention.prune_audit()
 
     assert [run.id for run in world.runs()] == [waiting.id, fresh.id]
     assert not AuditEntry.objects.filter(time=old).exists()
+
+
+def test_history_that_cannot_be_deleted_fails_the_task_and_keeps_no_other(world, settings):
+    settings.DATA_DIR = settings.PROJECTS_DIR.parent
+    old = datetime.now(UTC) - timedelta(days=91)
+    stored(world, 1, queued_at=old)
+    AuditEntry.objects.create(time=old, outcome="ok", peer="::1", request_id="x", operation="ping")
+    no_file = settings.DATA_DIR / "logs/turns/directory.log"
+    left = settings.PROJECTS_DIR / f"{store.STAGING}left"
+    for path in (no_file, left):
+        path.mkdir(parents=True)
+        os.utime(path, (old.timestamp(), old.timestamp()))
+
+    with pytest.raises(OSError, match=no_file.name):
+        tasks.prune()
+
+    assert [*world.runs(), *AuditEntry.objects.all()] == []
+    assert not left.exists()
 
 
 def test_the_end_of_a_run_is_told_once_it_is_stored(

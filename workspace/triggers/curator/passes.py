@@ -77,8 +77,8 @@ def _due(project: Project, now: datetime) -> bool:
     if _passes(project).filter(status__in=runs.ACTIVE).exists():
         return False
     last = _last_begin(_passes(project), now)
-    interval = timedelta(milliseconds=project.effective("curation")["minIntervalMs"])
-    if last is not None and now - last < interval:
+    interval_ms = project.effective("curation")["minIntervalMs"]
+    if last is not None and (now - last) / timedelta(milliseconds=1) < interval_ms:
         return False
     return any(turn.state == "done" for turn in briefing.turns_since(project.slug, last, now))
 

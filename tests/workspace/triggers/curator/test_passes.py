@@ -144,6 +144,17 @@ def test_at_most_one_pass_an_interval_and_none_without_news(world):
     assert len(world.passes()) == 2  # nothing new
 
 
+def test_an_interval_longer_than_any_time_is_never_over(world):
+    world.write(f"name: Alpha\ncuration: {{enabled: true, minIntervalMs: {10**18}}}\n")
+    world.user_turn()
+    world.end(world.turn_of(world.passes()[0]), GOOD)
+    world.user_turn("Second", "Two.")
+
+    passes.consider_all(datetime.now(UTC) + timedelta(minutes=6))
+
+    assert len(world.passes()) == 1
+
+
 def test_a_pass_of_a_clock_that_was_ahead_holds_up_no_other(world):
     world.user_turn()
     world.end(world.turn_of(world.passes()[0]), GOOD)
