@@ -213,7 +213,7 @@ def host(name: str, value: object) -> str:
 
 
 def folder(name: str, value: object) -> Path:
-    path = Path(text(name, value)).expanduser()
+    path = _expanded(name, text(name, value))
     if not path.is_absolute():
         path = Path.cwd() / path
     return path
@@ -221,13 +221,20 @@ def folder(name: str, value: object) -> Path:
 
 def folders(name: str, value: object) -> tuple[Path, ...]:
     """Folders of this machine that turns may read; never the whole home, where secrets are."""
-    found = tuple(Path(word).expanduser() for word in words(name, value))
+    found = tuple(_expanded(name, word) for word in words(name, value))
     for path in found:
         if not path.is_absolute():
             raise refusal(name, path, "absolute paths, or such that begin with ~/")
         if Path.home().resolve().is_relative_to(_real(path)):
             raise refusal(name, path, "folders within your home, not all of it")
     return found
+
+
+def _expanded(name: str, word: str) -> Path:
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:
+        raise refusal(name, word, "a path whose ~ or ~name is the home of a known user") from None
 
 
 def _real(path: Path) -> Path:

@@ -130,6 +130,23 @@ def test_history_is_kept_for_a_century_at_most(data, kept):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("SVC_DATA_DIR", {"SVC_DATA_DIR": "~no-such/x"}),
+        ("SVC_CONFIG", {"SVC_CONFIG": "~no-such/x"}),
+        ("SVC_PROJECTS_DIR", {"SVC_PROJECTS_DIR": "~no-such/x"}),
+        ("projectsDir", {"config": "projectsDir: ~no-such/x"}),
+        ("engines.reads", {"config": "engines: {reads: [~/x, ~no-such/x]}"}),
+    ],
+)
+def test_the_home_of_an_unknown_user_is_refused_by_the_name_of_the_setting(data, name, given):
+    assert refused(data, **given) == (
+        f'{name} has the value "~no-such/x"; '
+        "allowed: a path whose ~ or ~name is the home of a known user"
+    )
+
+
 @pytest.mark.parametrize("number", ["--5", "9" * 5000, "8_000", "1:30", "٣"])
 def test_what_is_no_plain_whole_number_is_refused_not_guessed(data, number):
     assert refused(data, SVC_PORT=number).startswith("SVC_PORT has the value")
