@@ -225,9 +225,19 @@ def folders(name: str, value: object) -> tuple[Path, ...]:
     for path in found:
         if not path.is_absolute():
             raise refusal(name, path, "absolute paths, or such that begin with ~/")
-        if Path.home().resolve().is_relative_to(_real(path)):
+        if any(_real(home).is_relative_to(_real(path)) for home in homes()):
             raise refusal(name, path, "folders within your home, not all of it")
     return found
+
+
+def homes() -> tuple[Path, ...]:
+    """The user's home by HOME and the one that the system knows: a service may be started with
+    another HOME, and secrets are in the second as well."""
+    try:
+        known = [Path(pwd.getpwuid(os.getuid()).pw_dir)]
+    except KeyError:  # a container may run under any number
+        known = []
+    return tuple(dict.fromkeys([Path.home(), *known]))
 
 
 def _expanded(name: str, word: str) -> Path:

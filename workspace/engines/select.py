@@ -17,7 +17,8 @@ from typing import Any
 
 from django.conf import settings
 
-from workspace.engines import acp, base, grammar, keys, sandbox
+from config import readers
+from workspace.engines import acp, base, grammar, keys, sandbox, sockets
 from workspace.engines.base import NAMES, Engine, Job, Probe
 
 Worked = Callable[[], Iterable[Path]]
@@ -167,10 +168,17 @@ def confinement() -> sandbox.Sandbox:
     probed, found = _confined.get(requested, (0.0, None))
     if found is None or (found.mode == "unavailable" and time.monotonic() - probed >= LACKED_S):
         scratch = Path(settings.DATA_DIR) / "run"
-        hide = (str(Path.home()), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
+        hide = (*_homes(), str(settings.DATA_DIR), str(settings.PROJECTS_DIR))
         found = sandbox.probe(requested, hide=hide, scratch=str(scratch))
         _confined[requested] = (time.monotonic(), found)
     return found
+
+
+def _homes() -> list[str]:
+    """The user's homes; without one that commands need, as some users of the system have."""
+    own, *known = readers.homes()
+    needed = (*sockets.SYSTEM, *sockets.PLACED)
+    return [str(own), *(home for one in known if not sockets.within(home := str(one), needed))]
 
 
 def walls(worked_at: Worked) -> sandbox.Sandbox:

@@ -21,6 +21,7 @@ from typing import Any
 
 from django.conf import settings
 
+from config import readers
 from config.errors import Problem
 from workspace.projects import schema
 
@@ -141,10 +142,10 @@ class Wall:
     compared by device and inode: a directory has several names on a case-insensitive disk and
     under a bind mount. The parents of each directory are looked up once."""
 
-    home: Identity | None
+    homes: frozenset[Identity]
     ours: frozenset[Identity]  # the data directory and the projects directory
     around_ours: frozenset[Identity]  # both and all their parents
-    around_home: frozenset[Identity]
+    around_homes: frozenset[Identity]
     around_config: frozenset[Identity]  # parents of svc.config.yaml, which names commands
     code: frozenset[Identity]  # what the service runs from, outside of any sandbox
     around_code: frozenset[Identity]
@@ -153,12 +154,12 @@ class Wall:
     @classmethod
     def now(cls) -> Wall:
         own = [Path(path).resolve() for path in (settings.DATA_DIR, settings.PROJECTS_DIR)]
-        home = Path.home().resolve()
+        homes = [path.resolve() for path in readers.homes()]
         return cls(
-            _identity(home),
+            homes=frozenset(found for path in homes if (found := _identity(path))),
             ours=frozenset(found for path in own if (found := _identity(path))),
             around_ours=frozenset(one for path in own for one in _levels(path)),
-            around_home=frozenset(_levels(home)),
+            around_homes=frozenset(one for path in homes for one in _levels(path)),
             around_config=frozenset(_levels(settings.SVC.config_file.resolve().parent)),
             code=frozenset(found for path in _code() if (found := _identity(path))),
             around_code=frozenset(one for path in _code() for one in _levels(path)),
@@ -173,11 +174,11 @@ class Wall:
             return OURS
         if here in self.code or not self.code.isdisjoint(self._around(str(real.parent))):
             return CODE
-        if here and here in (self.home, _home_of_owner(real)):
+        if here and here in {*self.homes, _home_of_owner(real)}:
             return A_HOME
         if here in self.around_ours:
             return HOLDS_OURS
-        if here in self.around_home:
+        if here in self.around_homes:
             return HOLDS_HOME
         if here in self.around_code:
             return HOLDS_CODE

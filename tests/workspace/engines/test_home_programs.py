@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from workspace import doctor
 from workspace.engines import select
 from workspace.engines.sandbox import Sandbox
 from workspace.engines.tools import unseen
+from workspace.projects import folders
 
 WORD = "#!/bin/sh\necho from the home, by ${RUSTUP_HOME:-nobody}\n"
 
@@ -79,6 +84,57 @@ def test_a_link_that_is_shown_is_followed_to_where_it_leads(
     monkeypatch.setattr(select, "_confined", {})
 
     assert "from the home" in ran(tmp_path, "word", select.walls(list))["text"]
+
+
+@pytest.fixture
+def known_home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The home that the system knows while HOME names another one; elsewhere than in /tmp, which
+    is hidden anyway."""
+    with TemporaryDirectory(dir="/var/tmp") as made:
+        live_in(monkeypatch, made)
+        yield Path(made)
+
+
+def live_in(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    me = pwd.getpwuid(os.getuid())
+    known = pwd.struct_passwd((*me[:5], home, me.pw_shell))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: known)
+    monkeypatch.setattr(select, "_confined", {})
+
+
+@inside
+def test_the_home_that_the_system_knows_is_hidden_where_the_service_has_another(
+    tmp_path: Path, home: Path, known_home: Path, settings: Any
+) -> None:
+    settings.DATA_DIR = settings.PROJECTS_DIR = tmp_path / "data"
+    (tmp_path / "data" / "run").mkdir(parents=True)
+    (known_home / "secret").write_text("mine\n")
+    (known_home / "bin").mkdir()
+    (known_home / "bin" / "tool").symlink_to("/bin/echo")
+    settings.SVC = options.load({"SVC_CONFIG": str(config(tmp_path, f"[{known_home}/bin]"))})
+    command = f"ls {known_home}; ls {home}; {known_home}/bin/tool hello"
+
+    said = ran(tmp_path, command, select.walls(list))["text"]
+
+    assert said.split() == ["bin", "hello"]
+
+
+def test_that_home_is_no_folder_to_read_and_no_place_for_a_project(
+    tmp_path: Path, home: Path, known_home: Path
+) -> None:
+    with pytest.raises(OptionError, match="folders within your home, not all of it"):
+        options.load({"SVC_CONFIG": str(config(tmp_path, f"[{known_home}]"))})
+    assert folders.Wall.now().refusal(known_home) == folders.A_HOME
+    assert folders.Wall.now().refusal(known_home.parent) == folders.HOLDS_HOME
+
+
+@pytest.mark.parametrize("system", ["/usr/sbin", "/dev"])
+def test_a_home_that_commands_need_is_not_hidden(
+    home: Path, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live_in(monkeypatch, system)
+
+    assert system not in select.hidden()
 
 
 def test_what_lies_where_agents_work_is_not_shown_for_a_turn_may_make_a_link_of_it(
