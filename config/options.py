@@ -244,7 +244,7 @@ class Options:
         env="SVC_MAX_SPAWN_DEPTH",
         key="maxSpawnDepth",
     )
-    engine: str = option(readers.text, "", "Default engine", env="SVC_ENGINE", key="engine")
+    engine: str = option(readers.engine, "", "Default engine", env="SVC_ENGINE", key="engine")
     model: str = option(readers.text, "", "Default model", env="SVC_MODEL", key="model")
     running_turns: int = option(
         readers.whole(1, 64), 4, "Turns running at once",

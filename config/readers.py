@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
 import os
 import pwd
@@ -22,6 +23,10 @@ from config.web.hosts import host_of
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 PERSON = re.compile(r"(?:([^<>]*[^<>\s])\s*<([^<>]{1,128})>|([^<>]{1,128}))")
+ENGINE = re.compile(
+    r"runbook|builtin|(claude|acp)(:.*)?|(anthropic|openai|local):.*|(claude-|gpt-|o[0-9]).*"
+)
+ENGINE_NAMES = ("runbook", "claude", "builtin", "acp")
 PEERS = ("loopback", "linklocal", "uniquelocal", "none", "all", "*")
 
 
@@ -88,6 +93,25 @@ def text(name: str, value: object) -> str:
     if isinstance(value, (dict, list)):
         raise refusal(name, value, "one line of text")
     return str(value).strip()
+
+
+def engine(name: str, value: object) -> str:
+    """A word that names an engine, alone or with a model; or ""."""
+    found = text(name, value)
+    if fault := engine_fault(found):
+        raise OptionError(f"{name}: {fault}")
+    return found
+
+
+def engine_fault(word: str) -> str:
+    """Why a word names no engine, and what does; "" if it names one, or is blank."""
+    if not word or ENGINE.fullmatch(word):
+        return ""
+    word = word[:100]
+    near = difflib.get_close_matches(word.lower(), ENGINE_NAMES, n=1)
+    hint = f' (did you mean "{near[0]}"?)' if near else ""
+    names = ", ".join(ENGINE_NAMES)
+    return f'"{word}" names no engine; use {names}, or one with its model, as claude:opus{hint}'
 
 
 def label(name: str, value: object) -> str:

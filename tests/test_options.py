@@ -147,6 +147,24 @@ def test_the_home_of_an_unknown_user_is_refused_by_the_name_of_the_setting(data,
     )
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("claud", ' (did you mean "claude"?)'),
+        ("Claude", ' (did you mean "claude"?)'),
+        ("buildin", ' (did you mean "builtin"?)'),
+        ("llama3", ""),
+    ],
+)
+def test_a_word_that_names_no_engine_stops_the_start(data, word, hint):
+    told = (
+        f'"{word}" names no engine; use runbook, claude, builtin, acp, '
+        f"or one with its model, as claude:opus{hint}"
+    )
+    assert refused(data, SVC_ENGINE=word) == f"SVC_ENGINE: {told}"
+    assert refused(data, f"engine: {word}") == f"engine: {told}"
+
+
 @pytest.mark.parametrize("number", ["--5", "9" * 5000, "8_000", "1:30", "٣"])
 def test_what_is_no_plain_whole_number_is_refused_not_guessed(data, number):
     assert refused(data, SVC_PORT=number).startswith("SVC_PORT has the value")

@@ -66,6 +66,8 @@ def choose(
             model = model or named
             if engine:
                 return _choice(engine, model)
+        if rung.engine:
+            return Choice(None, reason=readers.engine_fault(rung.engine))
     return _automatic(model)
 
 
@@ -284,7 +286,7 @@ def default_engine() -> tuple[str, str]:
             lacking = probe(engine).reason
             but = f", but {engine} is {lacking}: messages for it cannot run" if lacking else ""
             return engine, f'{setting} is "{word}"{but}'
-    choice = _automatic(None)
+    choice = _automatic(settings.SVC.model or None)
     if choice.engine:
         named = f", with {choice.model}" if choice.model else ""
         return choice.engine, f"the first model engine that can run here{named}"

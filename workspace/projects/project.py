@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config import servers, zones
+from config import readers, servers, zones
 from config.network import NetworkSetting
 from config.storage import yamlio
 from workspace.access import reach
@@ -124,6 +124,8 @@ class Project:
             elif key in schema.KEYS and value is not None and self.written(key) is None:
                 holds = "no cron fires by it" if key == "timezone" else "the default holds"
                 found.append(f"{key}: not usable, {holds}")
+            elif key == "engine" and (fault := readers.engine_fault(self.written(key) or "")):
+                found.append(f"{key}: {fault}: messages that name no other engine cannot run")
         return found
 
     @property

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from config import network as networks
+from config import readers, zones
 from config import servers as tool_servers
-from config import zones
 from config.errors import Invalid
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -35,13 +35,15 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: how its value is read, its default, and whether PATCH may change it."""
+    """One key: how its value is read, its default, and whether PATCH may change it. `write` reads
+    what the API writes, if not everything that a file may hold."""
 
     name: str
     read: Callable[[Any], Any]
     default: Any = ""
     immutable: bool = False
     example: str | None = None
+    write: Callable[[Any], Any] | None = None
 
 
 def line(least: int = 0, most: int = 200) -> Callable[[Any], str]:
@@ -179,6 +181,13 @@ def model(value: Any) -> str:
     return text
 
 
+def engine(value: Any) -> str:
+    word = model(value)
+    if fault := readers.engine_fault(word):
+        raise Unfit(fault)
+    return word
+
+
 def network(value: Any) -> str | dict[str, Any] | None:
     """The network setting of turns as written to the file; None for an empty mapping."""
     try:
@@ -216,7 +225,7 @@ KEYS: dict[str, Key] = {
         Key("pinned", relative_paths, ()),
         Key("started", date, immutable=True),
         Key("updated", date, immutable=True),
-        Key("engine", model),
+        Key("engine", line(), write=engine),
         Key("model", model),
         Key("models", lines, ()),
         Key("permissionMode", one_of(*PERMISSION_MODES), "acceptEdits"),

@@ -344,7 +344,7 @@ def _read_all(values: Mapping[str, Any], problems: list[Problem] | None = None) 
     accepted = {}
     for key, value in values.items():
         try:
-            accepted[key] = schema.KEYS[key].read(value)
+            accepted[key] = (schema.KEYS[key].write or schema.KEYS[key].read)(value)
         except schema.Unfit as error:
             problems.append(Problem(key, str(error), schema.KEYS[key].example))
     if problems:

@@ -65,6 +65,23 @@ def test_a_patch_changes_only_what_it_names(api, alpha):
     assert stored.startswith("# mine\nname: Alpha # keep\nstatus: done\nextra: {a: 1}\n")
 
 
+def test_an_engine_that_is_not_known_is_refused_and_in_a_file_it_is_a_warning(api, alpha):
+    told = (
+        '"claud" names no engine; use runbook, claude, builtin, acp, '
+        'or one with its model, as claude:opus (did you mean "claude"?)'
+    )
+
+    answer = api.patch("/api/projects/alpha", {"engine": "claud"})
+    assert (answer.status_code, answer.json()["error"]) == (400, f"engine: {told}")
+    assert [one["field"] for one in answer.json()["errors"]] == ["engine"]
+    assert api.patch("/api/projects/alpha", {"engine": "acp:nope"}).status_code == 200
+
+    (alpha / "project.yaml").write_text("name: Alpha\nengine: claud\n")
+    project = api.get("/api/projects/alpha").json()["project"]
+    assert project["engine"] == "claud"
+    assert project["warnings"] == [f"engine: {told}: messages that name no other engine cannot run"]
+
+
 def test_null_removes_a_key_and_the_default_holds_again(api, alpha):
     api.patch("/api/projects/alpha", {"maxTurns": 12})
 

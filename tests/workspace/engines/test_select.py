@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from config import readers
 from tests.workspace.chats.turns.world import World
 from workspace.engines import sandbox, select
 from workspace.engines.base import NAMES, Probe
@@ -148,6 +149,20 @@ def test_an_upper_rung_wins_and_a_bare_word_is_a_model_of_the_next():
 )
 def test_the_forms_of_a_model(word, engine, model):
     assert select.read(word) == (engine, model)
+    assert bool(readers.engine_fault(word)) == bool(word and not engine)
+
+
+def test_an_engine_that_is_not_known_is_never_replaced(monkeypatch):
+    there(monkeypatch, "builtin", "local:llama3")
+    there(monkeypatch, "claude")
+    told = readers.engine_fault("claud")
+
+    for project in (Rung("claud"), Rung("claud", "opus")):
+        assert choose(prompt="x", project=project) == Choice(None, reason=told)
+        assert choose(prompt="x", asked="small", project=project) == Choice(None, reason=told)
+    assert choose(prompt="x", asked="claude", project=Rung("claud")).engine == "claude"
+    assert choose(prompt="x", pin=Rung("claude"), project=Rung("claud")).engine == "claude"
+    assert 'did you mean "claude"?' in told
 
 
 def test_a_named_engine_that_cannot_run_is_never_replaced():
@@ -184,7 +199,11 @@ def test_the_default_engine_comes_with_its_reason(monkeypatch, settings):
     assert select.default_engine() == (
         "builtin", "the first model engine that can run here, with local:llama3",
     )  # fmt: skip
-    settings.SVC = dataclasses.replace(settings.SVC, engine="claude")
+    settings.SVC = dataclasses.replace(settings.SVC, model="qwen3")
+    assert select.default_engine() == (
+        "builtin", "the first model engine that can run here, with qwen3",
+    )  # fmt: skip
+    settings.SVC = dataclasses.replace(settings.SVC, model="", engine="claude")
     assert select.default_engine() == (
         "claude",
         'SVC_ENGINE is "claude", but claude is not installed: messages for it cannot run',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -394,6 +395,18 @@ def test_a_trigger_that_would_let_an_agent_act_unasked_is_not_saved(world, loose
     assert flat == f"permission_mode: {UNASKED}"
     assert listed == 'tools: the engine "acp" cannot enforce a tool list, e.g. model "claude"'
     assert files.read(world.project()).usable == []
+
+
+def test_the_engine_of_the_project_is_asked_before_the_model_of_the_instance(
+    world, loose, settings
+):
+    settings.SVC = dataclasses.replace(settings.SVC, model="runbook")
+    world.write("name: Alpha\nengine: acp\n")
+
+    with pytest.raises(Invalid) as put:
+        world.put("t", schedule(interval="1h", enabled=False))
+
+    assert put.value.text == f"run.permissionMode: {UNASKED}"
 
 
 def test_in_bypass_it_is_saved_and_so_is_a_runbook(world, loose):

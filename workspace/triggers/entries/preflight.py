@@ -103,7 +103,7 @@ def _denial_warning(project: Project, trigger: Trigger) -> str | None:
 
 
 def _choice(project: Project, trigger: Trigger, prompt: str) -> select.Choice:
-    rung = select.Rung(str(project.effective("engine")), str(project.effective("model")))
+    rung = select.Rung(project.written("engine"), project.written("model"))
     return select.choose(prompt=prompt, asked=trigger.run.model or "", project=rung)
 
 

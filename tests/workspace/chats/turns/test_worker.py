@@ -98,6 +98,15 @@ def test_plain_text_without_an_engine_fails_with_a_notice(world: World):
     assert world.records(turn.chat, "notice")[0]["code"] == "needs_engine"
 
 
+def test_an_engine_of_the_project_that_is_not_known_is_the_reason(world: World):
+    world.write("name: Alpha\nengine: claud\n")
+
+    done = world.run(started(world, "Please help").id)
+
+    assert done.state == "failed"
+    assert done.reason.startswith('No engine can run this message: "claud" names no engine')
+
+
 def test_what_a_client_that_is_gone_sent_runs_nothing_and_holds_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
