@@ -357,7 +357,9 @@ def check_model(model: str | None) -> str:
         raise Invalid([Problem("model", str(error), '"runbook"')]) from None
     valid = select.instead_of(word)
     if valid:
-        raise Invalid(f'unknown model "{word}" (valid: {", ".join(valid)}).')
+        fault = select.agent_fault(word)
+        said = f'model "{word}" cannot run now: {fault}' if fault else f'unknown model "{word}"'
+        raise Invalid(f"{said} (valid: {', '.join(valid)}).")
     return word
 
 

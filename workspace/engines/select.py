@@ -75,7 +75,8 @@ def _choice(engine: str, model: str | None) -> Choice:
     found = probe(engine)
     if found.available:
         return Choice(engine, model or _default_model(engine), pins=True)
-    return Choice(None, model, f"the engine {engine} is {found.reason}")
+    own = engine == "acp" and found.version and acp.ENGINE.refusal(model, engine_cfg(engine))
+    return Choice(None, model, own or f"the engine {engine} is {found.reason}")
 
 
 def _automatic(model: str | None) -> Choice:
@@ -244,8 +245,17 @@ def warnings() -> list[str]:
 
 def agent_warnings() -> list[str]:
     """A sentence for each ACP agent in the settings that cannot be used."""
-    problems = acp.agents.read(engine_cfg("acp")["settings"])[1]
-    return [f"{text}: not used" for text in problems]
+    return [f"{text}: not used" for text in _agent_faults().values()]
+
+
+def agent_fault(word: str) -> str | None:
+    """Why the ACP agent that a word names cannot be used, if the settings have it."""
+    engine, named = read(word)
+    return _agent_faults().get((named or "").partition(":")[0]) if engine == "acp" else None
+
+
+def _agent_faults() -> dict[str, str]:
+    return acp.agents.faults(engine_cfg("acp")["settings"])
 
 
 def engines_listing() -> dict[str, Any]:

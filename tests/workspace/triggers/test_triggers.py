@@ -260,6 +260,26 @@ def test_a_model_that_cannot_run_here_is_a_warning(world):
     assert saved.seen.warnings[0].startswith('run.model: "claude:opus" cannot run now: ')
 
 
+@pytest.mark.parametrize(
+    ("beside", "prefix"),
+    [({}, 'run.model: "acp:nope" cannot run now'), ({"good": {"command": ["sh"]}}, "run")],
+)
+def test_an_agent_that_cannot_run_here_is_a_warning_with_its_own_reason(
+    world, settings, beside, prefix
+):
+    pytest.importorskip("acp", reason="agent-client-protocol is not installed (make engine-acp)")
+    agents = {"nope": {"command": ["nosuchagent"]}, "bad": {}, **beside}
+    settings.SVC = dataclasses.replace(settings.SVC, engines={"acp": {"agents": agents}})
+    select.probe_again()
+
+    body = schedule(interval="1h", model="acp:nope", permissionMode="bypassPermissions")
+    saved = world.put("t", body)
+
+    told = "the command of the ACP agent nope is not found: nosuchagent"
+    assert f"{prefix}: {told}" in saved.seen.warnings
+    select.probe_again()
+
+
 def runbook(*tools: str) -> str:
     steps = {"Bash": "```Bash\ntrue\n```", "Read": "```Read file_path=a\n```"}
     return "\n".join(["#!runbook", *(steps[tool] for tool in tools)])

@@ -83,7 +83,8 @@ class World:
 
 def schedule(prompt: str = "Say hi", *, enabled: bool = True, **when: Any) -> dict[str, Any]:
     """A record such as PUT takes; `when` and run keys by their file names."""
-    run_keys = {"tools", "overlap", "session", "promptFile", "model", "maxTurns", "maxSpawnDepth"}
+    run_keys = {"tools", "overlap", "session", "promptFile", "model", "maxTurns", "maxSpawnDepth",
+                "permissionMode"}  # fmt: skip
     run = {key: when.pop(key) for key in run_keys & when.keys()}
     if "promptFile" not in run:
         run["prompt"] = prompt

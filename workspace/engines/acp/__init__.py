@@ -16,6 +16,7 @@ from workspace.engines.acp import agents, offers
 from workspace.engines.base import Event, Job, Probe, TurnIO
 
 PACKAGE = "agent-client-protocol"
+NOT_CONFIGURED = "not configured (engines.acp.agents)"
 NO_LIST = 'the engine "acp" cannot enforce a tool list'
 UNASKED = (
     "an ACP agent may act without asking and no one attends this turn: "
@@ -36,13 +37,16 @@ class Acp:
             version = metadata.version(PACKAGE)
         except metadata.PackageNotFoundError:
             return Probe(False, "not installed (make engine-acp)")
-        found, problems = agents.read(cfg["settings"])
-        problems += [text for agent in found.values() if (text := agents.missing(agent))]
-        usable = tuple(f"acp:{name}" for name, agent in found.items() if not agents.missing(agent))
-        if usable:
+        faults = agents.faults(cfg["settings"])
+        found = (name for name in agents.read(cfg["settings"])[0] if name not in faults)
+        if usable := tuple(f"acp:{name}" for name in found):
             return Probe(True, version=version, models=usable)
-        reason = problems[0] if problems else "not configured (engines.acp.agents)"
+        reason = f"not usable: {'; '.join(faults.values())}" if faults else NOT_CONFIGURED
         return Probe(False, reason, version)
+
+    def refusal(self, model: str | None, cfg: Mapping[str, Any]) -> str | None:
+        """Why no agent can run the model now; None if one can, or if none is configured."""
+        return agents.choose(model, cfg["settings"])[1] if cfg["settings"].get("agents") else None
 
     def default_model(self, cfg: Mapping[str, Any]) -> str | None:
         """The agent's name if exactly one is configured, else None."""

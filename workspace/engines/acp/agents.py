@@ -51,17 +51,17 @@ class Agent(NamedTuple):
     own_instructions: tuple[str, ...] = ()
 
 
-def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], list[str]]:
-    """The usable agents of `engines.acp` by name, and a sentence for each unusable entry."""
+def read(settings: Mapping[str, Any]) -> tuple[dict[str, Agent], dict[str, str]]:
+    """The agents of `engines.acp` by name, and a sentence for each entry that is none, by name."""
     entries = settings.get("agents") or {}
     if not isinstance(entries, Mapping):
-        return {}, ["engines.acp.agents must be a mapping of names"]
+        return {}, {"": "engines.acp.agents must be a mapping of names"}
     found: dict[str, Agent] = {}
-    problems = []
+    problems: dict[str, str] = {}
     for name, entry in entries.items():
         problem = _problem(str(name), entry)
         if problem:
-            problems.append(f"engines.acp.agents.{str(name)[:60]}{problem}")
+            problems[str(name)] = f"engines.acp.agents.{str(name)[:60]}{problem}"
         else:
             given: dict[str, Any] = {key: tuple(entry.get(key) or ()) for key in LISTS}
             given |= {key: entry.get(key) or "" for key in TEXTS}
@@ -113,20 +113,27 @@ def _wrong_value(entry: Mapping[str, Any]) -> str | None:
 
 
 def choose(model: str | None, settings: Mapping[str, Any]) -> tuple[Agent | None, str | None]:
-    """The agent that `<agent>[:<model>]` names, or why there is none."""
+    """The agent that `<agent>[:<model>]` names, and why it cannot be used or there is none."""
     found, problems = read(settings)
     name = (model or "").partition(":")[0]
-    if not name and len(found) == 1:
-        return next(iter(found.values())), None
+    one = [*found] or [*problems]
+    if not name and len(one) == 1:
+        name = one[0]
     if name in found:
         return found[name], missing(found[name])
+    if name in problems:
+        return None, problems[name]
     known = ", ".join(f"acp:{one}" for one in found) or "none"
-    about = [text for text in problems if text.startswith(f"engines.acp.agents.{name}")]
-    if name and about:
-        return None, about[0]
     if name:
         return None, f'there is no ACP agent "{name}" (configured: {known})'
     return None, f"name the ACP agent to use (configured: {known})"
+
+
+def faults(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Why agents of the settings cannot be used now, a sentence by name."""
+    found, problems = read(settings)
+    lacking = {name: text for name, agent in found.items() if (text := missing(agent))}
+    return problems | lacking
 
 
 def missing(agent: Agent) -> str | None:

@@ -169,10 +169,10 @@ def test_of_an_agent_it_is_known_or_set_what_it_reads(command, given, expected):
 def test_a_file_that_is_no_place_of_instructions_is_refused_as_one():
     _, problems = agents.read({"agents": {"x": {"command": ["x"], "ownInstructions": ["a.md"]}}})
 
-    assert problems == [
-        "engines.acp.agents.x.ownInstructions must be a list of AGENTS.md, CLAUDE.md, "
+    assert problems == {
+        "x": "engines.acp.agents.x.ownInstructions must be a list of AGENTS.md, CLAUDE.md, "
         ".claude/CLAUDE.md, CLAUDE.local.md"
-    ]
+    }
 
 
 @pytest.mark.parametrize(("trusted", "expected"), [(True, 2), (False, 0)])

@@ -259,7 +259,7 @@ def test_an_agent_is_told_what_its_makers_let_a_client_say(world):
 def test_a_setting_that_is_none_is_named(given, problem):
     _, problems = agents.read({"agents": {"x": {"command": ["/bin/true"], **given}}})
 
-    assert problems == [f"engines.acp.agents.x{problem}"]
+    assert problems == {"x": f"engines.acp.agents.x{problem}"}
 
 
 @pytest.mark.slow
