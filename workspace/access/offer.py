@@ -64,7 +64,8 @@ def make(
 ) -> Offer:
     """A new token for the client; `url` is the service's address if the file has no publicUrl.
 
-    Invalid if the name of the client or instance cannot be part of a variable or token.
+    Invalid if the name of the client or instance cannot be part of a variable or token, or for a
+    scope of a client that is configured already.
     """
     if not _CLIENT.fullmatch(client):
         raise Invalid([Problem("client", "must be letters, digits, - and _", "laptop")])
@@ -81,6 +82,9 @@ def make(
     if not variable:
         variable = f"SVC_TOKEN_{client.upper().replace('-', '_')}"
         missing["clients"] = {client: _entry(variable, projects, allow)}
+    elif projects or allow:
+        why = f"{client} is configured already, so --project and --allow cannot set its scope"
+        raise Invalid([Problem(f"{BLOCK}.clients", f"{why}: change it there, or leave them out")])
     return Offer(
         client=client,
         token=f"{PREFIX}{instance}_{secrets.token_hex(SECRET_BYTES)}",

@@ -116,6 +116,10 @@ def test_a_client_that_is_there_keeps_its_variable_and_needs_no_paste(
     assert token_of(printed)[0] == "ROBOT"
     assert printed["2"] == ""
     assert "https://svc.example.com/mcp" in printed["curl"]
+    for option in ("--project", "--allow"):
+        done = stopped_service.run("token", "ci", option, "*")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "ci is configured already, so --project and --allow cannot set its" in done.stderr
     other = yaml.safe_load(told(stopped_service, "phone")["2"])
     assert list(other["managementApi"]) == ["clients"]
 
