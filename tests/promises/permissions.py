@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from config.mcp.operations import Operation, Registry
+from tests.promises import scripts
 from workspace.access.policy import READ_ONLY_DEFAULT, Bounds, Gates, Scope
 from workspace.access.principals import Agent, Client
 
@@ -146,9 +147,7 @@ def _scope(scope: Scope) -> str:
 
 
 if __name__ == "__main__":
-    import django
-
-    django.setup()
+    scripts.set_up()
     from workspace.mcp.catalogue import REGISTRY
 
     PAGE.write_text(render(REGISTRY))

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +25,7 @@ from workspace.mcp.catalogue import REGISTRY
 
 pytestmark = pytest.mark.promise("G4")
 NAMES = list(CATALOGUE)
+BASE = Path(__file__).resolve().parents[2]
 
 
 class Recorder:
@@ -84,6 +91,22 @@ def test_the_page_of_permissions_is_what_the_code_decides():
     assert permissions.PAGE.read_text() == permissions.render(REGISTRY), (
         "run python -m tests.promises.permissions"
     )
+
+
+@pytest.mark.parametrize("page", ["permissions", "tool-list"])
+def test_a_page_is_made_by_the_command_that_it_names(page: str, tmp_path: Path):
+    """In a copy, so that a page that differs stays as it is."""
+    shutil.copytree(BASE / "tests" / "promises", tmp_path / "tests" / "promises")
+    (tmp_path / "tests" / "__init__.py").touch()
+    (tmp_path / "docs").mkdir()
+    text = (BASE / "docs" / f"{page}.md").read_text()
+    command = re.search(r"`python (-m \S+)`", text)
+    assert command
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "PYTHONPATH": str(BASE)}
+
+    subprocess.run([sys.executable, *command[1].split()], cwd=tmp_path, env=env, check=True)
+
+    assert (tmp_path / "docs" / f"{page}.md").read_text() == text
 
 
 @pytest.mark.parametrize("scope", SCOPES)

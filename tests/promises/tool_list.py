@@ -6,14 +6,11 @@ of each engine show that what it decides is what happens.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-import django
-
 from config.mcp import turn_tools
+from tests.promises import scripts
 from workspace.engines import policy
 from workspace.engines.acp import ENGINE as ACP
 from workspace.engines.base import Job
@@ -176,8 +173,5 @@ def _acp_table() -> list[str]:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "SVC_DATA_DIR": folder}
-        os.environ["SVC_PROJECTS_DIR"] = f"{folder}/projects"
-        django.setup()
+    scripts.set_up()
     PAGE.write_text(render())
