@@ -126,6 +126,13 @@ def test_compose_starts_one_service_unless_the_cluster_is_asked_for() -> None:
     assert all("healthcheck" in SERVICES[name] for name in needs)
 
 
+def test_what_a_file_of_settings_cannot_set_is_documented() -> None:
+    _, _, text = (ROOT / "docs/operations.md").read_text().partition("- Settings and tokens are in")
+    told, _, _ = text.partition("\n- ")
+
+    assert set(SERVICES["svc"]["environment"]) == set(re.findall(r"`(SVC_\w+)`", told))
+
+
 def test_nothing_is_published_beyond_this_machine() -> None:
     ports = [port for one in SERVICES.values() for port in one.get("ports", [])]
 
