@@ -61,13 +61,20 @@ def read(path: Path, *, asked: bool) -> dict[str, Any]:
             raise refusal("SVC_CONFIG", path, "the path of an existing file")
         return {}
     try:
-        tree = yamlio.parse(opening.contents(path)).value
-    except yamlio.YamlError as error:
-        raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
+        data = opening.contents(path)
     except FileNotFoundError:
         raise OptionError(f"{path}:1:1: a link that leads to no file") from None
     except OSError as error:
         raise OptionError(f"{path}:1:1: {error.strerror or error}") from None
+    return parse(data, path)
+
+
+def parse(data: bytes, path: Path) -> dict[str, Any]:
+    """The mapping that the bytes of a file hold; `path` is its name in a refusal."""
+    try:
+        tree = yamlio.parse(data).value
+    except yamlio.YamlError as error:
+        raise OptionError(f"{path}:{error.line}:{error.column}: {error.reason}") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):

@@ -255,3 +255,18 @@ def test_a_full_disk_ends_a_restore_with_a_sentence_and_nothing_restored(
     assert done.stdout.startswith(f"CommandError: Cannot restore {archive}: ")
     assert "nothing was restored" in done.stdout
     assert holds_nothing(there)
+
+
+@pytest.mark.slow
+def test_rows_go_to_the_database_that_the_settings_in_the_archive_name(
+    here: Service, there: Service, tmp_path: Path
+):
+    address = there.env.pop("SVC_DATABASE_URL")
+    (here.data / "svc.config.yaml").write_text(f"databaseUrl: {address}\n")
+    here.run("backup", str(tmp_path / "b.tar")).check_returncode()
+
+    done = there.run("restore", str(tmp_path / "b.tar"))
+
+    assert done.returncode == 0, done.stderr
+    assert ask(address, COUNT) == [(1000,)]
+    assert not (there.data / "svc.sqlite3").exists()

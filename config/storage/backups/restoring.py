@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tarfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -42,25 +42,51 @@ def restore(plan: Plan, archive: Path) -> Report:
     report = Report()
     stage = Stage.beside(plan)
     try:
-        with tarfile.open(archive, "r:*") as tar:
+        with _opened(archive) as tar:
             _check(tar, stage)
         stage.clear()
-        with tarfile.open(archive, "r:*") as tar:
+        with _opened(archive) as tar:
             for member in tar:
                 _unpack(tar, member, stage, report)
         stage.settle(plan, report)
-    except BROKEN as error:
-        raise Invalid(f"{archive} is not a usable backup: {error}") from None
     finally:
         stage.remove()
     return report
 
 
+def config_of(archive: Path) -> bytes | None:
+    """The configuration file in an archive; None if there is none in it."""
+    with _opened(archive) as tar:
+        found = next((member for member in tar if member.name == CONFIG and member.isreg()), None)
+        stream = tar.extractfile(found) if found else None
+        return stream.read() if stream else None
+
+
+@contextlib.contextmanager
+def _opened(archive: Path) -> Iterator[tarfile.TarFile]:
+    """The archive from its beginning; Invalid if what is read of it is no backup."""
+    try:
+        with tarfile.open(archive, "r:*") as tar:
+            yield tar
+    except BROKEN as error:
+        raise Invalid(f"{archive} is not a usable backup: {error}") from None
+
+
 def _refuse_data(plan: Plan) -> None:
     for folder in plan.folders.values():
         if os.path.lexists(folder) and not (folder.is_dir() and all(map(_no_data, _in(folder)))):
-            raise Conflict(f"{folder} already holds data; restore into an empty SVC_DATA_DIR")
+            raise Conflict(f"{folder} already holds data; {_other_place(plan, folder)}")
     plan.database.refuse_data()
+
+
+def _other_place(plan: Plan, folder: Path) -> str:
+    data = plan.database.folder
+    if folder.is_relative_to(data):
+        return "restore into an empty SVC_DATA_DIR"
+    return (
+        "set SVC_PROJECTS_DIR to an empty directory, for this command and for the service, or put "
+        f"a {CONFIG} with another projectsDir into {data} first"
+    )
 
 
 def _in(folder: Path) -> list[Path]:
