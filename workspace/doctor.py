@@ -16,6 +16,7 @@ from workspace.engines.base import NAMES
 from workspace.engines.tools import unseen
 from workspace.notify import describe
 from workspace.projects import store
+from workspace.projects.project import Project
 from workspace.servers import offered
 from workspace.triggers.entries import files
 from workspace.triggers.schedule import alive
@@ -32,6 +33,7 @@ def check() -> Iterator[Finding]:
             line = f" (line {project.error_line})" if project.error_line else ""
             yield Finding(FAULT, name, f"project.yaml: {project.error}{line}")
             continue
+        yield from _without_effect(name, project)
         for entry in files.read(project).invalid:
             yield Finding(HINT, name, f'trigger "{entry.name}": {entry.error} (line {entry.line})')
     yield Finding(OK, "projects", f"{len(found)} in use")
@@ -43,6 +45,16 @@ def check() -> Iterator[Finding]:
         yield Finding(HINT, "management API", record.text)
     yield from engines()
     yield from describe.findings()
+
+
+def _without_effect(name: str, project: Project) -> Iterator[Finding]:
+    """What a project.yaml says without effect: a fault if its turns lack a directory or a network
+    for it, else a hint."""
+    place = project.place
+    broken = {place.refusal, *reach.unreadable(project.data.get("network"))}
+    for text in project.warnings:
+        where = f" ({place.dir})" if text == place.refusal else ""
+        yield Finding(FAULT if text in broken else HINT, name, f"{text}{where}")
 
 
 def engines() -> Iterator[Finding]:

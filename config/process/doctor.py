@@ -126,16 +126,25 @@ def _sqlite_file(path: Path) -> Iterator[Finding]:
 
 
 def ports() -> Iterator[Finding]:
-    """Whether each port is served by us, free, or held by another process, and by which."""
+    """Whether each port is served by us, can be opened, or why not; and its certificate."""
     ours = (Instance(settings.DATA_DIR, "server").holder() or {}).get("ports", {})
     for one in wanted(settings.SVC):
         if one.name in ours:
             yield Finding(OK, f"port {one.name}", f"{ours[one.name]}, served")
-        elif one.port == 0 or listeners.free(one.hosts[0], one.port):
-            yield Finding(OK, f"port {one.name}", f"{one.port or 'any'}, free")
+        elif why := listeners.obstacle(one):
+            yield Finding(FAULT if one.required else HINT, f"port {one.name}", why)
         else:
-            held = f"{one.port} is held by {listeners.holder(one.port)}"
-            yield Finding(FAULT if one.required else HINT, f"port {one.name}", held)
+            yield Finding(OK, f"port {one.name}", f"{one.port or 'any'}, free")
+        if one.tls:
+            yield from _certificate(*one.tls)
+
+
+def _certificate(chain: Path, key: Path) -> Iterator[Finding]:
+    """Whether the next start can use them; a server that runs read them at its own."""
+    try:
+        listeners.tls_context(chain, key)
+    except OptionError as error:
+        yield Finding(FAULT, "certificate", str(error))
 
 
 def callers() -> Iterator[Finding]:

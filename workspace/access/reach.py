@@ -87,11 +87,17 @@ def refusals(project: NetworkSetting) -> list[str]:
 
 def warnings(value: Any) -> list[str]:
     """A sentence for each part of a hand-written value of a project that has no effect."""
+    reasons = refusals(parse_setting(value))
+    return unreadable(value) or [f"network: {reason}: not used" for reason in reasons]
+
+
+def unreadable(value: Any) -> list[str]:
+    """The sentence about a hand-written value that cannot be read; empty if it can be."""
     try:
-        reasons = refusals(read(value))
+        read(value)
     except BadNetwork as error:
         return [f"network: {error}; until it is mended no turn here has a network (off)"]
-    return [f"network: {reason}: not used" for reason in reasons]
+    return []
 
 
 def of_instance() -> list[str]:

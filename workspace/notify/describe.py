@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Literal, TypedDict
 
@@ -62,11 +62,22 @@ class Tried(TypedDict):
 
 def listing() -> ChannelList:
     """Every channel of svc.config.yaml and its state now."""
-    found = setting.current()
     mine = NotifyChannel.objects.filter(homes.mine())
     states = {row.name: row for row in mine}
     rows = NotifyDelivery.objects.filter(homes.mine()).order_by().values_list("channel")
-    waiting = dict(rows.annotate(Count("pk")))
+    return _listing(states, dict(rows.annotate(Count("pk"))))
+
+
+def listing_for_commands() -> ChannelList:
+    """`listing`; before the database is made or migrated, nothing was delivered and none waits."""
+    try:
+        return listing()
+    except DatabaseError:
+        return _listing({}, {})
+
+
+def _listing(states: Mapping[str, NotifyChannel], waiting: Mapping[str, int]) -> ChannelList:
+    found = setting.current()
     return {
         "channels": [
             _render(one, states.get(one.name), waiting.get(one.name, 0)) for one in found.channels
@@ -138,7 +149,7 @@ def findings() -> Iterator[Finding]:
         yield Finding(FAULT, "notifications", sentence)
     if not found.channels:
         return
-    shown = listing()["channels"]
+    shown = listing_for_commands()["channels"]
     for one in shown:
         if one["state"] in ("failing", "unusable"):
             since = f" since {one['since'][:16]}Z" if one["since"] else ""

@@ -72,13 +72,13 @@ def _listen(listener: Listener, host: str, port: int, factory: Any) -> Any:
     reactor: Any = installed
     try:
         if listener.tls:
-            return reactor.listenSSL(port, factory, _context(*listener.tls), BACKLOG, host)
+            return reactor.listenSSL(port, factory, tls_context(*listener.tls), BACKLOG, host)
         return reactor.listenTCP(port, factory, BACKLOG, host)
     except CannotListenError as error:
         raise error.socketError from None
 
 
-def _context(certificate: Path, key: Path) -> Any:
+def tls_context(certificate: Path, key: Path) -> Any:
     """The TLS context; OptionError if certificate and key cannot be read."""
     from OpenSSL import SSL
 
@@ -133,13 +133,14 @@ def holder(port: int) -> str:
         return "another program"
 
 
-def free(host: str, port: int) -> bool:
-    """Whether a port can be opened at this moment."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
+def obstacle(listener: Listener) -> str:
+    """Why the port cannot be opened at this moment; "" if it can."""
+    host, port = listener.hosts[0], listener.port
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            held = error.errno == errno.EADDRINUSE
+            return f"{port} is held by {holder(port)}" if held else _refusal(listener, error)
+    return ""

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def _show(self) -> None:
-        for one in describe.listing()["channels"]:
+        for one in describe.listing_for_commands()["channels"]:
             self.stdout.write(f"{one['name']}: {one['shown']}")
             self.stdout.write(f"  wants {', '.join(one['events'])}")
             why = f": {one['error']}" if one["error"] else ""
