@@ -14,7 +14,7 @@ from dashboard.listeners.identity import Protocol
 from dashboard.listeners.kinds import Kind
 from dashboard.listeners.observed import Sighting
 from dashboard.listeners.printable import PATH, masked_argv, plain
-from dashboard.listeners.sockets import Scope
+from dashboard.listeners.sockets import Scope, scope
 
 NAME, PACKAGE, VERSION = 255, 214, 40  # characters
 TITLE, EVIDENCE, REMOTE, FAVICON = 200, 200, 1_000, 2_000
@@ -144,12 +144,14 @@ def observed_record(one: Sighting, slug: str, hidden: bool) -> Observed:
     }  # fmt: skip
 
 
-def listens(one: Sighting) -> Listens:
-    """The addresses of a listener, and who can reach them."""
+def listens(*listeners: Sighting) -> Listens:
+    """The addresses of listeners, and who can reach at least one of them."""
+    addresses = [place for one in listeners for place in one.listener.addresses]
+    reach = scope(ip for ip, _ in addresses)
     return {
-        "addresses": [{"ip": ip, "port": port} for ip, port in one.listener.addresses],
-        "scope": one.listener.scope,
-        "lanExposed": one.listener.scope != "loopback",
+        "addresses": [{"ip": ip, "port": port} for ip, port in addresses],
+        "scope": reach,
+        "lanExposed": reach != "loopback",
     }
 
 

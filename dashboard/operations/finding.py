@@ -83,7 +83,7 @@ def find_app(
             return named
         port = at
     held = _own(port) if port is not None else []
-    return _matching(apps, listeners, lambda one: one["port"] == port, held)
+    return _matching(apps, listeners, lambda one: port in _ports(one), held)
 
 
 async def wait_for_app(*, slug: str, state: str, timeout_seconds: float = 30) -> Waited:
@@ -139,6 +139,12 @@ def _own(port: int) -> list[Own]:
     parts = [PARTS.get(name, name) for name, held in surfaces.ports().items() if held == port]
     said = "Port {} is the {} of this service (svc)."
     return [{"port": port, "part": part, "message": said.format(port, part)} for part in parts]
+
+
+def _ports(one: Record) -> Iterator[int | None]:
+    """Its port, and those that its service listens on besides."""
+    yield one["port"]
+    yield from (at["port"] for at in (one.get("listens") or {}).get("addresses", ()))
 
 
 def _folder(cwd: str) -> str:

@@ -41,6 +41,8 @@ class Facts:
             self.entry is other.entry
             and same(self.found.own, other.found.own)
             and same(self.found.stranger, other.found.stranger)
+            and len(self.found.beside) == len(other.found.beside)
+            and all(map(same, self.found.beside, other.found.beside))
             and self.living == other.living
             and self.process == other.process
             and self.scanned == other.scanned
@@ -53,7 +55,8 @@ class App:
     """`entry` is None for a discovered app. `file` is the last good value, None if there never was
     one; for a discovered app it is what a claim would write.
 
-    `sighting`: the listener it is recognised by; `stranger`: the one that has its port instead.
+    `sighting`: the listener it is recognised by; `stranger`: the one that has its port instead;
+    `beside`: what else its service listens on.
     `port`: where it listens as far as is known; `moved_from`: the port of its file, if that
     differs. `target` and `policy` are for health, also while `silenced` says that it is not to be
     probed; `trouble`: why it cannot be probed.
@@ -65,6 +68,7 @@ class App:
     file: AppFile | None = None
     sighting: Sighting | None = None
     stranger: Sighting | None = None
+    beside: tuple[Sighting, ...] = ()
     port: int | None = None
     moved_from: int | None = None
     url: str | None = None
@@ -80,6 +84,12 @@ class App:
     @property
     def name(self) -> str:
         return self.file.name if self.file else self.slug
+
+    @property
+    def listeners(self) -> tuple[Sighting, ...]:
+        """Everything it listens on, the listener it is recognised by first."""
+        own = (self.sighting,) if self.sighting and self.sighting.present else ()
+        return (*own, *self.beside)
 
     @property
     def declared(self) -> bool:

@@ -120,7 +120,9 @@ def _declared_apps(made: _Made, listeners: Listeners, known: Mapping[str, App]) 
     apps = {}
     for entry in entries:
         slug = entry.name
-        facts = made.facts(entry, found.get(slug, Recognised()))
+        known_by = found.get(slug, Recognised())
+        beside = listeners.beside(slug, known_by.own)
+        facts = made.facts(entry, replace(known_by, beside=beside))
         apps[slug] = _reuse(known.get(slug), facts) or declared.app(slug, facts)
     return apps
 

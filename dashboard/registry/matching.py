@@ -48,10 +48,11 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Recognised:
     """`own`: the listener the app is recognised by; `stranger`: the one that has its port
-    instead."""
+    instead. `beside`: what else its running service listens on."""
 
     own: Sighting | None = None
     stranger: Sighting | None = None
+    beside: tuple[Sighting, ...] = ()
 
 
 def verdict(match: Match | None, one: Sighting, folder: str | None = None) -> Verdict:
@@ -102,6 +103,12 @@ class Listeners:
             self.by_cwd.setdefault(one.identity.cwd, []).append(one)
             if owners and (slug := _owner(one, owners)):
                 self.family[one.id] = slug
+
+    def beside(self, slug: str, own: Sighting | None) -> tuple[Sighting, ...]:
+        """What the service of the app listens on, without the listener it is recognised by."""
+        return tuple(
+            s for s in self.all if s is not own and s.present and self.family.get(s.id) == slug
+        )
 
     def assign(self, wanted: Iterable[Wanted]) -> dict[str, Recognised]:
         """The listener of each app. Apps found on their own port come before those that have

@@ -174,7 +174,7 @@ def app(
         "observedId": app.sighting.id if app.sighting else None,
         "etag": app.entry.etag if app.entry else None,
         **_presentation(app),
-        "listens": listens(app.sighting) if app.sighting else None,
+        "listens": listens(*app.listeners) if app.listeners else None,
     }
 
 

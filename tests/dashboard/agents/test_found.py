@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.dashboard.agents.agent import Agent, settled
 from tests.dashboard.served import Dev, Served
+from tests.service import free_port, until
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,23 @@ def test_a_port_of_the_service_itself_is_told_to_be_taken(served: Served, agent:
         assert [(one["part"], one["port"]) for one in found["own"]] == [(part, served.ports[port])]
         assert f"is the {part} of this service" in found["own"][0]["message"]
         assert found["apps"] == found["observed"] == []
+
+
+def test_a_service_is_found_by_every_port_that_it_listens_on(served: Served, agent: Agent):
+    one, other = free_port(), free_port()
+    serve = f"{sys.executable} -m http.server --bind 127.0.0.1"
+    served.declare(
+        "both",
+        f"port: {one}\nservice: {{command: '{serve} {other} & exec {serve} {one}', cwd: /}}\n",
+    )
+    until(lambda: served.app("both"))
+    assert served.act("both", "start")["ok"]
+
+    for port in (one, other):
+        found = until(partial(_apps_at, agent, port), what=f"the app is found by {port}")
+        assert [(app["slug"], app["port"]) for app in found] == [("both", one)]
+
+    assert served.act("both", "stop")["ok"]
 
 
 def test_an_app_is_found_from_a_folder_of_its_project(agent: Agent, pair: tuple[Dev, Dev]):
@@ -143,3 +163,8 @@ def test_no_update_of_agents_that_send_the_tag_is_lost(agent: Agent):
 
     assert agent.told("get_app", slug="counted")["config"]["x-count"] == 20
     agent.told("remove_app", slug="counted")
+
+
+def _apps_at(agent: Agent, port: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = agent.told("find_app", port=port)["apps"]
+    return found

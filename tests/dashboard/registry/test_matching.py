@@ -11,7 +11,7 @@ from dashboard.listeners.container import Container
 from dashboard.listeners.processes import Parent
 from dashboard.registry.census import census
 from dashboard.registry.look import CompletedScan
-from tests.dashboard.registry.world import SHOP, START, files, ids, listener, look, shop
+from tests.dashboard.registry.world import SHOP, START, files, ids, listener, look, seen, shop
 
 MATCHED = "port: 3000\nmatch: {cwd: /src/shop}\n"
 
@@ -279,6 +279,18 @@ def test_what_a_service_opens_beside_its_port_is_not_observed():
 
     assert found.observed == ()
     assert list(found.apps) == ["shop"]
+    assert found.apps["shop"].beside == (socket,)
+
+
+def test_what_a_service_listens_on_beside_its_port_is_told_once_it_is_seen():
+    files_, home = files({"shop": SERVICE}), listener(3000, pid=12)
+    pids = {"shop": {12}}
+    before = census(files_, seen(home), pids=pids, local_scan=True)
+    more = listener(24678, pid=12)
+
+    after = census(files_, seen(home, more), pids=pids, local_scan=True, before=before)
+
+    assert (before.apps["shop"].beside, after.apps["shop"].beside) == ((), (more,))
 
 
 def test_a_service_without_a_port_is_known_by_its_listener():

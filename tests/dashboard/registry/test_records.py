@@ -87,6 +87,22 @@ def test_an_app_says_where_it_is_and_who_it_is():
     assert (sent["thumbKind"], sent["thumbEtag"]) == ("card", '"x"')
 
 
+def test_an_app_tells_all_that_its_service_listens_on_and_who_reaches_any_of_it():
+    text = f"port: 3000\nservice: {{command: x, cwd: {SHOP}}}\n"
+    home, open_ = listener(3000), listener(3001, ips=("0.0.0.0",))
+    told_: dict[str, Any] = {
+        "addresses": [{"ip": "127.0.0.1", "port": 3000}, {"ip": "0.0.0.0", "port": 3001}],
+        "scope": "all",
+        "lanExposed": True,
+    }
+
+    assert told(shop(text, home, open_, pids={7}))["listens"] == told_
+    elsewhere = told(shop(text, open_, pids={7}))
+    assert elsewhere["port"] == 3000
+    assert elsewhere["listens"]["addresses"] == told_["addresses"][1:]
+    assert told(shop(text, replace(home, present=False)))["listens"] is None
+
+
 def test_a_file_that_never_was_valid_is_told_with_its_mistake():
     app = shop("name: x\nport: [\n")
 
