@@ -25,8 +25,9 @@ def write(entry: JournalEntry, slug: str) -> AppFile:
 
 
 def environment(entry: JournalEntry) -> dict[str, str]:
-    """The kept environment without PORT, which comes from the port of the app."""
-    return {name: value for name, value in entry.env.items() if name != "PORT"}
+    """The kept environment. PORT is as the command had it, unset if it had none, because the port
+    of the app may be that of another of its servers; PORT is the app's if nothing is known."""
+    return {"PORT": "", **entry.env} if entry.env else {}
 
 
 def _first(entry: JournalEntry, slug: str) -> File:

@@ -91,7 +91,10 @@ class LoginOnce:
 
 
 def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) -> dict[str, str]:
-    """The login variables, updated with the file's, those of `env`, and ours. Raises Unusable."""
+    """The login variables, updated with the file's, those of `env`, and ours. Raises Unusable.
+
+    PORT is that of `env`, else the port of the app; an empty one in `env` leaves it unset.
+    """
     env = {name: value for name, value in login.items() if _meant_for_services(name)}
     if service.env_file is not None:
         try:
@@ -99,8 +102,10 @@ def compose(login: Mapping[str, str], service: Service, *, slug: str, run: str) 
         except dotenv.Unreadable as error:
             raise Unusable(f"service.envFile: {error}") from None
     env |= {name: _value(name, value, env) for name, value in service.env.items()}
-    if service.port is not None:
+    if service.port is not None and "PORT" not in service.env:
         env["PORT"] = str(service.port)
+    if service.env.get("PORT") == "":
+        del env["PORT"]
     return env | {"SVC_APP": slug, "SVC_RUN": run}
 
 

@@ -70,7 +70,24 @@ async def test_restart_gives_the_command_the_environment_it_needs(machine: Machi
 
     await machine.lost.restart("o-shop")
 
-    assert log_of("shop").split() == ["test", "3000"]
+    assert log_of("shop").split() == ["test", "1"]
+
+
+async def test_a_command_that_had_no_port_variable_gets_none(machine: Machine, folder: Path):
+    process = await asyncio.create_subprocess_exec(
+        *python("import signal; signal.pause()"), env={"NODE_ENV": "test"}
+    )
+    tell = python("import os; print(os.environ.get('PORT'))")
+    here = listening(argv=tell, cwd=str(folder), pid=process.pid)
+    await machine.reboots_from(here, replace(here, id="o-admin", name="admin"))
+    process.kill()
+    await process.wait()
+
+    await machine.lost.restart("o-shop")
+    await machine.lost.restart("o-admin", as_service=True)
+
+    assert log_of("shop").split() == ["None"]
+    assert set(log_of("admin").split()) == {"None"}
 
 
 async def test_a_command_that_dies_is_told_with_its_reason_and_its_last_lines(
@@ -210,7 +227,7 @@ async def test_a_declared_service_is_started_as_its_file_says(machine: Machine, 
 async def test_as_a_service_it_is_written_and_started(machine: Machine, folder: Path):
     port = free_port()
     process = await asyncio.create_subprocess_exec(
-        *python("import signal; signal.pause()"), env={"NODE_ENV": "test", "PORT": "1"}
+        *python("import signal; signal.pause()"), env={"NODE_ENV": "test", "PORT": str(port)}
     )
     await machine.reboots_from(server(port, folder, pid=process.pid))
     process.kill()
@@ -232,7 +249,7 @@ async def test_as_a_service_it_is_written_and_started(machine: Machine, folder: 
             "command": list(server(port, folder).argv),
             "cwd": str(folder),
             "autostart": True,
-            "env": {"NODE_ENV": "test"},
+            "env": {"PORT": str(port), "NODE_ENV": "test"},
         },
     }
     assert machine.services.wire("web")["autostart"] is True  # type: ignore[index]

@@ -139,6 +139,19 @@ def test_each_layer_wins_over_the_one_before(tmp_path: Path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("env", "port"), [({}, "3000"), ({"PORT": "4000"}, "4000"), ({"PORT": ""}, None)]
+)
+def test_the_port_of_an_app_is_its_port_variable_unless_env_names_one(
+    env: dict[str, str], port: str | None
+):
+    login = {"PORT": "1"}
+
+    made = environment.compose(login, Service("true", env=env, port=3000), slug="shop", run="r")
+
+    assert made.get("PORT") == port
+
+
 def test_an_environment_file_is_read_as_people_write_it():
     text = (
         '# comment\n\nA=1\nexport B = two words # why\nC=\'$x # \\n\'\nD="a\\nb \\"q\\" \\$" # c\n'
