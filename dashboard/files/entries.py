@@ -42,7 +42,8 @@ class FileError:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file. When it has errors, `value` and `parsed` are the last good ones, or None.
+    """One file. When it has errors, `value` and `parsed` are the last good ones, or None; those of
+    config.yaml are without the wrong values alone.
 
     `etag` is that of the current bytes, valid or not; None when they cannot be read. Entries are
     shared: to change a value, change a copy of it.
@@ -139,6 +140,9 @@ def entry(place: DashboardFile, data: bytes | None, before: Entry | None = None)
         one = FileError(made.file, issue.level, message, *found.at(issue))
         (errors if issue.level == "error" else warnings).append(one)
     made = replace(made, errors=_with_since(errors, before), warnings=_with_since(warnings, before))
+    if errors and place.kind == "config":
+        texts = schema.without_wrong(found.document.texts() or {}, found.wrong)
+        return _usable(made, schema.without_wrong(found.value, found.wrong), texts)
     if errors:
         return _lent(made, before)
     return replace(made, value=found.value, parsed=found.parsed)
@@ -157,10 +161,16 @@ def broken(
     return _lent(replace(made, errors=_with_since([error], before)), before)
 
 
+def _usable(made: Entry, value: dict[str, Any], texts: dict[str, Any] | None = None) -> Entry:
+    parsed, _ = READERS[made.kind](value, texts, slug=made.name)
+    return replace(made, value=value, parsed=parsed)
+
+
 def _lent(made: Entry, before: Entry | None) -> Entry:
-    """The entry with the last good value; a single file that never had one has its defaults."""
+    """The entry with the last good value; a single file that never had one has its defaults, with
+    which agents may only read."""
     if before is None and made.place.single:
-        before = entry(made.place, None)
+        return _usable(made, schema.UNREADABLE if made.kind == "config" else {})
     if before is None:
         return made
     kept = before.error.kept if before.error else before.etag != tags.ABSENT

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from dashboard.files import convert
 from dashboard.files.durations import Unfit
-from dashboard.files.fields import Fields, Issue, as_texts
+from dashboard.files.fields import Fields, Issue, Path, as_texts
 from dashboard.files.schema import health as checks
 from dashboard.files.schema.app import NAME, NOTES
 from dashboard.files.schema.service import stop_timeout
@@ -32,6 +32,10 @@ DEFAULTS: dict[str, Any] = {
     "mcp": {"writes": True},
     "agentGuide": {"notes": None},
 }  # fmt: skip
+
+# What these permit is off while their value cannot be read: a mistake must permit nothing.
+_PERMITS = (("services", "enabled"), ("icons", "allowPrivate"), ("mcp", "writes"))
+UNREADABLE: dict[str, Any] = {"mcp": {"writes": False}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,17 @@ class Config:
 def with_defaults(source: Mapping[str, Any]) -> dict[str, Any]:
     """The defaults with the values of config.yaml over them; null means the default."""
     return _over(DEFAULTS, source)
+
+
+def without_wrong(value: Mapping[str, Any], issues: Iterable[Issue]) -> dict[str, Any]:
+    """The mapping without its wrong values, so that their defaults apply; what permits something
+    is off instead."""
+    wrong = {issue.path for issue in issues if issue.level == "error"}
+    right = _without(value, wrong)
+    for table, key in _PERMITS:
+        if wrong & {(table,), (table, key)}:
+            right[table] = {**right.get(table, {}), key: False}
+    return right
 
 
 def read_config(
@@ -215,6 +230,14 @@ def _default(fields: Fields, key: str) -> Any:
     for part in fields.path:
         table = table[str(part)]
     return table[key]
+
+
+def _without(value: Mapping[str, Any], wrong: Container[Path], at: Path = ()) -> dict[str, Any]:
+    return {
+        key: _without(inner, wrong, (*at, key)) if isinstance(inner, dict) else inner
+        for key, inner in value.items()
+        if (*at, key) not in wrong
+    }
 
 
 def _over(base: Mapping[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:

@@ -195,7 +195,43 @@ def test_an_error_says_whether_a_good_version_is_in_use(home: Home, name: str):
 
     assert told("health: {interval: x}\n") == told("a: 1\na: 2\n") == [False]
     assert told("health: {interval: 20s}\n") == []
-    assert told("health: {interval: x}\n") == told("a: 1\na: 2\n") == [True]
+    assert told("a: 1\na: 2\n") == [True]
+    if name != "config.yaml":  # of which only the wrong value is not in use
+        assert told("health: {interval: x}\n") == [True]
+
+
+WRONG = "title: 1.10\nhealth: {interval: 1ms, timeout: 2s}\nmcp: {writes: false}\n"
+
+
+@pytest.mark.parametrize("before", ["", "title: Mine\nhealth: {interval: 20s}\n"])
+def test_a_wrong_value_of_config_leaves_the_others_in_use(home: Home, before: str):
+    if before:
+        home.write("config.yaml", before)
+        store.config()
+
+    home.write("config.yaml", WRONG)
+
+    found = store.config()
+    assert [error.message.split(":")[0] for error in found.errors] == ["health.interval"]
+    assert (found.parsed.title, found.parsed.mcp_writes) == ("1.10", False)
+    assert (found.parsed.health.interval, found.parsed.health.timeout) == (30, 2)
+    assert found.value == {"title": 1.1, "health": {"timeout": "2s"}, "mcp": {"writes": False}}
+
+
+@pytest.mark.parametrize("text", ["mcp: {writes: no}", "mcp: false", "mcp: {writes: false}\na: ["])
+def test_what_cannot_be_read_lets_no_agent_write(home: Home, text: str):
+    home.write("config.yaml", f"{text}\n")
+
+    assert store.config().error is not None
+    assert store.config().parsed.mcp_writes is False
+
+
+def test_what_permits_something_is_off_while_its_value_is_wrong(home: Home):
+    home.write("config.yaml", "services: {enabled: no, logKeep: 3}\nicons: {allowPrivate: 0}\n")
+
+    found = store.config().parsed
+    assert (found.services.enabled, found.services.log_keep) == (False, 3)
+    assert (found.icons_allow_private, found.mcp_writes) == (False, True)
 
 
 def test_config_has_its_defaults_while_it_is_absent_or_broken(home: Home):
