@@ -117,7 +117,9 @@ class Remembered:
         return self._last
 
     def _listening(self, census: Census, seen: CompletedScan, living: Set[str]) -> list[Listening]:
-        owner = {app.sighting.id: app for app in census.apps.values() if app.sighting}
+        apps = census.apps.values()
+        owner = {one.id: app for app in apps for one in app.beside}
+        owner |= {app.sighting.id: app for app in apps if app.sighting}
         ignored = {one.id for one in census.ignored}
         before, self._made = self._made, {}
         for one in seen.sightings:

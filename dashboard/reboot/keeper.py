@@ -19,11 +19,13 @@ from dashboard.reboot.notice import Item, Notice, Status
 from dashboard.reboot.restarting import Restarted
 from dashboard.reboot.running import Running
 from dashboard.reboot.world import World
+from dashboard.services import record as records
 from dashboard.services.system import boot
 
 log = logging.getLogger(__name__)
 
 WRITE_S = 2.0
+STOPPED = ("stopped", "user")
 RENEW_S = 300.0  # how old a "last seen" may be after a machine lost power
 
 
@@ -60,7 +62,7 @@ class Lost:
             self._running.resume(known.entries, clock.now())
         elif known is not None and self._enabled and known.boot != self._notice.taken:
             now = clock.wall()
-            lost = [entry for entry in known.running() if not self._was_stopped(entry)]
+            lost = await asyncio.to_thread(_lost, known.running())
             self._notice.take(known.boot, lost, booted=boot.booted_at(), now=now)
             self._notice_waits = True
             await self._save()
@@ -165,15 +167,10 @@ class Lost:
         return self._items[id_]
 
     def _stopped_by_user(self, entry: JournalEntry) -> bool:
-        """Whether the user stopped the service; then it is not lost."""
-        state = self.world.services.wire(entry.slug) if entry.slug and entry.service else None
-        return bool(state and state["status"] == "stopped" and state["reason"] == "user")
-
-    def _was_stopped(self, entry: JournalEntry) -> bool:
-        """Whether the user stopped it in the boot before, after the last scan that saw it."""
+        """Whether the user stopped the service, which may have no file any more; then it is not
+        lost."""
         state = self.world.services.state(entry.slug) if entry.slug and entry.service else None
-        record = state.record if state else None
-        return bool(record and (record.status, record.reason) == ("stopped", "user"))
+        return bool(state and (state.status, state.reason) == STOPPED)
 
     def _renew(self, seconds: float = 0.0) -> None:
         """Have the journal written for its times alone, if they are that much older than the last
@@ -301,3 +298,14 @@ class Lost:
             async with self._saving:
                 await asyncio.to_thread(journal.remove)
             self._kept = None
+
+
+def _lost(running: Sequence[JournalEntry]) -> list[JournalEntry]:
+    """The entries without the services that the user stopped after the last scan that saw them,
+    with or without a file today. Blocks."""
+    return [
+        one
+        for one in running
+        if not (one.slug and one.service and (known := records.load(one.slug)))
+        or (known.status, known.reason) != STOPPED
+    ]

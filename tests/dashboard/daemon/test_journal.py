@@ -16,8 +16,10 @@ import orjson
 import pytest
 
 from dashboard.daemon import Daemon
+from dashboard.daemon.translation import Remembered
 from dashboard.files import layout
 from dashboard.listeners.observed import ASKED_S
+from tests.dashboard.registry.world import listener, look, seen
 from tests.service import free_port, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -92,3 +94,17 @@ def test_a_service_that_was_stopped_since_the_scan_leaves_it_with_the_next(
     daemon.wait(daemon.state.scanning.now)
 
     until(lambda: not remembered(), what="it out of the journal")
+
+
+def test_every_listener_of_a_service_is_remembered_as_that_of_its_app() -> None:
+    both = listener(3000), listener(3001)
+    text = "port: 3000\nservice: {command: x, cwd: /src/shop, autostart: true}\n"
+
+    found = Remembered().of(
+        look({"shop": text}, *both, pids={"shop": {7}}), seen(*both), {"shop": {7}}
+    )
+
+    assert [(one.port, one.slug, one.service, one.autostart) for one in found] == [
+        (3000, "shop", True, True),
+        (3001, "shop", True, True),
+    ]

@@ -154,6 +154,35 @@ async def test_a_service_that_a_user_stopped_just_before_the_reboot_is_not_lost(
     assert machine.ids() == {BLOG.id}
 
 
+async def test_a_service_that_was_stopped_and_removed_is_not_remembered(machine: Machine):
+    await _stopped_and_removed(machine)
+
+    await machine.sees(after=2)
+
+    assert await _left(machine) == set()
+
+
+async def test_a_service_that_was_stopped_and_removed_just_before_the_reboot_is_not_lost(
+    machine: Machine,
+):
+    await _stopped_and_removed(machine)
+    assert machine.journal() == {SHOP.id}, "no scan has seen it"
+
+    await machine.services.close()
+    await machine.boot("second")
+    await machine.grace_is_over()
+
+    assert machine.ids() == set()
+
+
+async def _stopped_and_removed(machine: Machine) -> None:
+    await machine.boot("first", shop=Service(python("import signal; signal.pause()")))
+    await machine.services.act("shop", "start")
+    await machine.sees(replace(SHOP, slug="shop", service=True))
+    await machine.services.act("shop", "stop")
+    machine.services.declare("shop", None)
+
+
 async def test_a_service_that_ended_by_itself_is_remembered(machine: Machine):
     await machine.boot("first", shop=Service(python("raise SystemExit(3)")))
     await machine.sees(replace(SHOP, slug="shop", service=True))
