@@ -101,6 +101,19 @@ async def test_what_runs_is_adopted_while_services_are_off(scene: Scene):
     assert (scene.view()["status"], scene.view()["pid"]) == ("running", pid)
 
 
+async def test_what_runs_is_stopped_and_not_restarted_while_services_are_off(scene: Scene):
+    await scene.begin(shop=server(free_port()))
+    pid = (await scene.supervisor.act("shop", "start")).pid
+    scene.limits = Limits(enabled=False)
+
+    with pytest.raises(Conflict) as refused:
+        await scene.supervisor.act("shop", "restart")
+    assert (refused.value.code, scene.view()["pid"]) == ("services_off", pid)
+    assert (await scene.supervisor.act("shop", "stop")).ok
+
+    assert scene.view()["status"] == "stopped"
+
+
 async def test_a_port_held_by_a_stranger_is_named_with_its_holder(scene: Scene):
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
