@@ -124,13 +124,13 @@ def arguments(pid: int) -> Arguments:
 def parse_arguments(raw: list[bytes], *, whole: bool = True) -> Arguments:
     """The arguments as the kernel has them, unless a title was written over them.
 
-    A shorter title leaves empty arguments after it; one of the same length is a single argument
-    with spaces that is not a file. The titles of npm and nginx contain what they were started
-    with.
+    A shorter title leaves empty arguments after it. With at most one of them, which may have been
+    given, it is a title if it has spaces and is not a file. The titles of npm and nginx contain
+    what they were started with.
     """
-    padded = len(raw) > 2 and not any(raw[1:])
-    title = padded or (len(raw) == 1 and b" " in raw[0] and not Path(os.fsdecode(raw[0])).exists())
-    if not title:
+    alone = bool(raw) and not any(raw[1:])
+    spaced = alone and b" " in raw[0] and not Path(os.fsdecode(raw[0])).exists()
+    if not (spaced or (alone and len(raw) > 2)):
         return Arguments(tuple(map(os.fsdecode, raw)), whole)
     words = raw[0].split()
     started = _npm(words) or _nginx(words)

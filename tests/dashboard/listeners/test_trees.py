@@ -60,6 +60,23 @@ def test_a_program_is_started_again_by_what_was_typed_where_it_was_typed(
     assert whole.start.pid in {whole.process.pid, *(one.pid for one in whole.process.parents)}
 
 
+@pytest.mark.parametrize(
+    ("cmdline", "titled"),
+    [
+        (b"my title\0", True),  # as long as the arguments were
+        (b"my title\0\0", True),  # a byte shorter
+        (b"server\0\0\0", True),
+        (b"server\0\0", False),  # may be a program with one empty argument
+        (b"server\0--name\0my title\0", False),
+        (b"", False),
+    ],
+)
+def test_a_title_is_known_by_its_spaces_or_by_the_room_that_it_leaves(cmdline: bytes, titled: bool):
+    raw = cmdline.removesuffix(b"\0").split(b"\0") if cmdline else []
+
+    assert parse_arguments(raw).titled is titled
+
+
 def test_the_environment_to_start_with_is_that_of_what_was_typed():
     assert recorded("npm-next").start.pid == 5  # npm, above the server, its node and a shell
 
