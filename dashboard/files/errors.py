@@ -51,7 +51,7 @@ def changed(file: str, etag: str | None) -> Conflict:
     )
 
 
-def exists(file: str, etag: str) -> Conflict:
+def exists(file: str, etag: str | None) -> Conflict:
     return Conflict(f"{file} exists already.", code="exists", extra={"etag": etag})
 
 

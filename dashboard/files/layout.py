@@ -137,6 +137,12 @@ def writable(path: Path) -> bool:
     return any(Path(target).is_relative_to(os.path.realpath(root)) for root in roots)
 
 
+def text_of_link(link: Path, folder: Path) -> str:
+    """What a link in this folder has to hold to lead where `link` leads."""
+    target = link.readlink()
+    return str(target if target.is_absolute() else os.path.relpath(link.parent / target, folder))
+
+
 def stamped_paths(folder: Path, name: str) -> Iterator[Path]:
     """Names with a time stamp for a removed file: `shop.20261120T115700Z.yaml`, then -2."""
     stem = f"{name}.{datetime.now(UTC):%Y%m%dT%H%M%SZ}"

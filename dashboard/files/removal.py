@@ -9,13 +9,13 @@ from pathlib import Path
 from config.storage import files
 from dashboard.files import errors, layout, tags
 from dashboard.files.layout import DashboardFile
-from dashboard.files.writing import Now, Write, keep
+from dashboard.files.writing import Now, Write, keep, keep_link
 
 
 def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
     """Move the file away, valid or not. Returns its new path below the dashboard's home.
 
-    For a symlink only the link is removed; its target stays where it is. A `.yml` that was hidden
+    Of a symlink only the link moves; its target stays where it is. A `.yml` that was hidden
     by the `.yaml` is moved with it, because it would bring the name back.
     """
     kept = _move(place, condition)
@@ -25,6 +25,8 @@ def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
 
 
 def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
+    if place.path.is_symlink():
+        return _move_link(place, condition)
     copies: dict[bytes, Path] = {}
 
     def change(now: Now) -> Now:
@@ -34,12 +36,8 @@ def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
             copies[now] = keep(place, now)
         return None
 
-    write = Write(place, change, condition, replaces=True)
     try:
-        if place.path.is_symlink():
-            _unlink(place.path, write)
-        else:
-            write.run()
+        Write(place, change, condition, replaces=True).run()
     except Exception:
         for copy in copies.values():
             copy.unlink(missing_ok=True)  # the file itself is still where it was
@@ -47,11 +45,16 @@ def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
     return list(copies.values())[-1]
 
 
-def _unlink(link: Path, write: Write) -> None:
+def _move_link(place: DashboardFile, condition: tags.Condition | None) -> Path:
+    link = place.path
     try:
         with files.writing(link.name):
-            snapshot = files.read(link) if link.is_file() else None
-            write(snapshot.data if snapshot else b"")
+            found = files.read(link) if condition and link.is_file() else None
+            etag = tags.of(found.data if found else b"")
+            if condition and not condition.holds(etag):
+                raise errors.changed(place.file, etag)
+            kept = keep_link(place)
             link.unlink()
     except files.CannotWrite as error:
         raise errors.read_only(getattr(error.__cause__, "strerror", None) or "") from error
+    return kept

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from config.errors import NotFound, printable
 from config.storage import files
-from dashboard.files import errors, layout
+from dashboard.files import errors, layout, store
 from dashboard.files.store import Kind
 
 KINDS: tuple[Kind, ...] = ("apps", "bookmarks")
@@ -23,7 +23,8 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """`file`: its path below the dashboard's home, as a removal returns it; `size` in bytes."""
+    """`file`: its path below the dashboard's home, as a removal returns it; `size` in bytes, of a
+    link that of the file it leads to."""
 
     kind: Kind
     name: str
@@ -57,8 +58,29 @@ def find(file: str) -> Removed:
     return found
 
 
-def text(one: Removed) -> str:
-    """The exact text of the file."""
+def put_back(one: Removed) -> None:
+    """Put the file back under its name, a link as a link. Conflict `exists` if the name is in
+    use."""
+    if one.path.is_symlink():
+        _link_back(one)
+    else:
+        store.put_text(one.kind, one.name, _text(one), if_none_match=True)
+    _forget(one)
+
+
+def _link_back(one: Removed) -> None:
+    place = layout.place(one.kind, one.name)
+    if (entry := store.get(one.kind, one.name)) is not None:
+        raise errors.exists(place.file, entry.etag)
+    try:
+        with files.writing(place.file):
+            place.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            place.path.symlink_to(layout.text_of_link(one.path, place.path.parent))
+    except files.CannotWrite as error:
+        raise errors.read_only(getattr(error.__cause__, "strerror", None) or "") from error
+
+
+def _text(one: Removed) -> str:
     found = files.read(one.path)
     if found is None:
         raise NotFound(f'No removed file "{one.file}".')
@@ -68,7 +90,7 @@ def text(one: Removed) -> str:
         raise errors.invalid_file(one.file, None, None, "it is not UTF-8 text") from error
 
 
-def forget(one: Removed) -> None:
+def _forget(one: Removed) -> None:
     """Delete the copy, as the file has been put back in its place."""
     try:
         one.path.unlink(missing_ok=True)
@@ -82,7 +104,8 @@ def _find_removed(below: str) -> Removed | None:
     if match is None:
         return None
     try:
-        size = (layout.home() / match[0]).lstat().st_size
+        path = layout.home() / match[0]
+        size = (path.stat() if path.is_file() else path.lstat()).st_size
         at = datetime.strptime(match["at"], STAMP).replace(tzinfo=UTC)
     except (OSError, ValueError):
         return None

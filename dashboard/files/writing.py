@@ -157,13 +157,22 @@ def keep(place: DashboardFile, data: bytes) -> Path:
     Agents that replace a file again and again would fill the disk, so old copies of the same name
     are deleted.
     """
+    return _kept(place, lambda path: files.change(path, lambda now: _fresh(now, data)))
+
+
+def keep_link(place: DashboardFile) -> Path:
+    """Save a link among the removed files as a link that leads to the same place."""
+    return _kept(place, lambda path: path.symlink_to(layout.text_of_link(place.path, path.parent)))
+
+
+def _kept(place: DashboardFile, save: Callable[[Path], object]) -> Path:
     folder = layout.home() / "backups" / "removed" / place.kind
     with files.writing(place.file):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path in layout.stamped_paths(folder, place.name):
         try:
-            files.change(path, lambda now: _fresh(now, data))
-        except _NameTaken:
+            save(path)
+        except (_NameTaken, FileExistsError):
             continue
         for outlived in set(layout.expired_paths(folder, place.name)) - {path}:
             outlived.unlink(missing_ok=True)

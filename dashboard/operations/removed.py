@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from config.logs import timestamp
 from dashboard.daemon import current
-from dashboard.files import layout, removed, store
+from dashboard.files import layout, removed
 from dashboard.operations.common import text
 
 
@@ -38,14 +38,14 @@ def list_removed() -> RemovedList:
 
 
 def restore_removed(*, file: Any) -> Restored:
-    """Put a removed file back under its name, byte for byte; 409 `exists` if the name is in use.
+    """Put a removed file back under its name, byte for byte, and a link as that link; 409 `exists`
+    if the name is in use.
 
     The copy in backups/removed is deleted, so that a file is never in both places.
     """
     one = removed.find(text("file", file))
     daemon = current()
-    store.put_text(one.kind, one.name, removed.text(one), if_none_match=True)
-    removed.forget(one)
+    removed.put_back(one)
     daemon.sync()
     place = layout.place(one.kind, one.name)
     return {"ok": True, "kind": one.kind, "name": one.name, "file": place.file}

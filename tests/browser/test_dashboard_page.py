@@ -273,6 +273,9 @@ def test_a_new_app_is_described_by_keyboard_and_its_errors_stand_at_their_fields
 def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
     page: Page, apps: Served
 ) -> None:
+    file = apps.file("shed")
+    file.rename(target := apps.data / "shed.yaml")
+    file.symlink_to(target)
     opened(page)
     for way in ("undo", "list"):
         page.get_by_role("button", name="More for Shed").press("Enter")
@@ -287,7 +290,7 @@ def test_a_removed_app_is_back_by_undo_or_from_the_list_of_what_was_removed(
             expect(page.get_by_text("Restored: apps/shed.yaml")).to_be_visible()
             page.keyboard.press("Escape")
         expect(tile(page, "Shed")).to_be_visible()
-        assert apps.file("shed").read_text() == APPS["shed"]
+        assert (file.is_symlink(), file.read_text()) == (True, APPS["shed"])
 
 
 def test_a_bookmark_that_another_window_changed_is_told_before_it_is_replaced(

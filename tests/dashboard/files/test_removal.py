@@ -11,7 +11,7 @@ import pytest
 
 from config.errors import Conflict, NotFound
 from config.storage import displaced, files
-from dashboard.files import store
+from dashboard.files import removed, store
 from tests.dashboard.files.world import Home, aged, tag
 
 KEPT = re.compile(r"backups/removed/apps/shop\.\d{8}T\d{6}Z(-\d+)?\.yaml")
@@ -93,13 +93,53 @@ def test_of_a_link_only_the_link_goes(home: Home):
     assert target.read_bytes() == b"port: 1\n"
 
 
-@pytest.mark.parametrize("target", ["nowhere", "."])
+@pytest.mark.parametrize("relative", [True, False])
+def test_a_link_comes_back_as_the_link_it_was(home: Home, relative: bool):
+    target = Path.home() / "shop.yaml"
+    target.write_bytes(b"port: 1\n")
+    link = home.path / "apps" / "shop.yaml"
+    link.parent.mkdir(parents=True)
+    text = os.path.relpath(target, link.parent) if relative else str(target)
+    link.symlink_to(text)
+    aged(target)
+    moved = removed.find(store.remove("apps", "shop", if_match=tag(b"port: 1\n")))
+    assert (moved.size, (home.path / moved.file).is_symlink()) == (8, True)
+
+    removed.put_back(moved)
+    store.patch("apps", "shop", {"port": 2})
+
+    assert (str(link.readlink()), target.read_bytes()) == (text, b"port: 2\n")
+    assert removed.listing() == []
+
+
+def test_a_link_that_changed_is_not_removed_and_none_takes_the_place_of_a_file(home: Home):
+    target = Path.home() / "shop.yaml"
+    target.write_bytes(b"port: 1\n")
+    link = home.path / "apps" / "shop.yaml"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+
+    with pytest.raises(Conflict, match="has changed"):
+        store.remove("apps", "shop", if_match=tag(b"port: 2\n"))
+    assert link.is_symlink()
+    moved = removed.find(store.remove("apps", "shop"))
+    home.write("apps/shop.yaml", b"port: 3\n")
+    with pytest.raises(Conflict, match="exists already"):
+        removed.put_back(moved)
+
+    assert link.read_bytes() == b"port: 3\n"
+    assert removed.listing() == [moved]
+
+
+@pytest.mark.parametrize("target", ["nowhere", ".", "shop.yaml"])
 def test_a_link_that_names_no_file_can_be_removed(home: Home, target: str):
     (home.path / "apps").mkdir(parents=True)
     (home.path / "apps" / "shop.yaml").symlink_to(target)
-    store.remove("apps", "shop")
+    moved = removed.find(store.remove("apps", "shop"))
 
     assert store.apps() == {}
+    removed.put_back(moved)
+    assert str((home.path / "apps" / "shop.yaml").readlink()) == target
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])

@@ -1,6 +1,6 @@
 // Undo: read the text of a file before a change, and put it back byte for byte.
 
-import { call, get } from "../../kit/api.js";
+import { call, get, post } from "../../kit/api.js";
 import { toast } from "../../kit/toast.js";
 import { route } from "../route.js";
 
@@ -9,7 +9,7 @@ const address = (kind, name) => `${route(kind, name)}?form=yaml`;
 /** {text, etag} of the file of an app ("apps") or a group ("bookmarks"). */
 export const textOf = (kind, name) => get(address(kind, name));
 
-/** Put a text back: over the file with this `etag`, or (`create`) where the file was removed. */
+/** Put a text back over the file with this `etag`. */
 export const putBack = (kind, name, text, condition) =>
   call("PUT", address(kind, name), { text }, condition);
 
@@ -22,7 +22,9 @@ export const undoable = (words, undo) =>
 
 /** Move the file of an app or a group away; Undo brings it back as it was. */
 export async function takeAway(kind, name, shown) {
-  const { text, etag } = await textOf(kind, name);
+  const { etag } = await textOf(kind, name);
   const { data } = await call("DELETE", route(kind, name), {}, { etag });
-  undoable(`Moved ${shown} to ${data.removed}.`, () => putBack(kind, name, text, { create: true }));
+  undoable(`Moved ${shown} to ${data.removed}.`, () =>
+    post(route("removed", "restore"), { file: data.removed }),
+  );
 }
