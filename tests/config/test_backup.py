@@ -115,6 +115,49 @@ def test_secrets_logs_and_unfinished_files_stay_out_and_the_rest_is_named(
     assert archive.stat().st_mode & 0o777 == 0o600
 
 
+def test_projects_behind_links_come_back_as_folders(full: backup.Plan, tmp_path: Path):
+    disk = (tmp_path / "full/projects").rename(tmp_path / "disk")
+    full.folders["projects"].symlink_to(disk)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "project.yaml").write_bytes(b"name: B\n")
+    (elsewhere / "up").symlink_to(disk)
+    (disk / "beta").symlink_to(elsewhere)
+    (disk / ".trash/1-gamma").mkdir(parents=True)
+    (disk / ".trash/1-gamma/project").symlink_to(elsewhere)
+    (disk / "alias").symlink_to("alpha")
+
+    report = backup.write(full, tmp_path / "b.tar.gz", version="1")
+    shutil.rmtree(elsewhere)
+    restoring.restore(plan(tmp_path / "there"), tmp_path / "b.tar.gz")
+
+    there = tmp_path / "there/projects"
+    for name, text in {"alpha": b"name: A\n", "beta": b"name: B\n"}.items():
+        assert (there / name / "project.yaml").read_bytes() == text
+    assert (there / ".trash/1-gamma/project/project.yaml").is_file()
+    assert (there / "beta/up").readlink() == disk
+    assert (there / "alias").readlink() == Path("alpha")
+    assert report.left_out == [f"{disk}/alpha/pipe: a socket, pipe or device"]
+
+
+def test_a_link_to_no_project_or_around_the_data_stays_a_link_and_is_named(
+    full: backup.Plan, tmp_path: Path
+):
+    projects, root = full.folders["projects"], tmp_path / "full"
+    (root / "project.yaml").write_bytes(b"name: All of it\n")
+    (tmp_path / "notes").mkdir()
+    (projects / "around").symlink_to(root)
+    (projects / "notes").symlink_to(tmp_path / "notes")
+    (projects / "unmounted").symlink_to(tmp_path / "gone")
+
+    report = backup.write(full, tmp_path / "b.tar.gz", version="1")
+
+    assert not any("secret" in name for name in names(tmp_path / "b.tar.gz"))
+    for name in ("around", "notes", "unmounted"):
+        assert f"{projects / name}: {backup.LINKED}" in report.left_out
+        assert f"projects/{name}" in names(tmp_path / "b.tar.gz")
+
+
 def test_an_archive_inside_what_it_saves_does_not_hold_itself(full: backup.Plan):
     archive = full.folders["projects"] / "b.tar.gz"
 

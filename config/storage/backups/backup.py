@@ -3,8 +3,9 @@
 It holds a copy of the database as of one moment, then the config file and the named folders, so its
 files are never older than the rows that refer to them. It never holds the secret key, run state,
 caches, logs (those of apps too), homes of turns, or the home of the projects directory: what is
-restored elsewhere is another directory. What was left out is reported, not guessed. restoring.py
-restores it.
+restored elsewhere is another directory. A link to a folder of projects or to a project is followed,
+as the service follows it, and restored as a folder; other links stay links. What was left out is
+reported, not guessed. restoring.py restores it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ FORMAT = 1
 MANIFEST, END = "manifest.json", "end"
 DATABASE, CONFIG = "database.sqlite3", "svc.config.yaml"
 STAGE = ".svc-restore-"  # the prefix of the names of an unfinished restore's files
+PROJECT = "project.yaml"  # a folder that holds it is a project
+LINKED = "what this link leads to; the link itself is in the archive"
 LOGS = "dashboard/logs"  # the output of apps, by its name in an archive
 SPOOL = 4 * 1024 * 1024
 
@@ -56,6 +59,7 @@ class Report:
 def write(plan: Plan, archive: Path, *, version: str) -> Report:
     """Write the archive; it gets its name only when it is complete."""
     report = Report()
+    archive = archive.parent.resolve() / archive.name
     draft = archive.with_name(f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -65,8 +69,8 @@ def write(plan: Plan, archive: Path, *, version: str) -> Report:
                 _add_database(tar, plan, archive.parent, report)
                 if plan.config.is_file():
                     _add_file(tar, CONFIG, plan.config, plan.config.resolve().parent, report)
-                for name, folder in plan.folders.items():
-                    _add_folder(tar, name, folder, report, skip={archive, draft})
+                for name in plan.folders:
+                    _add_folder(tar, plan, name, report, skip={archive, draft})
                 _add_bytes(tar, END, b"")
             stream.flush()
             os.fsync(stream.fileno())
@@ -94,15 +98,15 @@ def _add_database(tar: tarfile.TarFile, plan: Plan, folder: Path, report: Report
 
 
 def _add_folder(
-    tar: tarfile.TarFile, name: str, folder: Path, report: Report, *, skip: set[Path]
+    tar: tarfile.TarFile, plan: Plan, name: str, report: Report, *, skip: set[Path]
 ) -> None:
-    if not folder.is_dir():
+    if not plan.folders[name].is_dir():
         return
-    for path, relative in _walk(folder, name):
+    for path, relative, root in _walk(plan, name, report):
         if path in skip or of_home(relative):
             continue
         try:
-            _add(tar, relative, path, folder, report)
+            _add(tar, relative, path, root, report)
         except FileNotFoundError:
             continue  # deleted since it was listed
         except OSError as error:
@@ -114,21 +118,42 @@ def of_home(name: str) -> bool:
     return PurePosixPath(name).parts[1:2] == (homes.FOLDER,)
 
 
-def _walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """Everything below except logs and unfinished files, folders first, symlinks not followed."""
-    waiting = [(folder, name)]
+def _walk(plan: Plan, name: str, report: Report) -> Iterator[tuple[Path, str, Path]]:
+    """Everything below except logs and unfinished files, folders first, each with the folder that
+    no link may lead it out of. A link is followed only to a project and only outside of projects,
+    so there are no loops."""
+    tops = {folder.resolve() for folder in plan.folders.values()}
+    top = plan.folders[name].resolve()
+    waiting = [(top, name, top)]
     while waiting:
-        path, relative = waiting.pop()
+        path, relative, root = waiting.pop()
         if relative == LOGS or path.name.startswith((PREFIX, STAGE)):
             continue
-        yield path, relative
+        if root in tops and path.is_symlink():
+            path = _project_behind(path, tops, report) or path
+        if not path.is_symlink() and os.path.isfile(path / PROJECT):  # noqa: PTH113 - never raises
+            root = path
+        yield path, relative, root
         if path.is_symlink() or not path.is_dir():
             continue
         with contextlib.suppress(OSError):
             waiting += [
-                (below, f"{relative}/{below.name}")
+                (below, f"{relative}/{below.name}", root)
                 for below in sorted(path.iterdir(), reverse=True)
             ]
+
+
+def _project_behind(link: Path, tops: set[Path], report: Report) -> Path | None:
+    """The project that a link leads to; None, reported, if it leads to something else. None also
+    if the archive holds that anyway."""
+    found = Path(os.path.realpath(link))
+    if any(found.is_relative_to(top) for top in tops):
+        return None
+    holds_ours = any(top.is_relative_to(found) for top in tops)  # and with it, our secrets
+    if os.path.isfile(found / PROJECT) and not holds_ours:  # noqa: PTH113 - never raises
+        return found
+    report.left_out.append(f"{link}: {LINKED}")
+    return None
 
 
 def _add(tar: tarfile.TarFile, name: str, path: Path, root: Path, report: Report) -> None:
