@@ -1,10 +1,13 @@
-"""Places for tests that write thousands of files: memory where there is some, else the disk."""
+"""Places for tests that write thousands of files: memory where there is some, else the disk. And
+whom the permissions of files bind."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,3 +22,23 @@ def quick_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def ordinary_user() -> int:
+    """Whom permissions bind: nobody when the tests run as root."""
+    return os.getuid() or 65534
+
+
+def as_ordinary_user(act: Callable[[], None]) -> int:
+    """Exit status of a child that does it."""
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            os.setuid(ordinary_user())
+            act()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

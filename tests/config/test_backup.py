@@ -20,6 +20,7 @@ from config.errors import Conflict, Invalid
 from config.storage.backups import backup, restoring
 from config.storage.backups.copies import SqliteFile
 from review.threads import drafts
+from tests.config.disks import as_ordinary_user, ordinary_user, quick_folder
 
 
 def plan(root: Path) -> backup.Plan:
@@ -156,6 +157,27 @@ def test_a_link_to_no_project_or_around_the_data_stays_a_link_and_is_named(
     for name in ("around", "notes", "unmounted"):
         assert f"{projects / name}: {backup.LINKED}" in report.left_out
         assert f"projects/{name}" in names(tmp_path / "b.tar.gz")
+
+
+def test_what_may_not_be_read_is_named_and_the_rest_is_saved():
+    with quick_folder() as folder:
+        projects = folder / "projects"
+        for name in ("closed/.chats", "open", "unsearchable", "z"):
+            (projects / name).mkdir(parents=True)
+            (projects / name / "project.yaml").write_bytes(b"name: A\n")
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, ordinary_user(), -1)
+        (projects / "closed/.chats").chmod(0o000)
+        (projects / "open/project.yaml").chmod(0o000)
+        (projects / "unsearchable").chmod(0o444)
+
+        def in_child() -> None:
+            report = backup.write(plan(folder), folder / "b.tar.gz", version="1")
+            denied = ("closed/.chats", "open/project.yaml", "unsearchable/project.yaml")
+            assert report.left_out == [f"{projects / name}: Permission denied" for name in denied]
+            assert "projects/z/project.yaml" in names(folder / "b.tar.gz")
+
+        assert as_ordinary_user(in_child) == 0
 
 
 def test_an_archive_inside_what_it_saves_does_not_hold_itself(full: backup.Plan):

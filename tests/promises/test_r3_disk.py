@@ -6,8 +6,6 @@ import contextlib
 import os
 import subprocess
 import sys
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 
 from config.storage import displaced, files, yamlio
 from config.storage.files import CannotWrite
-from tests.config.disks import quick_folder
+from tests.config.disks import as_ordinary_user, ordinary_user, quick_folder
 from tests.service import ROOT
 
 OLD = b"name: Old\n"
@@ -109,23 +107,3 @@ def test_a_read_only_folder_is_told_and_heals_without_a_restart(settings: Any):
 
         assert as_ordinary_user(in_child) == 0
         assert path.read_bytes() == b"name: New\n"
-
-
-def ordinary_user() -> int:
-    """Whom permissions bind: nobody when the tests run as root."""
-    return os.getuid() or 65534
-
-
-def as_ordinary_user(act: Callable[[], None]) -> int:
-    """Exit status of a child that does it."""
-    pid = os.fork()
-    if not pid:
-        code = 1
-        try:
-            os.setuid(ordinary_user())
-            act()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -10,7 +10,6 @@ reported, not guessed. restoring.py restores it.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
 import stat as modes
@@ -129,18 +128,40 @@ def _walk(plan: Plan, name: str, report: Report) -> Iterator[tuple[Path, str, Pa
         path, relative, root = waiting.pop()
         if relative == LOGS or path.name.startswith((PREFIX, STAGE)):
             continue
-        if root in tops and path.is_symlink():
+        if root in tops and modes.S_ISLNK(_mode(path)):
             path = _project_behind(path, tops, report) or path
-        if not path.is_symlink() and os.path.isfile(path / PROJECT):  # noqa: PTH113 - never raises
-            root = path
+        if is_folder := modes.S_ISDIR(_mode(path)):
+            root = path if _is_project(path) else root
         yield path, relative, root
-        if path.is_symlink() or not path.is_dir():
-            continue
-        with contextlib.suppress(OSError):
-            waiting += [
-                (below, f"{relative}/{below.name}", root)
-                for below in sorted(path.iterdir(), reverse=True)
-            ]
+        if is_folder:
+            below = _entries(path, report)
+            waiting += [(entry, f"{relative}/{entry.name}", root) for entry in below]
+
+
+def _mode(path: Path) -> int:
+    """Type and permissions; 0 if it is gone or its folder may not be searched."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
+
+
+def _is_project(folder: Path) -> bool:
+    try:
+        return (folder / PROJECT).is_file()
+    except OSError:
+        return False
+
+
+def _entries(folder: Path, report: Report) -> list[Path]:
+    """What is in a folder, the last name first. If it cannot be listed, the report says so."""
+    try:
+        return sorted(folder.iterdir(), reverse=True)
+    except (FileNotFoundError, NotADirectoryError):  # gone since it was seen
+        return []
+    except OSError as error:
+        report.left_out.append(f"{folder}: {error.strerror}")
+        return []
 
 
 def _project_behind(link: Path, tops: set[Path], report: Report) -> Path | None:
@@ -150,7 +171,7 @@ def _project_behind(link: Path, tops: set[Path], report: Report) -> Path | None:
     if any(found.is_relative_to(top) for top in tops):
         return None
     holds_ours = any(top.is_relative_to(found) for top in tops)  # and with it, our secrets
-    if os.path.isfile(found / PROJECT) and not holds_ours:  # noqa: PTH113 - never raises
+    if not holds_ours and _is_project(found):
         return found
     report.left_out.append(f"{link}: {LINKED}")
     return None
