@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
 from tests.workspace.chats.world import HELLO, World
+from tests.workspace.trees.desk import Desk
 from workspace import models
 from workspace.background import indexer, watcher
 from workspace.background.indexer import Indexer
@@ -26,6 +29,7 @@ from workspace.chats.search import indexing
 from workspace.chats.turns import questions, queue
 from workspace.models import Passage, Run, Searched, Turn
 from workspace.projects import store
+from workspace.trees import undo
 
 Told = list[tuple[str, dict[str, Any]]]
 
@@ -345,6 +349,27 @@ def test_what_is_not_indexed_at_the_start_is_caught_up_with_then(world: World): 
         until(lambda: Passage.objects.count() == 1)
     finally:
         part.stop()
+
+
+def test_a_start_removes_what_a_killed_undo_left_in_a_work_tree(world: World, tmp_path: Path):  # noqa: F811
+    desk = Desk(tmp_path / "work")
+    turn = desk.at_work().writes("a.txt", "turn\n").writes("src/b.txt", "turn\n").ends()
+    if not (child := os.fork()):
+        undo.restore_files(desk.project, turn.row.chat, turn.row.id, "undo")
+        os.kill(os.getpid(), signal.SIGKILL)  # before what it displaced is checked and removed
+    os.waitpid(child, 0)
+    mine = desk.root / ".svc-tmp-notes"
+    mine.mkdir()
+    assert len([*desk.root.rglob(".svc-tmp-*~")]) == 2
+
+    part = Background()
+    part.start()
+    try:
+        until(lambda: [*desk.root.rglob(".svc-tmp-*")] == [mine])
+    finally:
+        part.stop()
+
+    assert (desk.read("a.txt"), desk.read("src/b.txt")) == ("one\n", "two\n")
 
 
 def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F811

@@ -31,6 +31,7 @@ from workspace.chats.turns import recovery
 from workspace.notify import showing
 from workspace.projects import schema, store
 from workspace.projects.project import DOCUMENTS, FILE
+from workspace.trees import undo
 from workspace.triggers import following, pausing
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class Background:
             recovery.sweep(on_change=following.follow)
             for project, row in indexing.behind(store.all()):
                 self._indexer.grew(project.slug, row.id)
+            undo.sweep()  # last, since a disk that hangs may hold a work tree
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")
         finally:

@@ -17,7 +17,7 @@ from config.git import entries, placing, shadow
 from config.git.command import GitError
 from config.git.entries import Entry
 from config.git.shadow import Shadow
-from config.storage import files
+from config.storage import files, locks
 from workspace.models import Turn
 from workspace.projects.project import Project
 from workspace.trees import changes, checkpoints, records, touched
@@ -60,6 +60,16 @@ def restore_files(project: Project, chat: str, turn: str, way: Way) -> Done:
         raise Unavailable(f"The kept files cannot be read: {error.text}") from None
     except OSError as error:
         raise Unavailable(f"The kept files cannot be read: {error}") from None
+
+
+def sweep() -> None:
+    """Remove the drafts that a killed undo or redo left in work trees: done at each start."""
+    for record in records.every():
+        if record.turned is None:
+            continue
+        with locks.attempt(shadow.lock_of(Path(record.root))) as free:
+            if free:  # otherwise an undo at work there removes them
+                placing.sweep(record.root, record.turned.paths)
 
 
 class _Turning:
