@@ -33,6 +33,7 @@ from workspace.projects import schema, store
 from workspace.projects.project import DOCUMENTS, FILE
 from workspace.trees import undo
 from workspace.triggers import following, pausing
+from workspace.worktrees import making
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ class Background:
             recovery.sweep(on_change=following.follow)
             for project, row in indexing.behind(store.all()):
                 self._indexer.grew(project.slug, row.id)
+            making.sweep()
             undo.sweep()  # last, since a disk that hangs may hold a work tree
         except Exception:
             log.exception("the index was not settled at the start; requests bring it up to date")

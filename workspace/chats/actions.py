@@ -194,12 +194,8 @@ def in_worktree(
     project: Project, record: ChatRecord, words: str, *, start: str = "HEAD"
 ) -> ChatRecord:
     """Create a worktree and write the new record that names it: both or neither."""
-    tree = making.make(project, record.id, words, start=start)
-    try:
+    with making.new_tree(project, record.id, words, start=start) as tree:
         made = files.create(project, record.with_changes(worktree=tree.wire()))
-    except BaseException:
-        making.unmake(tree)
-        raise
     review: Callable[[str, Path], None] = import_string(settings.SVC_UNDER_REVIEW)
     review(project.slug, tree.repository)
     return made

@@ -1,17 +1,26 @@
-"""Make the worktree of a chat, and recreate one that is gone."""
+"""Make the worktree of a chat, and recreate one that is gone.
+
+While one is made for a new chat, a note in the data directory names it, so that a start can remove
+what a killed creation left.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-from config.errors import Conflict, Unavailable
+from django.conf import settings
+
+from config.errors import Conflict, SvcError, Unavailable
 from config.git.command import GitError
 from config.storage import files as storage
+from config.storage import locks, opening
 from workspace.chats import files
 from workspace.chats.files import ChatRecord
 from workspace.projects import store
@@ -35,15 +44,74 @@ def lock_of(common: Path) -> str:
     return f"repository:{common}"
 
 
-def make(project: Project, chat: str, words: str, *, start: str = "HEAD") -> Tree:
-    """Make a worktree for a chat that is being created, on a branch from `start`, named after
-    `words` and numbered if that name is taken. Conflict if the project has no repository for it."""
+@contextmanager
+def new_tree(project: Project, chat: str, words: str, *, start: str = "HEAD") -> Iterator[Tree]:
+    """Make a worktree for a new chat, whose record is to be written in the block: both or neither.
+
+    On a branch from `start`, named after `words` and numbered if that name is taken. Conflict if
+    the project has no repository for it."""
+    with storage.lock(_creation_lock(chat)):
+        try:
+            tree = _make(project, chat, words, start)
+            try:
+                yield tree
+            except BaseException:
+                unmake(tree)
+                raise
+        finally:
+            _note(chat).unlink(missing_ok=True)
+
+
+def sweep() -> None:
+    """Remove the worktrees and branches of chats whose creation was killed: done at each start."""
+    folder = _note("").parent
+    storage.sweep([folder])
+    for note in sorted(folder.glob("*.json")):
+        with locks.attempt(_creation_lock(note.stem)) as free:
+            if not free:  # it is being made
+                continue
+            try:
+                _take_back(note.stem, json.loads(opening.contents(note)))
+                note.unlink(missing_ok=True)
+            except (SvcError, GitError, OSError, ValueError, LookupError) as error:
+                log.warning("what is left of a new worktree stays: %s", error)
+
+
+def _take_back(chat: str, note: dict[str, Any]) -> None:
+    """Remove what the note names unless the chat exists. The branch goes only if it is where it
+    began and no other worktree has it. Raises if that cannot be done now."""
+    tree = place.of_file(chat, note)
+    if tree is None or files.exists(store.get(note["project"]).slug, chat):
+        return
+    found = repository.find(tree.repository)
+    with storage.lock(lock_of(found.common)):
+        if (found.common / "worktrees" / chat / "gitdir").is_file():
+            remove(tree)
+        elif tree.top.exists():
+            shutil.rmtree(tree.top)
+        ref = HEADS + tree.branch
+        theirs = tree.branch in repository.worktrees(found.top)
+        if not theirs and repository.tip(found.top, ref) == note["tip"]:
+            repository.run(found.top, "update-ref", "-d", ref, note["tip"], writes=True)
+
+
+def _note(chat: str) -> Path:
+    return Path(settings.DATA_DIR) / "state/worktrees" / f"{chat}.json"
+
+
+def _creation_lock(chat: str) -> str:
+    return f"worktree {chat}"
+
+
+def _make(project: Project, chat: str, words: str, start: str) -> Tree:
     found = repository.find(store.workable(project))
     base = repository.head_branch(found.top) or ""
+    tip = repository.tip(found.top, start) or start
+    note = {"project": project.slug, "tip": tip}
     with storage.lock(lock_of(found.common)):
         for branch in _names(words, chat):
             tree = Tree(chat, branch, found.top, found.below, base)
-            if _try_add(found, tree, start):
+            if _try_add(found, tree, note):
                 return tree
     raise Conflict(f"Branches {place.PREFIX}… of this name are used up: give the chat another name")
 
@@ -54,12 +122,15 @@ def _names(words: str, chat: str) -> Iterator[str]:
     yield from (f"{place.PREFIX}{name}-{n}" for n in range(2, MOST))
 
 
-def _try_add(found: Repository, tree: Tree, start: str) -> bool:
+def _try_add(found: Repository, tree: Tree, note: dict[str, str]) -> bool:
     """Make it unless the branch exists already: then False, and nothing was done."""
     if repository.tip(found.top, HEADS + tree.branch):
         return False
+    path = _note(tree.chat)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    storage.write(path, json.dumps({**note, "worktree": tree.wire()}).encode())
     try:
-        _add(tree, "--no-track", "-b", tree.branch, "--", str(tree.top), start)
+        _add(tree, "--no-track", "-b", tree.branch, "--", str(tree.top), note["tip"])
     except (GitError, Conflict) as error:
         unmake(tree)
         raise Conflict(_why_not(found, error.text), code="no_worktree") from None
