@@ -51,17 +51,17 @@ class Deleted:
 def delete(slug: str) -> Deleted:
     """Move the project to the trash. NotFound; Conflict (`busy`) while turns run or wait in it."""
     project = store.get(slug)
-    _refuse_busy(slug)
+    _refuse_busy(slug)  # before anything is written
     entry = _folder() / f"{datetime.now(UTC).strftime(STAMP)}-{slug}"
     with files.writing(FOLDER):
         entry.mkdir(mode=0o700, parents=True)
         files.write(entry / ARMED, orjson.dumps(_arming_rows(slug)), mode=0o600)
         try:
-            with transaction.atomic():  # a concurrent message has arrived or is refused
+            with transaction.atomic():
                 database.alone("arming", slug)
-                database.alone("project", slug)
-                project.dir.rename(entry / HELD)
+                database.alone("project", slug)  # a message arrives before this, or finds no chat
                 _refuse_busy(slug)
+                project.dir.rename(entry / HELD)
         except BaseException:
             _put_back(project, entry)
             raise

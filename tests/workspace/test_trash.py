@@ -127,21 +127,28 @@ def test_a_project_whose_turns_run_or_wait_stays(
     assert listing(folder) == before
 
 
-def test_a_message_that_comes_in_while_it_is_moved_puts_all_back(
+def test_a_message_that_arrives_first_keeps_the_project_in_its_place_all_the_time(
     chats: Chats, folder: Path, monkeypatch
 ):
+    """A worker may begin the message at any moment, so its project must not be away for any."""
     chat = talked(chats)
-    before = listing(folder / "alpha")
-    look = trash._arming_rows
+    before, there = listing(folder / "alpha"), []
+    note, look = trash._arming_rows, trash._refuse_busy
 
     def sent(slug: str):
         chats.send(chat)
-        return look(slug)
+        return note(slug)
+
+    def seen(slug: str) -> None:
+        there.append((folder / "alpha").exists())
+        look(slug)
 
     monkeypatch.setattr(trash, "_arming_rows", sent)
+    monkeypatch.setattr(trash, "_refuse_busy", seen)
     with pytest.raises(Conflict, match="waits to run"):
         trash.delete("alpha")
 
+    assert there == [True, True]
     assert listing(folder / "alpha").keys() == before.keys()
     assert [*(folder / ".trash").iterdir()] == []
 

@@ -56,18 +56,11 @@ def delete(*, project: Project, session_id: str) -> Deleted:
     store.sound(project)
     with locks.lock(f"chat {session_id}"):
         record = files.read(project, session_id)
-        _refuse_busy(session_id)
         entry = _folder(project) / f"{datetime.now(UTC).strftime(STAMP)}-{session_id}"
-        with kernel_files.writing(FOLDER):
+        with kernel_files.writing(FOLDER), transaction.atomic():
+            queue.hold_chat(session_id)  # a message arrives before this, or finds no chat
+            _refuse_busy(session_id)
             _move(project.chats_dir, entry, session_id, SUFFIXES)
-        try:
-            with transaction.atomic():  # a message on its way is in the queue by now, or refused
-                queue.hold_chat(session_id)
-                _refuse_busy(session_id)
-        except Conflict:
-            _move(entry, project.chats_dir, session_id, SUFFIXES[::-1])
-            entry.rmdir()
-            raise
     _reindex(project, session_id)
     return replace(_read(project, entry), left=leaving.leave(record))
 

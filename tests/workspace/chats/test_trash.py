@@ -105,23 +105,26 @@ def test_held_messages_go_along_and_are_there_again(world: World):
     assert [row.id for row in queue.rows(project=world.project, chat=chat)] == [message]
 
 
-def test_a_message_that_is_on_its_way_keeps_the_chat(world: World, monkeypatch):
-    """It was checked before the deletion and is stored after the first look at the queue."""
+def test_a_message_that_arrives_first_keeps_the_chat_in_its_place_all_the_time(
+    world: World, monkeypatch
+):
+    """A worker may begin the message at any moment, so its chat must not be away for any."""
     chat = told(world)
-    move = trash._move
-    sent: list[str] = []
+    hold, moved = queue.hold_chat, []
 
-    def late(source: Path, target: Path, session_id: str, suffixes: tuple[str, ...]) -> None:
-        if not sent:
-            sent.append(world.send(chat).turn.id)
-        move(source, target, session_id, suffixes)
+    def message_first(session_id: str) -> None:
+        monkeypatch.setattr(queue, "hold_chat", hold)
+        world.send(chat)
+        hold(session_id)
 
-    monkeypatch.setattr(trash, "_move", late)
+    monkeypatch.setattr(queue, "hold_chat", message_first)
+    monkeypatch.setattr(trash, "_move", lambda *args: moved.append(args))
     before = contents(world.project.chats_dir)
 
     with pytest.raises(Conflict, match="wait to run"):
         delete(world, chat)
 
+    assert moved == []
     assert contents(world.project.chats_dir) == before
     assert trash.listing(world.project) == []
 
