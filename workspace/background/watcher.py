@@ -22,6 +22,7 @@ from config.storage.paths import own_folder
 from config.storage.watch import Watcher
 from config.web.events import broadcaster
 from workspace import ids
+from workspace.background import renames
 from workspace.background.indexer import Indexer
 from workspace.background.ledger import Ledger
 from workspace.background.places import Places
@@ -76,6 +77,7 @@ class Background:
             files.sweep(folders())
             locks.sweep_locks()
             reindex()
+            renames.follow()
             recovery.sweep(on_change=following.follow)
             for project, row in indexing.behind(store.all()):
                 self._indexer.grew(project.slug, row.id)
@@ -91,12 +93,20 @@ class Background:
         if pausing.switch() in paths:
             self._events.publish("pause", {})
         changed_projects, changed_chats = find_affected(paths)
+        if changed_projects:
+            self._follow_renames()
         for slug in sorted(changed_projects):
             store.MIRROR.refresh(slug)
             self._events.publish("project", {"slug": slug})
         for slug, session_id, quick in sorted(changed_chats):
             if quick or self._due(session_id):
                 self._chat(slug, session_id)
+
+    def _follow_renames(self) -> None:
+        try:
+            renames.follow()
+        except Exception:
+            log.exception("messages of a renamed project wait for the next start")
 
     def _due(self, session_id: str) -> bool:
         now = time.monotonic()

@@ -22,14 +22,14 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import Q
 
-from config.errors import SvcError
+from config.errors import NotFound, SvcError
 from config.mcp.operations import Registry
 from config.process import prctl
 from config.process.ending import Ending
 from config.storage import covered, database, homes
 from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
-from workspace.chats.turns.delivery import OnChange, ignore
+from workspace.chats.turns.delivery import OnChange, deliver, ignore
 from workspace.chats.turns.output import Output
 from workspace.chats.turns.questions import CROWDED, Follower, Question, is_crowded_out
 from workspace.engines import procs
@@ -37,6 +37,7 @@ from workspace.engines import select as engines
 from workspace.engines.base import Job
 from workspace.engines.paths import Paths
 from workspace.models import Turn
+from workspace.projects import store
 from workspace.projects.project import FILE
 from workspace.trees import checkpoints
 
@@ -47,6 +48,8 @@ GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
 SETTLE_S = 120
 LATE_S = 2.0  # the turn process ends itself in time; after this the worker ends it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
+GONE = "{reason}. Its folder was moved or renamed: put it back, then resume the queue."
+BLANK = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
 BARRED = "Client {who} caused this and may not act in this project any more; send it yourself."
 STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
 VERDICTS = {  # exit code -> outcome unless the transcript has one
@@ -89,6 +92,8 @@ def _begin(
         recovery.revisit(turn_id, on_change)
         return None
     endings.tell(on_change, turn)
+    if _hold_without_project(turn, on_change):
+        return None
     if who := clients.barred_names((turn.client, *turn.clients), turn.project):
         _end(turn, ("error", endings.OUT_OF_SCOPE), on_change, text=BARRED.format(who=who))
         return None
@@ -192,9 +197,27 @@ def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
     """Another writer holds the chat, or the database was lost: the turn has not begun, so queue it
     again for the sweep to deliver."""
     rows = Turn.objects.filter(id=turn_id, claim=by, state="running")
-    blank = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
-    if rows.update(state="queued", delivered=datetime.now(UTC), **blank):
+    if rows.update(state="queued", delivered=datetime.now(UTC), **BLANK):
         endings.tell(on_change, Turn.objects.get(id=turn_id))
+
+
+def _hold_without_project(turn: Turn, on_change: OnChange) -> bool:
+    """Hold the claimed message, and those behind it, if its project is gone: its folder may come
+    back, or the chat under another name. A firing is not held: its run says why it failed."""
+    try:
+        store.get(turn.project)
+        return False
+    except NotFound as error:
+        held = {"state": "held", "reason": GONE.format(reason=error.text)}
+    if turn.run_id is not None:
+        return False
+    with transaction.atomic():
+        mine = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
+        if mine.update(stop="", **held, **BLANK):
+            Turn.objects.filter(chat=turn.chat, state="queued", run=None).update(**held)
+    endings.tell(on_change, Turn.objects.get(id=turn.id))
+    deliver(turn.chat, again=True)
+    return True
 
 
 class Watch:

@@ -66,9 +66,9 @@ def consider(slug: str, now: datetime | None = None) -> Run | None:
 
 def consider_all(now: datetime) -> None:
     """Start the passes that became due because their interval is over."""
-    for slug in Turn.objects.filter(finished__gt=now - timedelta(days=1), run=None).values_list(
-        "project", flat=True
-    ).distinct().order_by():  # fmt: skip
+    ended = Turn.objects.filter(finished__gt=now - timedelta(days=1), run=None)
+    slugs = {*ended.order_by().values_list("project", flat=True).distinct()}
+    for slug in slugs.intersection(store.slugs()):  # a project may be gone, or live elsewhere
         consider(slug, now)
 
 
