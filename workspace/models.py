@@ -225,12 +225,19 @@ class Turn(models.Model):
         )
         constraints = (
             models.UniqueConstraint(
-                fields=["chat"], condition=Q(state="running"), name="one_running_turn_per_chat"
+                fields=["project", "chat"],
+                condition=Q(state="running"),
+                name="one_running_turn_of_a_chat",
             ),
         )
 
     def __str__(self) -> str:
         return self.id
+
+    @classmethod
+    def of(cls, project: str, chat: str) -> models.QuerySet[Turn]:
+        """The rows of one chat. Its id alone does not name it: a copied project has the same."""
+        return cls.objects.filter(project=project, chat=chat)
 
 
 class TriggerState(models.Model):

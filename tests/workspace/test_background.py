@@ -383,7 +383,7 @@ def test_reindex_makes_the_tables_anew_from_the_files(world: World):  # noqa: F8
 
     assert models.Project.objects.get(slug="alpha").data["name"] == "Alpha"
     assert models.Chat.objects.get(id=chat).messages == 1
-    assert queue.active_rows(chat) == []
+    assert queue.active_rows("alpha", chat) == []
     files.record_path(world.project, chat).unlink()
     watcher.reindex()
     assert not models.Chat.objects.exists()

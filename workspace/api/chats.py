@@ -84,7 +84,9 @@ class ChatViewSet(rest.ViewSet):
     @documented(bodies.ChatPage, errors=(404,))
     def retrieve(self, request: Request, slug: str, session_id: str) -> Response:
         """One chat, and its running and waiting messages."""
-        return Response(bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(session_id)))
+        return Response(
+            bodies.ChatPage(chat=_chat(slug, session_id), queue=_queue(slug, session_id))
+        )
 
     @documented(bodies.OneChat, errors=(404, 409), body=bodies.Change)
     def partial_update(self, request: Request, slug: str, session_id: str) -> Response:
@@ -278,5 +280,5 @@ def _with_files(slug: str, values: dict[str, Any], *, apart: bool | None) -> dic
     return kept
 
 
-def _queue(session_id: str) -> list[queue.QueueRow]:
-    return queue.view(database.unless_gone(lambda: queue.active_rows(session_id), list))
+def _queue(slug: str, session_id: str) -> list[queue.QueueRow]:
+    return queue.view(database.unless_gone(lambda: queue.active_rows(slug, session_id), list))

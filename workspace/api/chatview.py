@@ -115,20 +115,20 @@ class Chat(TypedDict):
 def views(rows: Sequence[models.Chat]) -> list[Chat]:
     """These chats, in this order; while the database is gone, only with what their rows hold."""
     turns, firings = database.unless_gone(lambda: _of_turns(rows), lambda: ({}, {}))
-    return [_view(row, turns.get(row.id, []), firings.get(row.id)) for row in rows]
+    return [_view(row, turns.get((row.project, row.id), []), firings.get(row.id)) for row in rows]
 
 
 def _of_turns(
     rows: Sequence[models.Chat],
-) -> tuple[dict[str, list[models.Turn]], dict[str, models.Turn]]:
-    """Two maps by chat: its live turns and those whose end could not be written, and the newest
-    turn that a trigger fired."""
-    turns: dict[str, list[models.Turn]] = {}
+) -> tuple[dict[tuple[str, str], list[models.Turn]], dict[str, models.Turn]]:
+    """Two maps: by project and chat its live turns and those whose end could not be written, and by
+    chat the newest turn that a trigger fired."""
+    turns: dict[tuple[str, str], list[models.Turn]] = {}
     ids = [row.id for row in rows]
     # No ORDER BY: the database would walk an index for it, past every turn that ended well.
     found = models.Turn.objects.filter(LIVE | UNWRITTEN, chat__in=ids, state__in=STATES).order_by()
     for turn in sorted(found, key=attrgetter("id")):
-        turns.setdefault(turn.chat, []).append(turn)
+        turns.setdefault((turn.project, turn.chat), []).append(turn)
     fired = {row.id for row in rows if row.trigger}
     return turns, {turn.chat: turn for turn in _firings(fired)}
 

@@ -59,7 +59,7 @@ def delete(*, project: Project, session_id: str) -> Deleted:
         entry = _folder(project) / f"{datetime.now(UTC).strftime(STAMP)}-{session_id}"
         with kernel_files.writing(FOLDER), transaction.atomic():
             queue.hold_chat(session_id)  # a message arrives before this, or finds no chat
-            _refuse_busy(session_id)
+            _refuse_busy(project, session_id)
             _move(project.chats_dir, entry, session_id, SUFFIXES)
     _reindex(project, session_id)
     return replace(_read(project, entry), left=leaving.leave(record))
@@ -87,10 +87,9 @@ def listing(project: Project) -> list[Deleted]:
     return [_read(project, entry) for entry in _entries(project)]
 
 
-def _refuse_busy(session_id: str) -> None:
-    states = list(
-        Turn.objects.filter(chat=session_id, state__in=ACTIVE).values_list("state", flat=True)
-    )
+def _refuse_busy(project: Project, session_id: str) -> None:
+    rows = Turn.of(project.slug, session_id).filter(state__in=ACTIVE)
+    states = list(rows.values_list("state", flat=True))
     if not states:
         return
     waiting = states.count("queued")

@@ -52,7 +52,7 @@ def for_chat(
             if lines.shown:
                 return True
         live = Q(state__in=ACTIVE) | Q(unclosed=True)
-        return not Turn.objects.filter(live, chat=session_id).exists()
+        return not Turn.of(project, session_id).filter(live).exists()
 
     return _until(has_moved, session_id.encode(), wait_seconds) if wait_seconds else None
 

@@ -130,7 +130,7 @@ def test_no_line_that_is_json_hides_what_stands_around_it(world: World, caplog):
     chat = world.chat().chat.id
     world.finish(chat, "first needle", "an answer")
     path = world.transcript(chat)
-    live = Channel(chat, str(path))
+    live = Channel("alpha", chat, str(path))
     with path.open("ab") as file:
         file.write(b"".join(damaged_lines()))
     world.finish(chat, "last needle", "an answer")

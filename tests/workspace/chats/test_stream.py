@@ -382,7 +382,7 @@ def test_a_reader_stalled_across_a_turn_change_sees_the_new_text_whole(world: Wo
     path, seen = str(world.transcript(chat)), Seen()
     tail = path.removesuffix(".jsonl") + ".live"
     Path(path).touch()
-    stalled = channel.Channel(chat, path)
+    stalled = channel.Channel("alpha", chat, path)
     stalled.join(cast("channel.Watcher", seen))
     with transcript.Writer(path) as writer:
         old = live.Appender(tail, "t1")
@@ -428,7 +428,7 @@ async def test_queue_changes_are_told(world: World, chat: str):
         await threads.run(Turn.objects.filter(chat=chat).update, state="deleted")
         await client.until(lambda c: c.named("state")[-1].data["queued"] == 0)
 
-    assert await threads.run(queue.active_rows, chat) == []
+    assert await threads.run(queue.active_rows, "alpha", chat) == []
 
 
 async def test_a_transcript_put_back_from_elsewhere_starts_everybody_again(world: World, chat: str):

@@ -47,6 +47,7 @@ class Watcher:
 class Channel:
     """One chat with clients: how far its files have been sent, and the last state of its queue."""
 
+    project: str
     chat: str
     path: str
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -40,7 +40,7 @@ class ChatStream:
             allow = [(b"allow", b"GET")] if isinstance(error, MethodNotAllowed) else []
             await refuse(send, refusal(error, *allow))
             return
-        stream = _Stream(path, route["session_id"], start, send)
+        stream = _Stream(path, route, start, send)
         try:
             await outlive(receive, asyncio.ensure_future(stream.run(why)))
         finally:
@@ -50,8 +50,9 @@ class ChatStream:
 class _Stream:
     """One client: first what it missed, read in pieces, then what its channel pushes."""
 
-    def __init__(self, path: str, chat: str, start: int, send: Send) -> None:
-        self.path, self.chat, self.send = path, chat, send
+    def __init__(self, path: str, route: Mapping[str, str], start: int, send: Send) -> None:
+        self.path, self.send = path, send
+        self.chat = (route["slug"], route["session_id"])
         self.watcher = Watcher(Client(seen=0), asyncio.get_running_loop(), start)
 
     async def run(self, why: str) -> None:
@@ -75,7 +76,7 @@ class _Stream:
         """Send from the file until the channel is near enough to take over without a gap."""
         viewer = Viewer(self.path)
         while True:
-            if await threads.run(WATCH.join, self.watcher, self.chat, self.path):
+            if await threads.run(WATCH.join, self.watcher, *self.chat, self.path):
                 return
             data, self.watcher.offset = await threads.run(
                 read_lines, viewer, self.path, self.watcher.offset, None, most=BATCH_BYTES

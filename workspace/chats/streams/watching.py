@@ -34,11 +34,11 @@ class Watch:
         self._lock = threading.Lock()
         self._ticking = False
 
-    def join(self, watcher: Watcher, chat: str, path: str) -> bool:
+    def join(self, watcher: Watcher, project: str, chat: str, path: str) -> bool:
         """Attach a client. False while it is too far behind."""
         if path not in self._channels:
-            fresh = Channel(chat, path)
-            fresh.look_at_queue(queue.active_rows(chat))
+            fresh = Channel(project, chat, path)
+            fresh.look_at_queue(queue.active_rows(project, chat))
         with self._lock:
             channel = self._channels.get(path) or fresh
             joined = channel.join(watcher)
@@ -116,15 +116,16 @@ class Watch:
 
 def look_at_queues(channels: list[Channel]) -> None:
     """Read the queues of all chats with open streams in one query."""
-    rows: dict[str, list[Turn]] = {channel.chat: [] for channel in channels}
-    wanted = Turn.objects.filter(chat__in=list(rows), state__in=(*states.BUSY, *states.WAITING))
+    rows: dict[tuple[str, str], list[Turn]] = {(one.project, one.chat): [] for one in channels}
+    chats = [chat for _, chat in rows]
+    wanted = Turn.objects.filter(chat__in=chats, state__in=(*states.BUSY, *states.WAITING))
     try:
         for turn in wanted.order_by("id"):
-            rows[turn.chat].append(turn)
+            rows.setdefault((turn.project, turn.chat), []).append(turn)
     except DatabaseError:
         return  # the database is locked or gone: the next look is soon
     for channel in channels:
-        channel.look_at_queue(rows[channel.chat])
+        channel.look_at_queue(rows[channel.project, channel.chat])
 
 
 WATCH = Watch()

@@ -45,7 +45,7 @@ def answer(
     question = _question(str(files.transcript_path(project, chat)), call)
     rule = _rule(question) if allow and in_chat else None
     with transaction.atomic():
-        turn = _asking(chat, question, call)
+        turn = _asking(project, chat, question, call)
         if rule is not None:
             _keep(project, chat, rule)
             turn.answers = [*turn.answers, {"type": "allow", "rule": rule}]
@@ -63,7 +63,7 @@ def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
     files.read(project, chat)
     question = _question(str(files.transcript_path(project, chat)), call)
     with transaction.atomic():
-        turn = _open(chat, question, call)
+        turn = _open(project, chat, question, call)
         if turn is None:
             return None
         mine = next((one for one in turn.asks if one["call"] == call), None)
@@ -80,7 +80,7 @@ def keep_waiting(*, project: Project, chat: str, call: str) -> datetime | None:
 def revoke(*, project: Project, chat: str, rule: str) -> bool:
     """Ask again for what the rule allows, also in the running turn. False without such a rule."""
     with transaction.atomic():
-        for turn in Turn.objects.select_for_update().filter(chat=chat, state="running"):
+        for turn in Turn.of(project.slug, chat).select_for_update().filter(state="running"):
             turn.answers = [*turn.answers, {"type": "revoke", "rule": rule}]
             turn.save(update_fields=["answers"])
         return files.set_allowed(project, chat, lambda known: [one for one in known if one != rule])
@@ -106,18 +106,18 @@ def _rule(question: Mapping[str, Any]) -> str:
     return rule
 
 
-def _asking(chat: str, question: Mapping[str, Any], call: str) -> Turn:
+def _asking(project: Project, chat: str, question: Mapping[str, Any], call: str) -> Turn:
     """The turn of an open question. Conflict if the question is not open."""
-    turn = _open(chat, question, call)
+    turn = _open(project, chat, question, call)
     if turn is None:
         text = "this question was answered already, or its turn is over"
         raise Conflict(text, code="not_pending")
     return turn
 
 
-def _open(chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
+def _open(project: Project, chat: str, question: Mapping[str, Any], call: str) -> Turn | None:
     """The running turn whose question is open, locked until the transaction ends; else None."""
-    running = Turn.objects.filter(chat=chat, state="running", id=question.get("turn"))
+    running = Turn.of(project.slug, chat).filter(state="running", id=question.get("turn"))
     turn = running.select_for_update().first()
     if turn is None or question.get("state") != "asked" or questions.is_answered(turn, call):
         return None

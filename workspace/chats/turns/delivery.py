@@ -31,13 +31,13 @@ def announce() -> None:
     wakeup.wake(CHANGES)
 
 
-def deliver(chat: str, *, again: bool = False) -> None:
+def deliver(project: str, chat: str, *, again: bool = False) -> None:
     """Deliver the chat's first queued row, unless a turn of it runs or waits for its provider.
 
     A row that was delivered already is delivered again only if `again`, after the end of a turn:
     its delivery may have been used up while that turn still ran.
     """
-    rows = Turn.objects.filter(chat=chat)
+    rows = Turn.of(project, chat)
     if rows.filter(state__in=BUSY).exists():
         return
     first = rows.filter(state="queued").order_by("id").only("id", "home", "delivered").first()

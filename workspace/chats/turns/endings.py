@@ -79,11 +79,11 @@ def settle(
             return False
         turn = Turn.objects.get(id=turn_id)
         if state in HOLDING and end.get("reason") != OUT_OF_SCOPE:
-            waiting = Turn.objects.filter(chat=turn.chat, state="queued", run=None)
+            waiting = Turn.of(turn.project, turn.chat).filter(state="queued", run=None)
             waiting.update(state="held", reason=holds(turn))
     tell(on_change, turn)
     _say_ended(turn)
-    deliver(turn.chat, again=True)
+    deliver(turn.project, turn.chat, again=True)
     return True
 
 
@@ -158,7 +158,7 @@ def complete(turn: Turn, on_change: OnChange) -> bool:
         return False
     tell(on_change, Turn.objects.get(id=turn.id))
     left.update(unclosed=False)
-    deliver(turn.chat, again=True)
+    deliver(turn.project, turn.chat, again=True)
     return True
 
 

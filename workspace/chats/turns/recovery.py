@@ -175,7 +175,7 @@ def redeliver() -> None:
     time in the future does not count."""
     now, patience = datetime.now(UTC), timedelta(seconds=REDELIVER_S)
     late = Q(delivered__lt=now - patience) | Q(delivered__gt=now + patience)
-    chat = Turn.objects.filter(chat=OuterRef("chat"))
+    chat = Turn.objects.filter(project=OuterRef("project"), chat=OuterRef("chat"))
     waiting = (
         Turn.objects.filter(homes.mine(), state="queued")
         .filter(Q(delivered=None) | late)

@@ -78,13 +78,13 @@ def next_at() -> datetime | None:
 
 def release_due(now: datetime) -> int:
     """Release the turns that are due. Return how many this process released."""
-    return sum(_release(turn) for turn in due(now).only("id", "chat"))
+    return sum(_release(turn) for turn in due(now).only("id", "project", "chat"))
 
 
 def try_now(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
     """End the waiting of the chat's turn now. False if no turn of the chat waits."""
     files.read(project, chat)
-    turn = Turn.objects.filter(chat=chat, state="waiting").first()
+    turn = Turn.of(project.slug, chat).filter(state="waiting").first()
     return turn is not None and _release(turn)
 
 
@@ -92,7 +92,7 @@ def _release(turn: Turn) -> bool:
     released = Turn.objects.filter(id=turn.id, state="waiting")
     if not released.update(state="queued", retry_at=None, delivered=None):
         return False
-    deliver(turn.chat)
+    deliver(turn.project, turn.chat)
     announce()
     return True
 

@@ -135,7 +135,7 @@ def claim(turn_id: str, token_hash: str, by: str = "") -> Turn | None:
 def _someone_before(turn: Turn) -> bool:
     """Whether an earlier message, a waiting turn, or a turn without a written end comes first."""
     waiting = Q(state="queued", id__lt=turn.id) | Q(state="waiting")
-    return Turn.objects.filter(waiting | Q(unclosed=True), chat=turn.chat).exists()
+    return Turn.of(turn.project, turn.chat).filter(waiting | Q(unclosed=True)).exists()
 
 
 def _supervise(turn: Turn, job: Job, around: jobs.Surroundings, on_change: OnChange) -> None:
@@ -214,9 +214,10 @@ def _hold_without_project(turn: Turn, on_change: OnChange) -> bool:
     with transaction.atomic():
         mine = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
         if mine.update(stop="", **held, **BLANK):
-            Turn.objects.filter(chat=turn.chat, state="queued", run=None).update(**held)
+            waiting = Turn.of(turn.project, turn.chat).filter(state="queued", run=None)
+            waiting.update(**held)
     endings.tell(on_change, Turn.objects.get(id=turn.id))
-    deliver(turn.chat, again=True)
+    deliver(turn.project, turn.chat, again=True)
     return True
 
 

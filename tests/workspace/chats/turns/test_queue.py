@@ -89,7 +89,7 @@ def test_order_holds_when_the_clock_is_set_back(world: World, monkeypatch):
     late = [world.send(chat).turn.id for _ in range(2)]
 
     assert sorted(late) == late
-    assert [row.id for row in queue.active_rows(chat)][1:] == late
+    assert [row.id for row in queue.active_rows("alpha", chat)][1:] == late
 
 
 def test_a_failed_turn_holds_what_waits_and_a_new_message_lets_it_go(world: World):
@@ -101,10 +101,10 @@ def test_a_failed_turn_holds_what_waits_and_a_new_message_lets_it_go(world: Worl
     world.run(first.turn.id)
 
     assert world.states(chat) == ["failed", "held"]
-    assert "the turn before it" in str(queue.view(queue.active_rows(chat))[0]["reason"])
+    assert "the turn before it" in str(queue.view(queue.active_rows("alpha", chat))[0]["reason"])
     world.send(chat)
     assert world.states(chat) == ["failed", "queued", "queued"]
-    assert delivered()[-1] == queue.active_rows(chat)[0].id
+    assert delivered()[-1] == queue.active_rows("alpha", chat)[0].id
 
 
 def test_resume_lets_held_messages_go_in_their_order(world: World):
@@ -117,7 +117,7 @@ def test_resume_lets_held_messages_go_in_their_order(world: World):
     resumed = queue.resume(project=world.project, chat=chat)
 
     assert resumed == 2
-    assert [row.id for row in queue.active_rows(chat)] == waiting
+    assert [row.id for row in queue.active_rows("alpha", chat)] == waiting
     world.cluster()
     assert world.states(chat) == ["failed", "done", "done"]
 
@@ -172,12 +172,12 @@ def put_back(world: World, chat: str, message: str) -> str:
 
 def test_a_held_message_is_put_back_as_it_was_and_releases_nothing(world: World):
     chat, (one, two) = held(world)
-    before = queue.view(queue.active_rows(chat))
+    before = queue.view(queue.active_rows("alpha", chat))
     already = delivered()
 
     assert put_back(world, chat, one) == "held"
 
-    assert queue.view(queue.active_rows(chat)) == before
+    assert queue.view(queue.active_rows("alpha", chat)) == before
     assert [row["id"] for row in before] == [one, two]
     assert delivered() == already
 
@@ -191,7 +191,7 @@ def test_a_queued_message_is_put_back_before_those_that_came_later(world: World)
     assert put_back(world, chat, one) == "queued"
     assert put_back(world, chat, started.turn.id) == "queued"
 
-    assert [row.id for row in queue.active_rows(chat)] == [started.turn.id, one, two]
+    assert [row.id for row in queue.active_rows("alpha", chat)] == [started.turn.id, one, two]
 
 
 @pytest.mark.parametrize("others", [0, 1])
