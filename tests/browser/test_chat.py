@@ -200,7 +200,9 @@ def test_stop_ends_the_turn_and_holds_what_waits(page: Page, slug: str) -> None:
 
     page.get_by_role("button", name="Stop").click()
 
-    expect(page.get_by_text("1 message held: the last turn was stopped")).to_be_visible()
+    expect(
+        page.get_by_text("1 message held (the turn before it: stopped by a user)")
+    ).to_be_visible()
     expect(page.get_by_role("group", name="Bash asks to run")).to_be_hidden()
     page.get_by_role("button", name="Resume queue").click()
     expect(page.get_by_text("1 tool call", exact=True).last).to_be_visible()
@@ -235,7 +237,9 @@ def test_a_held_message_that_is_put_back_is_held_in_its_place(page: Page, slug: 
     expect(page.get_by_text("1 message held")).to_be_visible()
     page.get_by_role("button", name="Put back").click()
 
-    expect(page.get_by_text("2 messages held: the last turn was stopped")).to_be_visible()
+    expect(
+        page.get_by_text("2 messages held (the turn before it: stopped by a user)")
+    ).to_be_visible()
     waiting = page.get_by_role("list", name="Queue, 2 messages").get_by_role("listitem")
     expect(waiting.first).to_contain_text("Message 1.")
 

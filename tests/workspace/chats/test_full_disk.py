@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 
 from config.storage.files import CannotWrite
-from tests.workspace.chats.world import USER, World
+from tests.workspace.chats.world import HELLO, USER, World
 from workspace.api import chatview
 from workspace.chats import files, forks, index, transcript
 from workspace.chats.turns import endings, queue
@@ -56,6 +56,34 @@ def test_a_transcript_that_cannot_be_opened_is_let_go_again(world: World, small_
     (small_disk / "fill").unlink()
 
     transcript.Writer(str(path)).close()
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_message_that_a_full_disk_keeps_out_of_its_chat_is_held_and_runs_later(
+    world: World, small_disk: Path, before: bool
+):
+    """Where there is a turn before it, its start still fits into the last block of the file."""
+    chat = world.chat().chat.id
+    if before:
+        world.finish(chat, "One", "Two")
+    fill(small_disk)
+    turn, behind = world.send(chat, f"{HELLO}{'x' * 8000}\n").turn, world.send(chat).turn
+
+    held = world.run(turn.id)
+
+    rows = queue.view(queue.rows(project=world.project, chat=chat))
+    assert (held.state, [row["id"] for row in rows]) == ("held", [turn.id, behind.id])
+    assert {row["reason"] for row in rows} == {endings.SENTENCES["storage_full"]}
+    assert bool(world.records(chat, "turn_start")[before:]) == before
+    assert turn.id not in [record["turn"] for record in world.records(chat, "user")]
+
+    (small_disk / "fill").unlink()
+    assert queue.resume(project=world.project, chat=chat) == 2
+    world.cluster()
+
+    assert world.states(chat) == ["done", "done"]
+    said = [record["turn"] for record in world.records(chat, "user")]
+    assert said[before:] == [turn.id, behind.id]
 
 
 def test_new_chats_and_forks_are_refused_and_nothing_of_them_stays(world: World, small_disk: Path):

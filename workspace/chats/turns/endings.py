@@ -37,6 +37,7 @@ STATES = {
     "interrupted": "interrupted",
 }
 STREAMED = {"text": "assistant", "thinking": "thinking"}  # kind of a delta -> type of its record
+UNBEGUN: dict[str, Any] = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
 HOLDING = ("failed", "stopped")
 OUT_OF_SCOPE = "out_of_scope"  # says nothing about the chat: later messages of others are not held
 SENTENCES = {
@@ -92,6 +93,22 @@ def holds(turn: Turn) -> str:
     return f"the turn before it: {turn.reason}"
 
 
+def hold(turn: Turn, reason: str, on_change: OnChange) -> bool:
+    """Put a running message that has not begun back into the queue, held with those behind it until
+    a person resumes them. False for a firing, which is never held, and if it no longer runs."""
+    held = {"state": "held", "reason": reason}
+    if turn.run_id is not None:
+        return False
+    with transaction.atomic():
+        mine = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
+        if not mine.update(stop="", **held, **UNBEGUN):
+            return False
+        Turn.of(turn.project, turn.chat).filter(state="queued", run=None).update(**held)
+    tell(on_change, Turn.objects.get(id=turn.id))
+    deliver(turn.project, turn.chat, again=True)
+    return True
+
+
 def _say_ended(turn: Turn) -> None:
     """Send the signal that a turn ended, even if another host completes the transcript later."""
     seconds = None
@@ -116,8 +133,8 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
     """End a turn whose process is gone, or put it aside. False if another writer holds the chat.
 
     An end in the transcript takes precedence over `status`, but a person's stop takes precedence
-    over a wait. A host that cannot reach the transcript ends only the row; the next host that can
-    reach it does the rest (`complete`).
+    over a wait. A message that a full disk keeps out of its chat is held. A host that cannot reach
+    the transcript ends only the row; the next host that can reach it does the rest (`complete`).
     """
     turn = Turn.objects.filter(id=turn_id, state="running").first()
     if turn is None:
@@ -133,6 +150,9 @@ def recover(turn_id: str, *, status: str, reason: str, on_change: OnChange, text
         return False
     except (transcript.StorageError, SvcError) as error:
         log.warning("transcript not closed: %s", error, extra={"turn": turn_id})
+        kept_out = isinstance(error, transcript.StorageError) and not _is_in_chat(turn)
+        if kept_out and hold(turn, SENTENCES["storage_full"], on_change):
+            return True
         return settle(turn_id, end, on_change, unclosed=not homes.is_mine(turn.home))
     if end.get("type") != "turn_wait":
         return settle(turn_id, end, on_change)
@@ -181,6 +201,14 @@ def close(turn: Turn, end: Mapping[str, Any]) -> Mapping[str, Any]:
         if end["status"] != "stopped":
             writer.append("notice", turn.id, **_notice(end))
         return writer.append("turn_end", turn.id, **(_unknown(turn) | dict(end)))
+
+
+def _is_in_chat(turn: Turn) -> bool:
+    """Whether the transcript has the message of the turn. Nothing of a turn happens before."""
+    try:
+        return any(one["type"] == "user" for one in records_of(transcript_of(turn), turn.id))
+    except (SvcError, OSError):
+        return True  # not known
 
 
 def _waits(turn: Turn, last: Record, end: Mapping[str, Any]) -> bool:

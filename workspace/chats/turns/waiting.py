@@ -91,10 +91,12 @@ def with_earlier_usage(end: End, retry: Args | None) -> End:
 
 
 def fits(path: str, job: Job) -> bool:
-    """Whether the transcript is ready for this try: it lacks the turn, or the turn waits for it."""
+    """Whether the transcript is ready for this try: it lacks the turn or has only its start, as on
+    a disk that was full, or the turn waits for it."""
     if not transcript.has_turn(path, job.turn):
         return True
     for _, record in transcript.backwards(path):
         if record["turn"] == job.turn:
-            return record["type"] == "turn_wait" and record.get("try") == job.attempt
+            begun = record.get("try") if record["type"] == "turn_wait" else None
+            return begun == job.attempt or (record["type"], job.attempt) == ("turn_start", 1)
     return True

@@ -29,7 +29,7 @@ from config.process.ending import Ending
 from config.storage import covered, database, homes
 from workspace.access import clients
 from workspace.chats.turns import endings, jobs, recovery, tokens
-from workspace.chats.turns.delivery import OnChange, deliver, ignore
+from workspace.chats.turns.delivery import OnChange, ignore
 from workspace.chats.turns.output import Output
 from workspace.chats.turns.questions import CROWDED, Follower, Question, is_crowded_out
 from workspace.engines import procs
@@ -48,8 +48,7 @@ GRACE_S = 5.0  # between asking a turn process to stop and killing its tree
 SETTLE_S = 120
 LATE_S = 2.0  # the turn process ends itself in time; after this the worker ends it
 ANSWERED, LOCKED, KNOWN, UNREADABLE, UNWRITABLE = 0, 3, 4, 5, 6
-GONE = "{reason}. Its folder was moved or renamed: put it back, then resume the queue."
-BLANK = {"claim": "", "token_hash": "", "lease_until": None, "started": None}
+GONE = "{reason}. Its folder was moved or renamed: put it back, then resume the queue"
 BARRED = "Client {who} caused this and may not act in this project any more; send it yourself."
 STOPPED = {"user": "stopped", "timeout": "timeout", "shutdown": "interrupted"}
 VERDICTS = {  # exit code -> outcome unless the transcript has one
@@ -197,28 +196,18 @@ def _put_back(turn_id: str, by: str, on_change: OnChange) -> None:
     """Another writer holds the chat, or the database was lost: the turn has not begun, so queue it
     again for the sweep to deliver."""
     rows = Turn.objects.filter(id=turn_id, claim=by, state="running")
-    if rows.update(state="queued", delivered=datetime.now(UTC), **BLANK):
+    if rows.update(state="queued", delivered=datetime.now(UTC), **endings.UNBEGUN):
         endings.tell(on_change, Turn.objects.get(id=turn_id))
 
 
 def _hold_without_project(turn: Turn, on_change: OnChange) -> bool:
-    """Hold the claimed message, and those behind it, if its project is gone: its folder may come
-    back, or the chat under another name. A firing is not held: its run says why it failed."""
+    """Hold the claimed message if its project is gone: the folder may come back, or the chat under
+    another name. A firing is not held: its run says why it failed."""
     try:
         store.get(turn.project)
         return False
     except NotFound as error:
-        held = {"state": "held", "reason": GONE.format(reason=error.text)}
-    if turn.run_id is not None:
-        return False
-    with transaction.atomic():
-        mine = Turn.objects.filter(id=turn.id, claim=turn.claim, state="running")
-        if mine.update(stop="", **held, **BLANK):
-            waiting = Turn.of(turn.project, turn.chat).filter(state="queued", run=None)
-            waiting.update(**held)
-    endings.tell(on_change, Turn.objects.get(id=turn.id))
-    deliver(turn.project, turn.chat, again=True)
-    return True
+        return endings.hold(turn, GONE.format(reason=error.text), on_change)
 
 
 class Watch:

@@ -67,7 +67,6 @@ export class ChatPage {
     });
     this.waiting = queue(slug, id, {
       edit: (prompt) => this.write.write(prompt),
-      why: () => this.transcript.whyHeld(),
     });
     this.stop = button("Stop", {
       icon: "stop",

@@ -6,8 +6,8 @@ import { attempt, toast } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 import { senderWords } from "../words.js";
 
-/** queue(project, chat, {edit(prompt), why()}) → {nodes, draw(rows)} */
-export function queue(project, chat, { edit, why }) {
+/** queue(project, chat, {edit(prompt)}) → {nodes, draw(rows)} */
+export function queue(project, chat, { edit }) {
   const route = P(project, "chats", chat, "queue");
   const list = h("ol", { class: "queue", hidden: true });
   const held = h("div");
@@ -63,11 +63,11 @@ export function queue(project, chat, { edit, why }) {
       ({ row }) => row.id,
       item,
     );
-    const count = waiting.filter((row) => row.state === "held").length;
-    fill(held, count > 0 && banner(count));
+    const rest = waiting.filter((row) => row.state === "held");
+    fill(held, rest.length > 0 && banner(rest));
   }
 
-  const banner = (count) =>
+  const banner = (rows) =>
     h(
       "div",
       { class: "banner warn held" },
@@ -75,7 +75,8 @@ export function queue(project, chat, { edit, why }) {
       h(
         "div",
         {},
-        `${plural(count, "message")} held: ${why()}. A new message also lets them go on.`,
+        `${plural(rows.length, "message")} held (${rows[0].reason.replace(/\.$/, "")}). `,
+        "A new message also lets them go on.",
       ),
       button("Resume queue", {
         onclick: (event) => attempt(event, () => post(`${route}/resume`)),

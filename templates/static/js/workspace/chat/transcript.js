@@ -189,12 +189,6 @@ export class Transcript {
     for (const turn of this.turns.values()) turn.drawEdits();
   }
 
-  /** The reason why messages are held, in words. */
-  whyHeld() {
-    const ended = [...this.turns.values()].reverse().find((turn) => turn.end);
-    return ended?.end.state === "stopped" ? "the last turn was stopped" : "the last turn failed";
-  }
-
   /** The last to-do list of the turns shown; null if there is none. */
   todos() {
     const lists = [...this.turns.values()].map((turn) => turn.todos?.list);
