@@ -31,10 +31,11 @@ ATTRIBUTES = {
 }
 KEPT, VIEWED = r"^core\.excludesfile$", r"^core\.(excludesfile|autocrlf|eol|filemode|symlinks)$"
 QUESTIONS = ("--absolute-git-dir", "--git-common-dir", "--show-object-format")
+EMAIL = "svc@localhost"
 WHO = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "svc"), ("EMAIL", "svc@localhost"))
+    for what, value in (("NAME", "svc"), ("EMAIL", EMAIL))
 }
 RULES = 1 << 20  # bytes of a file of ignore rules
 

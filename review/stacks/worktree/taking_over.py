@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from config.errors import SvcError
+from config.git import shadow
 from config.git.command import GitError
 from config.storage import files as storage
 from review import events, files, projects
@@ -40,6 +41,7 @@ log = logging.getLogger(__name__)
 
 MOST = 500  # most commits that are examined
 CONTEXT = 3  # lines beside a change that belong to it
+UNBORN = ""  # HEAD before the first commit
 # reflog entries that mean no new commit: a rebase starts with a checkout and aborts with one
 TAKEN_OUT = re.compile(
     r"(?:checkout|reset): |(?:rebase|pull)\b[^:]*(?:\((?:start|abort)\): |: (?:checkout |aborting))"
@@ -268,14 +270,22 @@ def _version(target: Target, threads: Sequence[Thread], item: Item | None = None
 
 def _committed_since(target: Target, said: ReviewFile, repo: Repo) -> list[Item]:
     """The commits under review that HEAD has gained since, oldest first. An amended one is new."""
-    before = said.commit.sha if said.commit else None
-    if before is None or not objects.exists(target.repository, before):
+    before = _head_of(said.commit) if said.commit else None
+    if before is None or (before and not objects.exists(target.repository, before)):
         return []
     shas: dict[str, None] = {}
-    for span in _ways(repo.repository or target.repository, before, target.commit.sha):
-        if all(objects.exists(target.repository, end) for end in span):
-            shas |= dict.fromkeys(_list_commits(target.repository, *span, but=before))
+    for start, end in _ways(repo.repository or target.repository, before, target.commit.sha):
+        out = [sha for sha in (start, before) if sha]
+        if all(objects.exists(target.repository, sha) for sha in (*out, end)):
+            shas |= dict.fromkeys(_list_commits(target.repository, end, out))
     return [repo.by_sha[sha] for sha in list(shas)[-MOST:] if sha in repo.by_sha]
+
+
+def _head_of(said: Fingerprint) -> str | None:
+    """The commit at HEAD that a file names. Before the first commit it names a look, because that
+    is all there is."""
+    is_look = said.author == shadow.EMAIL and (said.subject or "").startswith(files.WORKTREE)
+    return UNBORN if is_look else said.sha
 
 
 def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]]:
@@ -284,21 +294,32 @@ def _ways(repository: Repository, before: str, now: str) -> list[tuple[str, str]
     descendant.
     """
     moves = family.head_moves(repository)
-    at = next((n for n in reversed(range(len(moves))) if moves[n].after == before), None)
+    if before:
+        since = (n + 1 for n, move in enumerate(moves) if move.after == before)
+    else:
+        since = (n for n, move in enumerate(moves) if _is_root(move))
+    at = max(since, default=None)
     if at is None or moves[-1].after != now:
-        return [(before, now)] if ranges.merge_base(repository, before, now) == before else []
+        follows = not before or ranges.merge_base(repository, before, now) == before
+        return [(before, now)] if follows else []
     found: list[tuple[str, str]] = []
-    for commits, steps in groupby(moves[at + 1 :], lambda move: not TAKEN_OUT.match(move.why)):
+    for commits, steps in groupby(moves[at:], lambda move: not TAKEN_OUT.match(move.why)):
         first, *more = steps
         if commits:
-            root = not first.before.strip("0")  # the first commit of a branch without history
-            found.append((before if root else first.before, (more or [first])[-1].after))
+            start = before if _is_root(first) else first.before
+            found.append((start, (more or [first])[-1].after))
     return found
 
 
-def _list_commits(repository: Repository, start: str, end: str, *, but: str) -> list[str]:
-    """The commits from `start` to `end`, oldest first, except those reachable from `but`."""
-    asked = ("rev-list", "--first-parent", f"--max-count={MOST}", end, f"^{start}", f"^{but}")
+def _is_root(move: family.Move) -> bool:
+    """Whether it made the first commit of a branch without history."""
+    return not move.before.strip("0")
+
+
+def _list_commits(repository: Repository, end: str, out: Sequence[str]) -> list[str]:
+    """The commits up to `end`, oldest first, except those reachable from `out`."""
+    less = (f"^{sha}" for sha in out)
+    asked = ("rev-list", "--first-parent", f"--max-count={MOST}", end, *less)
     return repository.run(*asked).decode().split()[::-1]
 
 

@@ -255,17 +255,48 @@ def test_nothing_moves_in_the_middle_of_a_merge(said: Said):
     assert said.everywhere() == {tid: [said.repo.sha()]}
 
 
-def test_the_first_commit_takes_over_what_was_said_before_there_was_one(
+@pytest.mark.parametrize("reflog", ["true", "false"])
+@pytest.mark.parametrize("by", ["page", "hand"])
+def test_the_first_commit_and_those_after_it_take_over_what_was_said_before(
+    db, home: Path, tmp_path: Path, by: str, reflog: str
+):
+    repo = Repo(tmp_path / "new")
+    for name, value in (
+        ("user.name", "Ada"), ("user.email", "ada@a"), ("core.logAllRefUpdates", reflog),
+    ):  # fmt: skip
+        repo.config(name, value)
+    put(home / "pay" / "project.yaml", f"repos: [{{name: api, path: {repo.path}}}]\n".encode())
+    said = Said(repo, home)
+    repo.write({"a.py": "a\n", "b.py": "b\n"})
+    tid = said.thread("a.py", 1)
+    assert changes.mark_viewed(**PLACE, sha="WORKTREE", path="b.py", viewed=True)["viewed"]
+    assert said.lines() == {tid: ("a.py", "RIGHT", 1, "exact")}
+
+    first = said.commit() if by == "page" else repo.commit()
+    assert said.lines(first) == {tid: ("a.py", "RIGHT", 1, "exact")}
+    assert said.marks(first) == (["b.py"], [])
+
+    repo.write({"a.py": "a\nmore\n"})
+    later = said.thread("a.py", 2)
+    second = said.commit() if by == "page" else repo.commit()
+    assert said.everywhere() == {tid: [first], later: [second]}
+
+
+def test_two_commits_before_anybody_looked_take_over_what_was_said_before_the_first(
     db, home: Path, tmp_path: Path
 ):
     repo = Repo(tmp_path / "new")
-    text = f"repos: [{{name: api, path: {repo.path}, range: HEAD~0}}]\n"
-    put(home / "pay" / "project.yaml", text.encode())
+    put(home / "pay" / "project.yaml", f"repos: [{{name: api, path: {repo.path}}}]\n".encode())
     said = Said(repo, home)
-    repo.write({"a.py": "a\n"})
-    tid = said.thread("a.py", 1)
+    repo.write({"a.py": "a\n", "b.py": "b\n"})
+    one, other = said.thread("a.py", 1), said.thread("b.py", 1)
 
-    assert said.lines() == {tid: ("a.py", "RIGHT", 1, "exact")}
+    repo.git("add", "a.py")
+    repo.git("commit", "-q", "-m", "a")
+    first = repo.sha()
+
+    second = repo.commit()
+    assert said.everywhere() == {one: [first], other: [second]}
 
 
 def test_a_viewed_mark_stays_with_the_change_that_was_seen(said: Said):
