@@ -142,6 +142,21 @@ def at(root: str, path: str, *, sha256: bool) -> EntryContent | None:
         return None
 
 
+def mode_at(root: str, path: str) -> int:
+    """The mode of what lies at the path below a root, as the file system has it; 0 if git sees
+    nothing there."""
+    try:
+        with folder_of(root, path) as (folder, name):
+            return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except (OSError, Astray):
+        return 0
+
+
+def is_stored(mode: int) -> bool:
+    """Whether git stores what has this mode, as the file system has it: a file or a link."""
+    return modes.S_ISREG(mode) or modes.S_ISLNK(mode)
+
+
 def oid(data: bytes, *, sha256: bool) -> str:
     """The id that git gives to these bytes."""
     made = hashlib.new("sha256" if sha256 else "sha1", usedforsecurity=False)

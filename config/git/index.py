@@ -9,7 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from config.git import handover
+from config.git import entries, handover
 from config.git.entries import Entry
 from config.git.shadow import Shadow
 from config.git.snapshot import split
@@ -45,9 +45,17 @@ class Index:
         return handover.mark(theirs)
 
     def feed(self, paths: Iterable[str]) -> None:
-        """Take these paths as they are in the work tree, and write their objects."""
-        told = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        self.run("update-index", "--add", "--replace", "--remove", "-z", "--stdin", stdin=told)
+        """Take these paths as they are in the work tree, and write their objects.
+
+        Where no file or link lies, the entry goes: git itself fails if a folder took the place of
+        the file, or a link that of its folder.
+        """
+        root, there = str(self.shadow.root), {True: list[str](), False: list[str]()}
+        for path in paths:
+            there[entries.is_stored(entries.mode_at(root, path))].append(path)
+        for how, some in (("--force-remove", there[False]), ("--remove", there[True])):
+            told = b"".join(os.fsencode(path) + b"\0" for path in some)
+            self.run("update-index", "--add", "--replace", how, "-z", "--stdin", stdin=told)
 
     def set(self, wanted: Mapping[str, Entry | None]) -> None:
         """Set these entries; a path whose entry is None is removed."""

@@ -102,10 +102,14 @@ class Shadow:
         return data
 
     def filter_ignored(self, paths: Collection[str]) -> set[str]:
-        """Those of the paths that git ignores by the current rules, tracked or not."""
+        """Those of the paths that git ignores by the current rules, tracked or not. None is beyond
+        a link, where git sees nothing."""
         self.rules()
+        folders = {folder for path in paths for folder in Path(path).parents}
+        links = {folder for folder in folders if (self.root / folder).is_symlink()}
+        seen = [path for path in paths if links.isdisjoint(Path(path).parents)]
         # check-ignore refuses literal pathspecs; after "./" no pathspec magic applies
-        told = b"".join(b"./" + os.fsencode(path) + b"\0" for path in paths)
+        told = b"".join(b"./" + os.fsencode(path) + b"\0" for path in seen)
         asked = ("check-ignore", "-z", "--no-index", "--stdin")
         found = self.run(*asked, stdin=told, accepted=(0, 1), literal=False).split(b"\0")
         return {os.fsdecode(path.removeprefix(b"./")) for path in found[:-1]}

@@ -200,10 +200,16 @@ class _Discarding:
         return name
 
     def _refuse_taken(self, listed: Container[str]) -> None:
-        """Conflict if something else is in the way: a folder, or a file that git ignores."""
+        """Conflict if something else is in the way: a folder, a file that git ignores, or what is
+        no folder where the file has one."""
         ignored = repositories.ignored_paths(self.found.view, self.paths, listed)
         for path in self.paths:
             place, name = self.mine.root / path, shown_path(path)
+            for above in reversed(Path(path).parents[:-1]):
+                folder = self.mine.root / above
+                if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir()):
+                    text = f"{shown_path(str(above))} is in the way of {name}; discard it first"
+                    raise Conflict(text, code="in_the_way")
             if place.is_dir() and not place.is_symlink():
                 text = f"A folder stands in the place of {name}; discard what is in it"
                 raise Conflict(text, code="in_the_way")

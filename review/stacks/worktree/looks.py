@@ -7,6 +7,7 @@ user's repository and runs nothing of it. See docs/design/review.md#the-work-tre
 from __future__ import annotations
 
 import shutil
+import stat as modes
 import time
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from config.errors import Conflict, Invalid, NotFound, Unavailable
-from config.git import shadow, snapshot
+from config.git import entries, shadow, snapshot
 from config.git.command import GitError
 from config.git.entries import Entry
 from config.git.index import Index
@@ -272,10 +273,11 @@ def look_at(path: Path) -> Look:
         view.root, view.dir, view.dir, view.sha256, shallow="", partial=theirs.partial, ours=True
     )
     made = history.commit(mine, sha)
-    differing = tuple(_differing(made, taken.left, left_alone))
+    left = sorted({*taken.left, *_odd_paths(view, made.files)})
+    differing = tuple(_differing(made, left, left_alone))
     blocked = underway.holding(theirs.git_dir)
     said = blocked and f"{blocked} is under way in this repository; finish or abort it first"
-    return Look(mine, made, differing, pointers, taken.left, view, said)
+    return Look(mine, made, differing, pointers, left, view, said)
 
 
 def _view(path: Path) -> Shadow:
@@ -331,6 +333,14 @@ def _with(view: Shadow, tree: str, wanted: Mapping[str, Entry]) -> str:
     made.read(tree)
     made.set(wanted)
     return made.tree()
+
+
+def _odd_paths(view: Shadow, files: Iterable[Changed]) -> Iterator[str]:
+    """The paths of deleted files that now hold what git lists nowhere, such as a FIFO."""
+    for file in files:
+        mode = entries.mode_at(str(view.root), file.path) if file.status == "deleted" else 0
+        if mode and not (modes.S_ISDIR(mode) or entries.is_stored(mode)):
+            yield file.path
 
 
 def _differing(commit: Commit, left: list[str], left_alone: Container[str]) -> Iterator[Changed]:

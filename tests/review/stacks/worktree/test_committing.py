@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +53,44 @@ def test_nothing_named_is_all_that_differs_with_both_names_of_what_was_renamed(d
     assert "long.txt" not in desk.tree()
     assert desk.tree()["run.sh"].startswith("100755")
     assert desk.tree()["link"].startswith("120000")
+
+
+def folder_for_file(root: Path) -> None:
+    (root / "a.txt").unlink()
+    put(root / "a.txt/inside", b"inside\n")
+
+
+def file_for_folder(root: Path) -> None:
+    shutil.rmtree(root / "d")
+    put(root / "d", b"d\n")
+
+
+def link_for_folder(root: Path) -> None:
+    (root / "d").rename(root / "e")
+    (root / "d").symlink_to("e")
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("change", [folder_for_file, file_for_folder, link_for_folder])
+def test_what_took_the_place_of_a_file_or_a_folder_is_committed_as_git_does_it(
+    desk: Desk, change: Callable[[Path], None], staged: bool
+):
+    change(desk.root)
+    if staged:
+        desk.repo.git("add", "-A")
+
+    desk.commit()
+
+    assert (desk.paths(), desk.status(), desk.locks) == ([], [], [])
+    assert sorted(desk.tree()) == sorted(desk.files())
+
+
+def test_a_deleted_file_is_committed_alone_where_a_folder_took_its_place(desk: Desk):
+    folder_for_file(desk.root)
+
+    desk.commit("a.txt")
+
+    assert (desk.paths(), desk.status()) == (["a.txt/inside"], ["?? a.txt/inside"])
 
 
 def test_the_first_commit_and_one_on_no_branch_are_made_as_git_makes_them(desk: Desk):

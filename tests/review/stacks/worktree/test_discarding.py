@@ -256,3 +256,18 @@ def test_an_ignored_file_in_the_place_of_a_deleted_one_stays(desk: Desk):
     (desk.root / "a.txt").unlink()
     desk.discard("a.txt")
     assert desk.status() == []
+
+
+def test_what_took_the_place_of_a_folder_is_discarded_before_what_was_in_it(desk: Desk):
+    (desk.root / "d").rename(desk.root / "e")
+    (desk.root / "d").symlink_to("e")
+    before = everything(desk)
+    with pytest.raises(Conflict, match=r"d is in the way of d/c\.txt; discard it first") as caught:
+        desk.discard("e/c.txt")
+    assert (caught.value.code, everything(desk)) == ("in_the_way", before)
+
+    link, file = desk.discard("d"), desk.discard("e/c.txt")
+    assert (desk.status(), desk.files()["d/c.txt"][1]) == ([], b"c\n")
+    desk.undo(file["id"])
+    desk.undo(link["id"])
+    assert everything(desk) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,15 @@ def test_a_file_that_git_cannot_read_as_it_is_told_to_is_left_out_alone(desk: De
     assert (desk.look()["left"], desk.paths()) == ([], ["new.txt"])
     desk.commit()
     assert desk.status() == []
+
+
+def test_what_is_neither_file_nor_link_is_left_out_at_each_look(desk: Desk):
+    desk.repo.write({"a.txt": None, "b.txt": "b, new\n"})
+    os.mkfifo(desk.root / "a.txt")
+
+    for _ in range(2):
+        assert (desk.look()["left"], desk.paths()) == (["a.txt"], ["b.txt"])
+    for act in (desk.commit, desk.discard):
+        with pytest.raises(Conflict, match=r"a\.txt is not compared"):
+            act("a.txt")
+    assert desk.commit()["files"] == ["b.txt"]
