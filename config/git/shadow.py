@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,7 +149,7 @@ class Shadow:
         users = _contents(Path(self.excludes)) if self.excludes else _usual()
         text = own + (b"" if own.endswith(b"\n") or not own else b"\n") + f"{PREFIX}*\n".encode()
         if _contents(self.dir / "info/exclude") != text:
-            (self.dir / "info/exclude").write_bytes(text)
+            _write(self.dir / "info/exclude", text)
         return hashlib.sha256(own + b"\0" + users).hexdigest()[:16]
 
     def forget(self) -> None:
@@ -208,13 +209,19 @@ def _furnish(shadow: Shadow) -> None:
     for name in ("objects/info", "refs", "info"):
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
     if shadow.view:
-        (folder / "objects/info/alternates").write_bytes(
-            os.fsencode(shadow.common_dir / "objects") + b"\n"
-        )
-    (folder / "config").write_bytes(CONFIG[shadow.sha256].encode())
-    (folder / "info/attributes").write_bytes(ATTRIBUTES[shadow.view].encode())
-    (folder / "root").write_bytes(os.fsencode(shadow.root))
-    (folder / "HEAD").write_bytes(b"ref: refs/heads/none\n")
+        borrowed = os.fsencode(shadow.common_dir / "objects") + b"\n"
+        _write(folder / "objects/info/alternates", borrowed)
+    _write(folder / "config", CONFIG[shadow.sha256].encode())
+    _write(folder / "info/attributes", ATTRIBUTES[shadow.view].encode())
+    _write(folder / "root", os.fsencode(shadow.root))
+    _write(folder / "HEAD", b"ref: refs/heads/none\n")
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Replace the file in one step: others furnish or read the same repository."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    draft.write_bytes(data)
+    draft.replace(path)
 
 
 def _contents(path: Path, read: Callable[..., bytes] = opening.contents) -> bytes:

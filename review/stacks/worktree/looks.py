@@ -6,6 +6,7 @@ user's repository and runs nothing of it. See docs/design/review.md#the-work-tre
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat as modes
 import time
@@ -260,9 +261,8 @@ def _unread(why: str) -> NotFound:
 def look_at(path: Path) -> Look:
     """Look at the work tree of the repository at `path`, like `look`."""
     theirs, pointers = read(path)
-    view = _view(path)
-    with storage.lock(f"view:{view.root}"):
-        view = _renew(view, path)
+    with storage.lock(f"view:{os.path.realpath(path)}"):  # held also while it is made or renewed
+        view = _renew(_view(path), path)
         taken, left_alone = snapshot.take(view), _left_alone(view)
         tree = _with(view, taken.tree, left_alone) if left_alone else taken.tree
         parents = [pointers.head] if pointers.head else []

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from config.errors import Conflict, NotFound
+from config.git import shadow
+from config.git.shadow import Shadow
+from config.storage import locks
 from review.mcp.catalogue import REGISTRY
 from review.stacks.worktree import discarding, looks
 from tests.review.places import put
@@ -98,3 +101,36 @@ def test_what_is_neither_file_nor_link_is_left_out_at_each_look(desk: Desk):
         with pytest.raises(Conflict, match=r"a\.txt is not compared"):
             act("a.txt")
     assert desk.commit()["files"] == ["b.txt"]
+
+
+def test_a_look_finds_our_repository_whole_while_another_furnishes_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    desk.look()
+    view = looks.open_shadow(desk.root, view=True)
+    write = Path.write_bytes
+
+    def write_in_two_steps(path: Path, data: bytes) -> int:
+        write(path, b"")
+        assert view.run("rev-parse", "--git-dir")
+        return write(path, data)
+
+    (view.dir / "root").unlink()
+    monkeypatch.setattr(Path, "write_bytes", write_in_two_steps)
+    assert desk.paths() == []
+
+
+def test_our_repository_is_made_and_renewed_by_one_look_at_a_time(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    open_at, free = shadow.open_at, []
+
+    def open_if_held(root: Path, *, view: bool = False) -> Shadow | None:
+        with locks.attempt(f"view:{desk.root}") as is_free:
+            free.append(is_free)
+        return open_at(root, view=view)
+
+    monkeypatch.setattr(shadow, "open_at", open_if_held)
+    monkeypatch.setattr(looks, "FRESH_S", 0)
+    looks.look(**PLACE)
+    assert free == [False, False]
