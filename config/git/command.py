@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Literal
 
@@ -258,9 +259,12 @@ def failure(directory: Path, args: Sequence[str], code: int, errors: bytes) -> G
     """The error for a git that ended with `code`, chosen by its error output."""
     told = errors.decode(errors="replace")
     kind: Kind = next((kind for sign, kind in SIGNS if sign in told), "failed")
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
-    first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), "")
-    first = (first or (lines[0] if lines else "")).removeprefix("fatal: ").removeprefix("error: ")
+    lines = [line for line in told.splitlines() if line.strip()]
+    at = next((n for n, line in enumerate(lines) if line.startswith(("fatal: ", "error: "))), 0)
+    first = "".join(lines[at : at + 1]).removeprefix("fatal: ").removeprefix("error: ").strip()
+    if first.endswith(":"):  # what it announces is indented below
+        items = takewhile(lambda line: line.startswith("\t"), lines[at + 1 :])
+        first = f"{first} {', '.join(item.strip() for item in items)}".strip()
     match kind:
         case "not_git":
             return GitError(kind, f"Not a git repository: {directory}")

@@ -135,3 +135,13 @@ def test_many_commands_leave_no_descriptor_open(repo: Repo):
         command.pipe(repo.path, ["log", "-p"], ["patch-id"])
 
     assert set(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_what_git_lists_below_its_reason_is_part_of_the_sentence(repo: Repo):
+    with (repo.path / ".git/config").open("a") as config:
+        config.write("[core]\nrepositoryFormatVersion = 1\n[extensions]\nlater = 1\nlast = 1\n")
+    with pytest.raises(GitError) as told:
+        command.run(repo.path, "rev-parse", "HEAD")
+    assert told.value.text == (
+        "git rev-parse failed: unknown repository extensions found: later, last"
+    )
