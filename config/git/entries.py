@@ -25,7 +25,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Entry(NamedTuple):
-    """An entry as git names it: the mode, and the id of the blob."""
+    """An entry as git names it: the mode, and the id of the blob; "" in an index for a file that
+    `git add -N` has announced."""
 
     mode: str
     oid: str

@@ -191,7 +191,7 @@ class _Discarding:
         kept = Kept(self.changed.path, str(self.mine.root), self.was, held, self.head, now)
         below = Index(self.mine, "staged")
         below.read(None)
-        below.set({path: entry for path, entry in held.items() if entry})
+        below.set({path: entry for path, entry in held.items() if entry and entry.oid})
         parent = snapshot.commit(self.mine, below.tree(), "What was staged")
         name = f"{time.strftime(STAMP, time.gmtime())}-{secrets.token_hex(4)}"
         message = "Discarded in the work tree"

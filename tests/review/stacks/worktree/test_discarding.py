@@ -271,3 +271,26 @@ def test_what_took_the_place_of_a_folder_is_discarded_before_what_was_in_it(desk
     desk.undo(file["id"])
     desk.undo(link["id"])
     assert everything(desk) == before
+
+
+def test_what_git_add_announced_is_announced_again_by_an_undo(desk: Desk):
+    put(desk.root / "d/run me.sh", b"run\n")
+    (desk.root / "d/run me.sh").chmod(0o755)
+    (desk.root / "link").symlink_to("nowhere")
+    put(desk.root / "empty.txt", b"")
+    desk.repo.git("add", "-N", ".")
+    put(desk.root / "staged.txt", b"")
+    desk.repo.git("add", "staged.txt")
+    before, stats = everything(desk), desk.stats()
+    announced = [" A d/run me.sh", " A empty.txt", " A link"]
+    assert desk.status() == [*announced, "A  staged.txt"]
+
+    names = [desk.discard(path)["id"] for path in desk.paths()]
+    assert desk.status() == []
+    for name in names:
+        desk.undo(name)
+        desk.undo(name)
+
+    assert (everything(desk), desk.status()) == (before, [*announced, "A  staged.txt"])
+    del stats["staged.txt"]
+    assert stats.items() <= desk.stats().items()
