@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from config.errors import TooLarge
 from config.mcp.operations import Argument, Operation
+from review import files
 from review.mcp import waiting
 from review.mcp.registry import Tools
 from review.reviewer import AGENT, is_agent
 from review.stacks import changes, conversations, details, listing
+from review.stacks.contents import files as texts
 from review.stacks.folding import fold
-from review.stacks.worktree import reviewed
+from review.stacks.worktree import looks, reviewed
 from review.threads import records
 
 MOST_TEXT = details.AT_ONCE
@@ -53,23 +55,37 @@ def _call(noun: Callable[..., Any], **fixed: Any) -> Callable[..., Any]:
 
 
 def _commit(
-    *, contents: Any, path: str | None = None, **place: Any
-) -> details.Commit | details.File:
-    """One commit or one file. Raises TooLarge if its text does not fit into one tool result."""
+    *, contents: Any, sha: str, path: str | None = None, **place: Any
+) -> details.Commit | looks.Changes | texts.Record:
+    """One commit or what is not committed, or one file of it. Raises TooLarge if its text does not
+    fit into one tool result."""
+    is_commit = sha != files.WORKTREE
     if path is not None:
-        file = details.file(path=path, **place)
-        if len(file["old"] or "") + len(file["new"] or "") > MOST_TEXT:
+        found = (
+            details.file(path=path, sha=sha, **place)
+            if is_commit
+            else looks.file(path=path, **place)
+        )
+        if _length([found]) > MOST_TEXT:
             raise TooLarge(
                 f"The file holds more than {MOST_TEXT:,} characters; read it from the repository"
             )
-        return file
-    commit = details.commit(contents=contents, **place)
-    if isinstance(commit, Iterator):
+        return found
+    commit = (
+        details.commit(contents=contents, sha=sha, **place)
+        if is_commit
+        else looks.changes(contents=contents, **place)
+    )
+    if isinstance(commit, Iterator) or _length(commit["files"]) > MOST_TEXT:
         raise TooLarge(
             f"The files hold more than {MOST_TEXT:,} characters; ask for fewer with a smaller "
             "number as `contents`, or for one file with `path`"
         )
     return commit
+
+
+def _length(records: Iterable[texts.Record]) -> int:
+    return sum(len(record["old"] or "") + len(record["new"] or "") for record in records)
 
 
 def _review(*, unresolved_only: bool, **place: str) -> records.Review:
@@ -105,8 +121,9 @@ OPERATIONS = (
     ),
     tool(
         name="get_commit", group="read", read_only=True, run=_call(_commit),
-        description="One commit: message, files, review and PR record. `contents` says of which "
-        "files the texts are shown; `path` gives that one file with its contents.",
+        description="One commit: message, files, review and PR record; of WORKTREE the files that "
+        "differ from HEAD. `contents` says of which files the texts are shown; `path` gives that "
+        "one file with its contents.",
         arguments=(
             *PLACE,
             field("contents", "json", "none, all, or of how many files", default="none"),

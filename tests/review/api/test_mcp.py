@@ -194,6 +194,22 @@ def test_a_broken_file_is_told_in_band(served: Served, mcp, pay: Project):
     assert (refused["code"], refused["status"]) == ("invalid_file", 409)
 
 
+def test_what_is_not_committed_is_read_as_rest_answers_it(served: Served, mcp, pay: Project):
+    pay.repo.write({"src/pay.py": "not committed\n", "big.txt": "x" * 3_000_000})
+    pay.repo.write({"bigger.txt": "y" * 3_000_000})
+    api, at = served.api, f"{pay.p}/repos/api/commits/WORKTREE"
+    place = {"project": pay.slug, "repo": "api", "sha": "WORKTREE"}
+
+    assert mcp("get_commit", **place) == api.get(f"{at}?contents=none").json()
+    assert mcp("get_commit", **place, contents=1) == api.get(f"{at}?contents=1").json()
+    file = api.get(f"{at}/file?path=src/pay.py").json()
+    assert mcp("get_commit", **place, path="src/pay.py") == file
+    assert mcp("get_commit", **place, path="README")["status"] == 404
+    assert mcp("get_commit", **place, contents="all")["code"] == "too_large"
+    pay.repo.write({"big.txt": "x" * 5_000_000})
+    assert mcp("get_commit", **place, path="big.txt")["code"] == "too_large"
+
+
 def test_an_unknown_tool_is_a_tool_error(served: Served):
     result = rpc(served.api, "tools/call", {"name": "drop", "arguments": {}})
 
