@@ -13,7 +13,6 @@ from config.web import rest
 from review import assets, files
 from review.api import bodies, queries
 from review.api.base import MARKDOWN, ViewSet, binary, documented, flag
-from review.stacks.contents import files as texts
 from review.stacks.worktree import committing, discarding, looks, reviewed
 from review.threads import export, records
 
@@ -28,7 +27,7 @@ class WorktreeViewSet(ViewSet):
         contents = request.query_params.get("contents", "all")
         return Response(looks.changes(contents=contents, **place))
 
-    @documented(texts.Record, query=queries.Path, errors=(400, 404))
+    @documented(looks.Seen, query=queries.Path, errors=(400, 404))
     def file(self, request: Request, **place: Any) -> Response:
         """One of the files that differ, with its contents."""
         return Response(looks.file(path=request.query_params.get("path") or None, **place))

@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser import commits
 from tests.browser.commits import Commit
+from tests.browser.conftest import Held, Watch
 from tests.browser.toasts import undo
 from tests.service import Service
 
@@ -136,6 +137,92 @@ def test_a_comment_that_is_being_written_goes_with_its_line(page: Page, commit: 
     box = page.get_by_label("New comment on line 7 of a.py")
     box.press("Control+Enter")
     expect(page.locator(".thread", has_text="About five")).to_contain_text("line 7")
+
+
+FIVE = commits.text(
+    ["line five" if line == "line 5 of the file" else line for line in commits.LINES]
+)
+
+
+def write_about(page: Page, commit: Commit, words: str) -> Locator:
+    """The box of a comment on `line five`, line 5 of a.py, with these words."""
+    commit.repo.write({"a.py": FIVE})
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    expect(page.get_by_role("button", name="No threads: list")).to_be_enabled()
+    row = file(page, "a.py").locator("tr.ln", has_text="line five")
+    row.hover()
+    row.get_by_role("button", name="Comment on line 5").click()
+    page.get_by_label("New comment on line 5 of a.py").fill(words)
+    return page.locator("form.say", has=page.get_by_label("New comment on line"))
+
+
+def threads(commit: Commit) -> list[tuple[int, str]]:
+    """The line of each thread on a.py that is not committed, and what stands there."""
+    url = f"/review/api/projects/{commit.slug}/repos/app/commits/WORKTREE/review"
+    found = commit.service.http.get(url).raise_for_status().json()["threads"]
+    return [(one["line"], one["anchor_text"]) for one in found]
+
+
+def test_a_comment_sent_while_its_file_changes_is_sent_to_the_line_that_was_seen(
+    page: Page, watch: Watch, commit: Commit
+) -> None:
+    watch.meant.append("409")
+    form = write_about(page, commit, "About five")
+    held = Held(page, "**/WORKTREE/file?*")
+
+    with page.expect_request("**/WORKTREE/file?*"):
+        commit.repo.write({"a.py": f"above\n{FIVE}"})
+        form.get_by_role("textbox").press("Control+Enter")
+    expect(form).to_have_attribute("aria-busy", "")
+    held.release()
+
+    expect(page.locator(".thread", has_text="About five")).to_contain_text("line 6")
+    assert threads(commit) == [(6, "line five")]
+
+
+def test_a_comment_whose_line_is_gone_is_not_sent_until_the_line_is_back(
+    page: Page, watch: Watch, commit: Commit
+) -> None:
+    watch.meant.append("409")
+    form = write_about(page, commit, "About five")
+
+    commit.repo.write({"a.py": FIVE.replace("line five", "line 5, rewritten")})
+    form.get_by_role("textbox").press("Control+Enter")
+
+    expect(form.get_by_role("alert")).to_contain_text("“line five” is gone")
+    expect(form.get_by_role("textbox")).to_have_value("About five")
+    with page.expect_response(lambda answer: answer.request.method == "POST") as refused:
+        form.get_by_role("textbox").press("Control+Enter")
+    assert refused.value.status == 409
+    expect(form.get_by_role("button", name="Retry")).to_be_visible()
+    assert threads(commit) == []
+
+    commit.repo.write({"a.py": f"above\n{FIVE}"})
+    form.get_by_role("button", name="Retry").click()
+    expect(page.locator(".thread", has_text="About five")).to_contain_text("line 6")
+    assert threads(commit) == [(6, "line five")]
+
+
+@pytest.mark.slow
+def test_a_comment_on_lines_of_which_one_was_rewritten_is_not_sent(
+    page: Page, watch: Watch, commit: Commit
+) -> None:
+    watch.meant.append("409")
+    commit.repo.write({"a.py": FIVE})
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    expect(page.get_by_role("button", name="No threads: list")).to_be_enabled()
+    file(page, "a.py").locator("tr.ln", has_text="line five").locator("td.n").last.click()
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("c")
+    box = page.get_by_label("New comment on lines 5")
+    box.fill("About both")
+
+    commit.repo.write({"a.py": f"above\n{FIVE}".replace("line five", "line 5, rewritten")})
+    box.press("Control+Enter")
+
+    alert = page.locator("form.say", has=box).get_by_role("alert")
+    expect(alert).to_contain_text("line 6 of the file” is gone")
+    assert threads(commit) == []
 
 
 @pytest.mark.slow

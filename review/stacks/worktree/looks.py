@@ -53,6 +53,12 @@ class Changes(TypedDict):
     files: list[texts.Record]
 
 
+class Seen(texts.Record):
+    """One file of a look."""
+
+    look: str
+
+
 class Count(TypedDict):
     """How much is not committed in one repo."""
 
@@ -145,7 +151,7 @@ def _count(project: str, repo: str) -> Count | None:
     }
 
 
-def file(project: str, repo: str, path: str | None) -> texts.Record:
+def file(project: str, repo: str, path: str | None) -> Seen:
     """One file that differs, whole. NotFound if it is as in HEAD."""
     if path is None:
         raise Invalid('"path" is required')
@@ -154,7 +160,7 @@ def file(project: str, repo: str, path: str | None) -> texts.Record:
     if changed is None:
         raise NotFound('"path" is not a file that differs from HEAD')
     (record,) = texts.Files(found.repository, found.commit).whole([changed])
-    return record
+    return {**record, "look": found.commit.sha}
 
 
 def image(project: str, repo: str, path: str | None, side: str | None) -> tuple[bytes, str]:

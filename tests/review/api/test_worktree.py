@@ -64,7 +64,8 @@ def test_one_file_is_asked_for_alone(api: Api, pay: Project):
     (pay.repo.path / "new.txt").write_text("new\n")
 
     route = f"{pay.p}{ROUTE}/file"
-    assert api.get(route, params={"path": "new.txt"}).json()["new"] == "new\n"
+    file = api.get(route, params={"path": "new.txt"}).json()
+    assert (file["new"], file["look"]) == ("new\n", shown(api, pay)["look"])
     assert api.get(route, params={"path": "src/pay.py"}).status_code == 404
     assert api.get(route).status_code == 400
     bare = shown(api, pay, "?contents=none")

@@ -91,7 +91,9 @@ async function load() {
   tellFound();
   if (!first && found.look === state.commit.look && found.blocked === state.commit.blocked) return;
   const known = new Map((state.commit?.files ?? []).map((file) => [file.path, file]));
-  found.files = found.files.map((file) => mergeFile(known.get(file.path), file));
+  found.files = found.files.map((file) =>
+    mergeFile(known.get(file.path), { ...file, look: found.look }),
+  );
   const paths = new Set(found.files.map(({ path }) => path));
   for (const path of left) if (!paths.has(path)) left.delete(path);
   found.progress = { viewed: 0, files: found.files.length };
@@ -105,7 +107,7 @@ async function load() {
 
 /** A file of a new answer, merged into the known one if their contents are the same. */
 function mergeFile(known, file) {
-  const own = { ...marksOf(file), chosen: !left.has(file.path) };
+  const own = { ...marksOf(file), chosen: !left.has(file.path), look: file.look };
   const same = ["old_oid", "new_oid", "new_mode"].every((key) => known?.[key] === file[key]);
   return Object.assign(known && same ? known : file, own);
 }
@@ -176,12 +178,11 @@ function tellMarks(review) {
 
 /** Set a viewed mark: show it immediately, then as the service has stored it. */
 async function see(view, viewed) {
-  const { path } = view;
+  const { path, look } = view;
   Object.assign(view.file, { viewed, changed_since_viewed: false });
   view.fold(viewed);
   view.say();
   tell();
-  const { look } = state.commit;
   await attempt(null, () => put(at("viewed"), { path, viewed, ...(viewed && { look }) }));
   await loadReview();
 }

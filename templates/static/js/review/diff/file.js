@@ -51,6 +51,11 @@ export class FileView {
     return this.file.old_path;
   }
 
+  /** Of uncommitted changes: the look at which the file was as it is drawn. */
+  get look() {
+    return (this.sheet?.file ?? this.file).look;
+  }
+
   // -- header ----------------------------------------------------------------------------------
 
   header() {

@@ -32,8 +32,11 @@ export function write({ path = null, side = null, start = null, end = null }, af
 }
 
 function metaOf({ path, side, line, start }) {
-  const text = line ? (viewOf(path)?.lineText(side, line) ?? "") : "";
-  return { ...whose(), path, side, line, start, text };
+  const view = line ? viewOf(path) : null;
+  const lines = Array.from({ length: view ? line - start + 1 : 0 }, (_, n) =>
+    view.lineText(isOld(side) ? "LEFT" : "RIGHT", start + n),
+  );
+  return { ...whose(), path, side, line, start, text: lines.join("\n") };
 }
 
 const nameOf = (meta) => NEW + JSON.stringify(meta);
@@ -41,7 +44,7 @@ const nameOf = (meta) => NEW + JSON.stringify(meta);
 function openBox(meta, at, note) {
   const { life } = state;
   const name = nameOf(meta);
-  const one = { meta, at, look: state.commit?.look };
+  const one = { meta, at, look: viewOf(at.path)?.look };
   const box = new Composer({
     name,
     label: `New comment on ${words(at)}`,
@@ -61,7 +64,7 @@ function openBox(meta, at, note) {
       await how(fields(one), text);
     } catch (error) {
       if (!worktree || !MOVED.has(error.code)) throw error;
-      await lookAfterRefusal(one, error.code);
+      await lookAfterRefusal(name, one);
       await how(fields(one), text);
     }
     close(name);
@@ -96,13 +99,15 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
   ...(worktree && line && { look }),
 });
 
-/** Look again after a refusal: the line has another number, or is missing, which is an error. */
-async function lookAfterRefusal(one, why) {
+/** Look again after a refusal: the line may have another number now; an Error if it is gone. */
+async function lookAfterRefusal(name, one) {
   await lookAgain();
   const { path } = one.at;
-  if (why === "changed" && !onPage(path)) one.gone = `${path} is now as HEAD has it.`;
+  const view = viewOf(path);
+  await view?.drawing;
+  if (!onPage(path)) one.gone = `${path} is now as HEAD has it.`;
+  else if (view) moveAlong(name, one, view);
   if (one.gone) throw new Error(one.gone);
-  one.look = state.commit.look;
 }
 
 // -- unsent text of earlier visits ---------------------------------------------------------------
@@ -162,7 +167,6 @@ function moveAlong(name, one, view) {
   const { at, meta, box } = one;
   if (!at.line || !view.sheet) return;
   const line = nearest(view, { ...at, text: meta.text });
-  one.look = state.commit.look;
   if (line === null) {
     one.gone = `The line has changed since you began to write: “${meta.text.trim()}” is gone.`;
     box.fail(one.gone);
@@ -170,15 +174,18 @@ function moveAlong(name, one, view) {
   }
   if (one.gone) box.well();
   one.gone = "";
+  one.look = view.look; // with this line only: a number of one look is another line of the next
   if (line === at.line) return;
   one.at = { ...at, line, start: at.start + line - at.line };
   box.name(`New comment on ${words(one.at)}`, noteOf(one.at));
   show(name, one);
 }
 
-/** The line with that text nearest to its previous number; null if there is none. */
+/** The last line of that text, of one line or several, nearest to its previous number; else null. */
 function nearest(view, { side, line, text }) {
-  const is = (n) => n > 0 && view.lineText(isOld(side) ? "LEFT" : "RIGHT", n) === text;
+  const lines = text.split("\n").reverse();
+  const lineAt = (n) => view.lineText(isOld(side) ? "LEFT" : "RIGHT", n);
+  const is = (n) => n >= lines.length && lines.every((one, up) => lineAt(n - up) === one);
   for (let away = 0; away < FAR; away += 1) {
     if (is(line - away)) return line - away;
     if (is(line + away)) return line + away;
