@@ -204,6 +204,95 @@ def test_a_comment_whose_line_is_gone_is_not_sent_until_the_line_is_back(
 
 
 @pytest.mark.slow
+def test_a_comment_on_a_file_that_was_committed_elsewhere_is_not_sent(
+    page: Page, watch: Watch, commit: Commit
+) -> None:
+    watch.meant.append("409")
+    form = write_about(page, commit, "About five")
+    held = Held(page, "**/WORKTREE?contents=none")
+
+    commit.repo.git("commit", "-qam", "Say five in letters")
+    with page.expect_request("**/WORKTREE?contents=none"):
+        form.get_by_role("textbox").press("Control+Enter")
+    expect(form).to_have_attribute("aria-busy", "")
+    held.release()
+
+    expect(form.get_by_role("alert")).to_contain_text("a.py is now as HEAD has it")
+    expect(form.get_by_role("textbox")).to_have_value("About five")
+    assert threads(commit) == []
+
+
+def test_a_comment_that_is_being_written_stays_when_its_file_is_committed_elsewhere(
+    page: Page, commit: Commit
+) -> None:
+    form = write_about(page, commit, "I think ")
+
+    commit.repo.git("commit", "-qam", "Say five in letters")
+    expect(form.get_by_role("alert")).to_contain_text("a.py is now as HEAD has it")
+    expect(file(page, "a.py")).to_have_count(0)
+    page.keyboard.type("never, in my view")
+
+    box = form.get_by_role("textbox")
+    expect(box).to_have_value("I think never, in my view")
+    box.press("Control+Enter")
+    expect(form.get_by_role("button", name="Retry")).to_be_visible()
+    assert threads(commit) == []
+
+    commit.repo.write({"a.py": f"above\n{FIVE}"})
+    expect(file(page, "a.py").locator(form)).to_be_visible()
+    box.press("Control+Enter")
+    expect(page.locator(".thread", has_text="in my view")).to_contain_text("line 6")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("typed", ["", "I think "])
+def test_a_reply_that_is_being_written_stays_when_a_commit_takes_its_thread_over(
+    page: Page, commit: Commit, typed: str
+) -> None:
+    commit.repo.write({"a.py": FIVE})
+    url = f"/review/api/projects/{commit.slug}/repos/app/commits/WORKTREE/threads"
+    place = {"path": "a.py", "side": "RIGHT", "line": 5}
+    commit.service.http.post(url, json={"body": "Five?", **place}).raise_for_status()
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    card = page.locator(".thread", has_text="Five?")
+    reply = card.get_by_label("Reply")
+    reply.click()
+    page.keyboard.type(typed)
+
+    commit.repo.git("commit", "-qam", "Say five in letters")
+    expect(card).to_contain_text("Taken over by a commit")
+    expect(file(page, "a.py")).to_have_count(0)
+    page.keyboard.type("never, in my view")
+
+    expect(reply).to_have_value(f"{typed}never, in my view")
+    reply.press("Control+Enter")
+    expect(reply).to_have_value("")
+    sha = commit.repo.sha("HEAD")
+    found = commit.service.http.get(url.replace("WORKTREE/threads", f"{sha}/review")).json()
+    (thread,) = found["threads"]
+    assert [one["body"] for one in thread["comments"]] == ["Five?", f"{typed}never, in my view"]
+
+
+@pytest.mark.slow
+def test_a_message_that_is_being_written_stays_when_all_is_committed_elsewhere(
+    page: Page, commit: Commit
+) -> None:
+    page.goto(f"/review/p/{commit.slug}/app/WORKTREE")
+    message = page.get_by_label("Message of the commit")
+    message.click()
+
+    commit.repo.git("add", "-A")
+    commit.repo.git("commit", "-qm", "Take all")
+    expect(page.get_by_text("Nothing differs from HEAD.")).to_be_visible()
+    page.keyboard.type("never, in my view")
+
+    expect(message).to_have_value("never, in my view")
+    message.fill("")
+    message.blur()
+    expect(message).to_be_hidden()
+
+
+@pytest.mark.slow
 def test_a_comment_on_lines_of_which_one_was_rewritten_is_not_sent(
     page: Page, watch: Watch, commit: Commit
 ) -> None:

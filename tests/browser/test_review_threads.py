@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, FilePayload, Locator, Page, Rout
 
 from tests.browser.commits import LONG, Commit, made, png
 from tests.browser.conftest import Held, Watch
+from tests.promises.rings import few
 from tests.service import Service, until
 
 
@@ -316,6 +317,31 @@ def test_own_comments_are_edited_and_deleted_and_those_of_others_are_not(
     shown.goto("about:blank")
 
     commit.until_comments(["Theirs"])
+
+
+@pytest.mark.parametrize("others", few([["Theirs"], []], 1))
+def test_a_comment_that_is_deleted_elsewhere_stays_while_it_is_edited(
+    shown: Page, commit: Commit, watch: Watch, others: list[str]
+) -> None:
+    watch.meant.append("404")
+    tid = commit.thread("Mine", path="a.py", line=12)
+    for words in others:
+        commit.reply(tid, words)
+    card = shown.locator(f"#thread-{tid}")
+    expect(card.get_by_role("article")).to_have_count(1 + len(others))
+    card.get_by_role("button", name="Edit your comment").first.click()
+    edit = box(card, "Edit your comment")
+    edit.press("End")
+
+    mine = commit.threads()[0]["comments"][0]["id"]
+    commit.service.http.delete(f"{commit.api}/threads/{tid}/comments/{mine}").raise_for_status()
+    expect(card.get_by_text("deleted", exact=False)).to_be_visible()
+    shown.keyboard.type(", never in doubt")
+
+    expect(edit).to_have_value("Mine, never in doubt")
+    edit.press("Control+Enter")
+    expect(card.get_by_role("alert")).to_contain_text("Your text is kept.")
+    expect(edit).to_have_value("Mine, never in doubt")
 
 
 def test_unsent_text_is_there_again_after_a_reload_and_after_a_rebase(

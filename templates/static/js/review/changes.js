@@ -45,6 +45,7 @@ const form = h(
   h("div", { class: "line wrap" }, press, h("span", { class: "tiny quiet" }, "No hook is run.")),
 );
 const kept = draft(text, `commit:${state.project}:${state.repo}`);
+text.addEventListener("blur", tellForm);
 text.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
@@ -124,9 +125,14 @@ function tellHead() {
     out.length > 0 && h("span", { title: out.join("\n") }, `${out.length} not compared`),
   );
   if (!form.isConnected) fill(node("message"), form);
-  form.hidden = !files.length;
+  tellForm();
   const words = blocked && h("div", {}, `${blocked}.`);
   fill(node("blocked"), words && h("div", { class: "banner warn" }, icon("alert"), words));
+}
+
+/** Hide the form if there is nothing to commit, unless a message is being written in it. */
+function tellForm() {
+  form.hidden = !state.commit?.files.length && !text.value && document.activeElement !== text;
 }
 
 function tellChosen() {
@@ -204,6 +210,7 @@ async function commit(event) {
       const { sha, subject } = await post(at("commit"), wanted);
       text.value = "";
       kept.clear();
+      if (files.length === state.commit.files.length) text.blur(); // no other commit to describe
       toast(`Committed ${sha.slice(0, 7)} ${subject}`, {
         action: "Open",
         act: () => location.assign(pageOf(state.project, state.repo, sha)),

@@ -37,6 +37,7 @@ const hooks = {
   seen: () => {},
   address: diffRoute,
   along: () => null,
+  beforeDrop: () => {},
 };
 const views = new Map();
 let nothing = NOTHING;
@@ -50,8 +51,9 @@ export const comment = (chosen) => callbacks.comment.forEach((callback) => callb
 
 /**
  * Set the hooks of the page: viewed(view, wanted), seen(view, wanted), counted(view), menu(view),
- * discard(view), address(what, query), and along(view), which returns what is drawn on the lines of
- * a file, {lines: [[side, line], …], put(side, line)}. */
+ * discard(view), address(what, query), beforeDrop(view) of a file that is no longer shown, and
+ * along(view), which returns what is drawn on the lines of a file, {lines: [[side, line], …],
+ * put(side, line)}. */
 export const serve = (given) => Object.assign(hooks, given);
 
 /** Set the words shown when there are no files. */
@@ -116,7 +118,10 @@ async function next() {
 export async function show(files) {
   const { life } = state;
   const paths = new Set(files.map(({ path }) => path));
-  for (const view of all()) if (!paths.has(view.path)) drop(view);
+  for (const view of all().filter(({ path }) => !paths.has(path))) {
+    hooks.beforeDrop(view);
+    drop(view);
+  }
   if (!files.length) return fill(list, h("p", { class: "nothing soft" }, nothing));
   list.querySelector(":scope > .nothing")?.remove();
   const breathe = pace();

@@ -6,9 +6,10 @@
 
 import { button, fill, h, icon, keep, refill, visible } from "../../kit/dom.js";
 import { draftOf, draftsUnder } from "../../kit/drafts.js";
+import { typesInto } from "../../kit/keys.js";
 import { attempt, copy, toast } from "../../kit/toast.js";
 import { relative } from "../../kit/words.js";
-import { commentNode, completeComment, writtenNode } from "./comment.js";
+import { commentNode, completeComment, isEdited, tellDeleted, writtenNode } from "./comment.js";
 import { Composer } from "./composer.js";
 import { mark, onPage } from "./places.js";
 import { chatPage } from "../ask.js";
@@ -46,6 +47,7 @@ export const unsent = () =>
 export class Card {
   whole = false;
   section = null;
+  shown = []; // the comments, as drawn
 
   /** `ready(card)` is called once its node is made, which is on first access. */
   constructor(thread, ready) {
@@ -155,11 +157,21 @@ export class Card {
     if (this.whole) this.tell(thread);
     keep(
       this.list,
-      thread.comments,
+      this.comments(),
       (one) => one.id,
       (one) => (this.whole ? commentNode : writtenNode)(thread.id, one),
     );
     this.show();
+  }
+
+  /** The comments, and those deleted elsewhere while the user edits them. */
+  comments() {
+    const { comments } = this.thread;
+    const here = new Set(comments.map(({ id }) => id));
+    const edited = this.shown.filter(({ id }) => !here.has(id) && isEdited(id));
+    edited.forEach(tellDeleted);
+    this.shown = [...comments, ...edited];
+    return this.shown;
   }
 
   /** Redraw the head, and the changes since the agent was asked. */
@@ -237,16 +249,19 @@ export class Card {
     return null;
   }
 
-  /** Whether there is an unsent reply. */
+  /** Whether there is an unsent reply or edit, or a field has the focus: its keys are text. */
   get writing() {
-    return Boolean(this.answer?.text.trim());
+    if (this.answer?.text.trim() || this.shown.some(({ id }) => isEdited(id))) return true;
+    const active = document.activeElement;
+    return typesInto(active) && Boolean(this.section?.contains(active));
   }
 
-  /** Mark the thread as deleted elsewhere while a reply was being written: the text stays. */
+  /** Mark the thread as gone from here while the user was writing in it: the text stays. */
   markDeleted() {
     this.node.classList.add("gone");
     this.settle.disabled = this.copy.disabled = true;
-    fill(this.mark, icon("trash"), h("span", { class: "strong" }, "Deleted"));
+    const word = worktree ? "Taken over by a commit, or deleted" : "Deleted";
+    fill(this.mark, icon("trash"), h("span", { class: "strong" }, word));
   }
 
   replyTo() {

@@ -16,6 +16,13 @@ onOther(() => open.clear());
 
 const draftName = (thread, comment) => `edit ${thread}/${comment}`;
 
+/** Whether the user is editing a comment. */
+export const isEdited = (id) => open.has(id);
+
+/** Say in the box of an edited comment that the comment was deleted elsewhere. */
+export const tellDeleted = ({ id }) =>
+  open.get(id).fail("This comment has been deleted. Your text is kept.");
+
 /** The node of a comment with its text alone; see completeComment(). */
 export function writtenNode(thread, comment) {
   const said =
@@ -74,7 +81,10 @@ const own = (thread, comment, begin) =>
       kind: "ghost s only",
       "aria-label": "Delete your comment",
       title: "Delete",
-      onclick: () => forget(thread, comment.id),
+      onclick: () => {
+        open.delete(comment.id);
+        forget(thread, comment.id);
+      },
     }),
   );
 

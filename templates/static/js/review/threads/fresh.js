@@ -61,6 +61,7 @@ function openBox(meta, at, note) {
   });
   async function sendText(how, text) {
     try {
+      refuseGone(one);
       await how(fields(one), text);
     } catch (error) {
       if (!worktree || !MOVED.has(error.code)) throw error;
@@ -96,18 +97,33 @@ const fields = ({ at: { path, side, line, start }, look }) => ({
   ...(path !== null && { path }),
   ...(line && { side, line }),
   ...(line && start !== line && { start_line: start, start_side: side }),
-  ...(worktree && line && { look }),
+  ...(worktree && path !== null && { look }),
 });
 
 /** Look again after a refusal: the line may have another number now; an Error if it is gone. */
 async function lookAfterRefusal(name, one) {
   await lookAgain();
-  const { path } = one.at;
-  const view = viewOf(path);
+  const view = viewOf(one.at.path);
   await view?.drawing;
-  if (!onPage(path)) one.gone = `${path} is now as HEAD has it.`;
-  else if (view) moveAlong(name, one, view);
+  refuseGone(one);
+  if (view) moveAlong(name, one, view);
   if (one.gone) throw new Error(one.gone);
+}
+
+const asHead = (path) => `${path} is now as HEAD has it.`;
+
+/** An Error if the file of a comment is no longer among the uncommitted changes. */
+function refuseGone({ at: { path } }) {
+  if (worktree && path !== null && !onPage(path)) throw new Error(asHead(path));
+}
+
+/** A file leaves the page: say so in the boxes of comments on it. */
+export function tellGone({ path }) {
+  for (const one of boxes.values()) {
+    if (!worktree || one.at.path !== path) continue;
+    one.gone = asHead(path);
+    one.box.fail(one.gone);
+  }
 }
 
 // -- unsent text of earlier visits ---------------------------------------------------------------
@@ -131,7 +147,7 @@ function settle(meta) {
     openBox(
       meta,
       { path: null, side: null, line: null, start: null },
-      `About ${words(meta)}, which this commit does not change any more. It will be sent about the whole commit.`,
+      `About ${words(meta)}, which ${worktree ? "HEAD has now" : "this commit does not change any more"}. It will be sent about ${whole}.`,
     );
   else if (!line) openBox(meta, { path, side: null, line: null, start: null });
   else waiting.push({ meta, at: { path, side, line, start } });
@@ -165,9 +181,9 @@ export function placeBoxes(view) {
 
 function moveAlong(name, one, view) {
   const { at, meta, box } = one;
-  if (!at.line || !view.sheet) return;
-  const line = nearest(view, { ...at, text: meta.text });
-  if (line === null) {
+  if (at.line && !view.sheet) return;
+  const line = at.line && nearest(view, { ...at, text: meta.text });
+  if (at.line && !line) {
     one.gone = `The line has changed since you began to write: “${meta.text.trim()}” is gone.`;
     box.fail(one.gone);
     return;

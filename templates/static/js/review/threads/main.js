@@ -14,10 +14,10 @@ import { onOther, state, worktree } from "../state.js";
 import { openPr, refreshPr } from "../pr.js";
 import { Card, unsent } from "./card.js";
 import { drawDrafts } from "./drafted.js";
-import { placeBoxes, restore, write } from "./fresh.js";
+import { placeBoxes, restore, tellGone, write } from "./fresh.js";
 import { whenNear, whole } from "./near.js";
 import { fromTop } from "./order.js";
-import { along, putNodesBack, leave, settleAbove, stand } from "./places.js";
+import { along, leave, moveAbove, putNodesBack, settleAbove, stand } from "./places.js";
 import { takeReview, load, onReview, isRendered } from "./review.js";
 import { steady } from "./steady.js";
 import { ApplyAll } from "./suggest.js";
@@ -101,7 +101,7 @@ function dismissBut(here) {
   for (const id of [...cards.keys()]) if (!here.has(id)) dismiss(id);
 }
 
-/** Remove the card of a deleted thread, unless a reply is being written in it. */
+/** Remove the card of a deleted thread, unless something is being written in it. */
 function dismiss(id) {
   const card = cards.get(id);
   if (card.writing) {
@@ -264,6 +264,12 @@ onOther(() => {
   applyAll.show([]);
   walk.forget();
 });
-serve({ along });
+serve({
+  along,
+  beforeDrop(view) {
+    steady(() => moveAbove(view));
+    tellGone(view);
+  },
+});
 onBegin((record) => (begun = begin(record)));
 onShown(arrive);

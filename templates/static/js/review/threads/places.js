@@ -83,6 +83,12 @@ export async function putNodesBack(view) {
   }
 }
 
+/** A file leaves the page: put its nodes above all files if the file is no longer changed at all. */
+export function moveAbove({ path }) {
+  if (onPage(path)) return;
+  for (const item of items.values()) if (item.node && item.at.path === path) put(item);
+}
+
 export const viewOf = (path) => {
   const view = views.get(path);
   return view?.element.isConnected ? view : null;
