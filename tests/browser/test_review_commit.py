@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from tests.browser.conftest import MODULES, Watch
+from tests.browser.conftest import MODULES, Held, Watch
 from tests.browser.ledger import Ledger, ledger
 from tests.browser.toasts import undo
 from tests.service import Service, until
@@ -213,6 +213,35 @@ def test_files_are_marked_viewed_by_key_by_box_and_by_folder_and_undone(
     file(page, "blob.bin").get_by_role("checkbox").uncheck()
     expect(file(page, "blob.bin").locator(".filebody")).to_be_visible()
     until(lambda: own.viewed() == [])
+
+
+@pytest.mark.slow
+def test_v_pressed_twice_at_once_marks_two_files(page: Page, own: Ledger) -> None:
+    page.goto(own.address())
+    expect(file(page, "blob.bin")).to_contain_text("A binary file.")
+    page.keyboard.press("]")
+    page.keyboard.press("[")
+    for _ in range(2):
+        page.keyboard.press("v")
+    expect(page.locator("#progress")).to_contain_text("2 of 11 viewed")
+    until(lambda: own.viewed() == ["blob.bin", "empty.txt"])
+
+
+@pytest.mark.slow
+def test_marks_are_sent_one_after_the_other(page: Page, own: Ledger) -> None:
+    page.goto(own.address())
+    expect(file(page, "blob.bin")).to_contain_text("A binary file.")
+    page.keyboard.press("]")
+    page.keyboard.press("[")
+    held = Held(page, "**/viewed")
+    with page.expect_request("**/viewed"):
+        page.keyboard.press("V")
+    page.keyboard.press("V")
+    expect(page.locator("#progress")).to_contain_text("0 of 11 viewed")
+    assert [route.request.post_data_json["viewed"] for route in held.routes] == [True]
+    with page.expect_response(lambda answer: '"viewed":false' in (answer.request.post_data or "")):
+        held.release()
+    assert own.viewed() == []
 
 
 @pytest.mark.slow

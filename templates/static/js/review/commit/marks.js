@@ -32,6 +32,14 @@ function note(file, viewed) {
 }
 
 let writes = { running: 0, done: 0 };
+/** @type {Promise<any>} */
+let last = Promise.resolve();
+
+/** Send marks after those that were sent before, so that the last press wins. */
+function send(address, marks) {
+  last = last.catch(() => {}).then(() => put(address, marks));
+  return last;
+}
 
 /** A number that changes with every write of marks; NaN, which equals nothing, during a write. */
 export const turn = () => (writes.running ? NaN : writes.done);
@@ -67,7 +75,7 @@ async function mark(files, viewed, when, { undo = true } = {}) {
   try {
     while (sent < changed.length) {
       const paths = changed.slice(sent, sent + MOST).map(({ path }) => path);
-      const { progress } = await put(address, { paths, viewed });
+      const { progress } = await send(address, { paths, viewed });
       if (!life.aborted) state.commit.progress.viewed = progress.viewed;
       sent += paths.length;
     }
@@ -107,6 +115,6 @@ async function nextUnviewed(view) {
   const list = all();
   const here = list.indexOf(view);
   const next = [...list.slice(here + 1), ...list.slice(0, here)].find(({ file }) => !file.viewed);
+  (next ?? view).element.focus({ preventScroll: true }); // at once: the next key may follow at once
   if (next) await goTo(next.path);
-  else view.element.focus({ preventScroll: true });
 }
