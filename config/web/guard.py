@@ -12,7 +12,7 @@ from typing import Any
 
 from config.errors import Denied, SvcError, TooLarge, UnsupportedMedia
 from config.web.answers import App, Message, Receive, Refusal, Send, refusal, refuse
-from config.web.hosts import host_of, is_allowed, loopback, origin_host
+from config.web.hosts import host_of, is_allowed, is_forwarding, loopback, origin_host
 
 Scope = dict[str, Any]
 Authenticate = Callable[[Scope], Awaitable[Any]]  # returns the principal, or a Refusal
@@ -31,6 +31,10 @@ class Words:
     """The sentences of one surface; `{value}` is what was sent, `{limit}` the rule's."""
 
     peer: str = "This server answers only requests from this machine."
+    proxy: str = (
+        "This is only for the machine itself, and the request came through a proxy (it has the "
+        "header {value}): a proxy publishes the workspace only."
+    )
     user: str = (
         "This server answers the user who runs it; this connection belongs to uid {value}. "
         "Name that user in SVC_LOCAL_USERS to admit them."
@@ -92,10 +96,10 @@ class Headers:
         values = self.all(name)
         return values[0] if len(values) == 1 else ""
 
-    def is_proxied(self) -> bool:
-        return any(
-            name == b"forwarded" or name.startswith(b"x-forwarded-") for name in self._values
-        )
+    def forwarding(self) -> str:
+        """The name of a header that only proxies add; "" if there is none."""
+        names = (name.decode("latin1") for name in self._values)
+        return next(filter(is_forwarding, names), "")
 
 
 async def check_request(scope: Scope, headers: Headers, rules: Rules) -> None:
@@ -113,8 +117,10 @@ async def check_caller(scope: Scope, headers: Headers, rules: Rules) -> None:
     if not rules.local:
         return
     words = rules.words
-    if not _of_this_machine(scope) or (headers.is_proxied() and not rules.proxied):
+    if not _of_this_machine(scope):
         raise Denied(words.peer, code=words.peer_code)
+    if not rules.proxied and (name := headers.forwarding()):
+        raise Denied(words.proxy.format(value=name[:100]), code=words.peer_code)
     if rules.users is not None and (uid := scope.get("peer_uid")) not in rules.users:
         text = words.unknown if uid is None else words.user.format(value=uid)
         raise Denied(text, code="user_not_allowed")

@@ -63,6 +63,12 @@ def is_allowed(host: str | None, extra: Collection[str] = ()) -> bool:
     return host == "[::1]" or host in extra or _LOCALHOST.fullmatch(host) is not None
 
 
+def is_forwarding(header: str) -> bool:
+    """Whether only proxies add a header of this name: the sender may be on another machine."""
+    name = header.lower()
+    return name == "forwarded" or name.startswith("x-forwarded-")
+
+
 def ip(address: str) -> IP:
     """The address without its zone."""
     return ipaddress.ip_address(address.partition("%")[0])

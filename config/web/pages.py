@@ -124,11 +124,14 @@ def or_page(missing: View, answer: Refuse) -> Refuse:
 def shell(request: HttpRequest, part: str, warnings: Sequence[str]) -> Shell:
     theme = request.COOKIES.get("svc_theme", "")
     names = {name: label for name, label, _icon in LABELS}
+    reachable = surfaces.reachable(request)
     return Shell(
         part=part,
         part_name=names[part],
         parts=tuple(
-            Part(name, label, icon, part_url(request, name)) for name, label, icon in LABELS
+            Part(name, label, icon, part_url(request, name))
+            for name, label, icon in LABELS
+            if name in reachable
         ),
         theme=theme if theme in THEMES else "",
         warnings=(

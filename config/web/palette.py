@@ -25,13 +25,12 @@ from rest_framework import serializers as s
 from rest_framework.request import Request
 
 from config.errors import Unavailable
-from config.web import hosts, rest, surfaces
+from config.web import rest, surfaces
 
 MOST = 30  # places in one answer
 MOST_ALIKE = 12  # places of one kind, so that many chats do not crowd out an app of that name
 Q_MAX = 200  # characters
 NOISE = 0.35  # fraction of the best score; places below it are left out
-FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED")
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +129,7 @@ def badges(request: Request) -> dict[str, Any]:
 
 def folders(request: Request) -> list[Folder]:
     """The directories that the parts know, those of the requested part first."""
-    return [one for part in _open(request) for one in _ask_part(part, "folders")]
+    return [one for part in _visible(request) for one in _ask_part(part, "folders")]
 
 
 def reaches(request: Request, part: str) -> bool:
@@ -269,19 +268,22 @@ def _waiting(part: str) -> Badge | None:
 
 
 def _open(request: Request) -> list[str]:
-    """The parts that the caller may see and can reach, the requested one first.
+    """The parts that the caller may see and can reach, the requested one first."""
+    reachable = surfaces.reachable(request._request)
+    return [name for name in _visible(request) if name in reachable]
 
-    Everyone whom the main port admits may see them all. The port of a part names the others only
-    if no login is required, and only to a browser on this machine: from another machine their
-    addresses would not work.
-    """
-    here = surfaces.of_port(getattr(request._request, "scope", {}))
-    host = hosts.host_of(request.META.get("HTTP_HOST", ""))
-    passed_on = any(name.startswith(FORWARDED) for name in request.META)
-    local = settings.SVC.auth_mode == "none" and hosts.is_allowed(host) and not passed_on
+
+def _visible(request: Request) -> list[str]:
+    """The parts that the caller may see, the requested one first: on the main port all of them,
+    as it admits everyone to all. The port of a part tells of the others only if no login is
+    required, and only a browser on this machine."""
     asked = getattr(request._request, "surface", surfaces.MAIN)
+    here = surfaces.of_port(getattr(request._request, "scope", {}))
     names = sorted(_providers(), key=lambda name: name != asked.name)
-    return names if here is surfaces.MAIN or local else [one for one in names if one == here.name]
+    if here is surfaces.MAIN:
+        return names
+    told = surfaces.reachable(request._request) if settings.SVC.auth_mode == "none" else [here.name]
+    return [name for name in names if name in told]
 
 
 def _url(scope: surfaces.Scope, part: str, path: str) -> str:

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import get_callable
+from django.utils.module_loading import import_string
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from config.web import answers
+from config.web import answers, hosts
 
 Scope = Mapping[str, Any]
 Refuse = Callable[[HttpRequest, str], HttpResponse]
@@ -117,6 +119,28 @@ def absolute_url(scope: Scope, surface: Surface, path: str = "/") -> str:
 def page_url(request: HttpRequest, name: str) -> str:
     """The address of the start page of the part `name` for this request."""
     return absolute_url(getattr(request, "scope", {}), SURFACES[name])
+
+
+def reachable(request: HttpRequest) -> list[str]:
+    """Names of the parts that a page or an answer may lead the sender of this request to.
+
+    Under the main port the other parts answer this machine alone, and no proxy (guard.py); on the
+    port of a part, the addresses of the others begin with `http://localhost`."""
+    scope: Scope = getattr(request, "scope", {})
+    asked: Surface = getattr(request, "surface", MAIN)
+    host = hosts.host_of(request.META.get("HTTP_HOST", ""))
+    direct = hosts.loopback(request.META.get("REMOTE_ADDR", "127.0.0.1"))  # a unix socket has none
+    direct = direct and not any(map(hosts.is_forwarding, request.headers))
+    found = {asked.name, of_port(scope).name}
+    if direct and hosts.is_allowed(host):
+        found |= SURFACES.keys()
+    elif (
+        direct
+        and of_port(scope) is MAIN
+        and hosts.is_allowed(host, import_string(settings.SVC_FRONTED)())
+    ):
+        found.add(DASHBOARD.name)
+    return [name for name in SURFACES if name in found]
 
 
 class SurfaceMiddleware:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -184,6 +185,49 @@ def test_a_caller_behind_a_proxy_hears_only_of_the_part_it_was_let_into(served):
         f"{served.dashboard_url}/api/badges", headers={"X-Forwarded-For": "192.0.2.9"}
     ).json()["badges"]
     assert [badge["part"] for badge in badges] == ["dashboard"]
+
+
+def test_on_the_main_port_only_this_machine_is_led_to_the_other_parts(served):
+    """As their guards decide it: no page, place or badge leads to a refusal."""
+
+    def parts(**headers: str) -> list[set[str]]:
+        def get(path: str) -> Any:
+            return served.http.get(path, headers=headers).raise_for_status()
+
+        rail = re.findall(r'data-part="(\w+)"', get("/").text)
+        badges = get("/api/badges").json()["badges"]
+        places = get("/api/places").json()["places"]
+        return [set(rail), *({one["part"] for one in found} for found in (badges, places))]
+
+    assert parts() == [{"main", "review", "dashboard"}] * 3
+    assert parts(Forwarded="for=192.0.2.9") == [{"main"}] * 3
+    assert parts(**{"X-Forwarded-User": "ann"}) == [{"main"}] * 3
+
+
+def test_a_page_leads_where_the_host_it_was_reached_by_is_answered(tmp_path):
+    env = {"SVC_ALLOWED_HOSTS": "svc.example,apps.example", "SVC_FRONTED_HOST": "apps.example"}
+    with Service(tmp_path, env=env, scheduler=False) as running:
+
+        def led_to(url: str, host: str) -> list[str]:
+            page = httpx.get(f"{url}/", headers={"Host": host}, trust_env=False)
+            return re.findall(r'data-part="(\w+)"', page.raise_for_status().text)
+
+        assert led_to(running.url, "svc.example") == ["main"]
+        assert led_to(running.url, "apps.example") == ["main", "dashboard"]
+        assert led_to(running.dashboard_url, "apps.example") == ["dashboard"]
+        assert led_to(running.dashboard_url, "localhost") == ["main", "review", "dashboard"]
+
+
+@pytest.mark.slow
+def test_folders_of_the_other_parts_are_offered_through_a_proxy_too(served):
+    headers = {"X-Forwarded-For": "192.0.2.9"}
+
+    near, far = (
+        served.http.get("/api/folders", headers=one).json()["folders"] for one in ({}, headers)
+    )
+
+    assert "review" in near[0]["sources"]
+    assert far == near
 
 
 @pytest.mark.parametrize(("mode", "told"), [("none", 3), ("jwt", 1)])

@@ -140,7 +140,10 @@ def test_a_proxied_request_reaches_only_the_workspace(shared_service, part, name
     get = shared_service.http.get
     headers = {name: "for=127.0.0.1"}
 
-    assert get(f"/{part}/api/health", headers=headers).status_code == 403
+    refused = get(f"/{part}/api/health", headers=headers)
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "host_not_allowed")
+    assert f"came through a proxy (it has the header {name.lower()})" in refused.json()["error"]
     assert get("/api/health", headers=headers).status_code == 200
     assert get("/api/projects", headers=headers).status_code == 200
 

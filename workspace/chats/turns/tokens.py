@@ -40,7 +40,7 @@ def token_of(scope: dict[str, Any]) -> str | None:
     """The token of a request that comes from this machine and through no proxy, else None."""
     headers = Headers(scope)
     found = _BEARER.fullmatch(headers.only(b"authorization"))
-    if found is None or headers.is_proxied() or not loopback(proxies.peer(scope)):
+    if found is None or headers.forwarding() or not loopback(proxies.peer(scope)):
         return None
     return found[1]
 

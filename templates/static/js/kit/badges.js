@@ -3,6 +3,7 @@
 import { base, call } from "./api.js";
 import { h, settle } from "./dom.js";
 import { needing } from "./needs.js";
+import { partLink } from "./rail.js";
 
 const EVERY = 30_000; // ms, while the page is visible
 const REST = 250; // ms after a change
@@ -35,7 +36,7 @@ async function refresh() {
  * @param {boolean} urgent
  */
 function show(part, count, label, urgent) {
-  const place = document.querySelector(`.rail .part[data-part="${part}"]`);
+  const place = partLink(part);
   const pip = /** @type {HTMLElement | null | undefined} */ (place?.querySelector(".pip"));
   const words = count > 99 ? "99+" : String(count);
   if (!place || (pip?.dataset.said ?? "0 ") === `${count} ${label}`) return;

@@ -2,6 +2,7 @@
 // Off until the user presses the bell. The choice is a cookie, so that the three ports of a host
 // agree; the browser asks for permission on each port separately.
 
+import { partLink } from "./rail.js";
 import { follow } from "./stream.js";
 import { toast } from "./toast.js";
 
@@ -94,7 +95,7 @@ async function onNotification(told) {
     keep(SHOWN, [...shown, mark].slice(-REMEMBERED).join("."), YEAR);
     const place = address(told);
     const { held } = await navigator.locks.query();
-    if (!held?.some(({ name }) => name === looks(place))) show(told, place);
+    if (!place || !held?.some(({ name }) => name === looks(place))) show(told, place);
     await new Promise((done) => setTimeout(done, SETTLED));
   });
 }
@@ -110,7 +111,7 @@ function withdrawn({ id }) {
 
 /**
  * @param {Told} told
- * @param {URL} place
+ * @param {URL | null} place
  */
 function show({ id, title, text }, place) {
   const icon = /** @type {HTMLLinkElement | null} */ (document.querySelector("link[rel=icon]"));
@@ -120,6 +121,7 @@ function show({ id, title, text }, place) {
   shown.onclick = () => {
     shown.close();
     focus();
+    if (!place) return;
     if (place.pathname === location.pathname && place.origin === location.origin)
       location.assign(place);
     else open(place, "_blank"); // this page may be in use
@@ -128,20 +130,19 @@ function show({ id, title, text }, place) {
 
 /** The name of this port; "main" also for a part that is mounted on the main port. */
 function port() {
-  const main = new URL(part("main"), location.href);
   const here = document.querySelector('.rail .part[aria-current="page"]');
   const name = /** @type {HTMLElement | null} */ (here)?.dataset.part ?? "review";
-  return main.origin === location.origin ? "main" : name;
+  return partLink("main")?.origin === location.origin ? "main" : name;
 }
 
-/** @param {string} name */
-function part(name) {
-  const link = document.querySelector(`.rail .part[data-part="${name}"]`);
-  return /** @type {HTMLAnchorElement} */ (link).href;
+/**
+ * The address of what happened; null where this page may not lead to that part.
+ * @param {Told} told
+ */
+function address(told) {
+  const link = partLink(told.part);
+  return link && new URL(told.path.replace(/^\//, ""), link.href);
 }
-
-/** @param {Told} told */
-const address = (told) => new URL(told.path.replace(/^\//, ""), part(told.part));
 
 /** @param {URL | Location} place */
 const looks = (place) => `svc-shows:${place.pathname}`;

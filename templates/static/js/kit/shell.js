@@ -7,6 +7,7 @@ import { menu } from "./menu.js";
 import { nextNeeding } from "./needs.js";
 import { item as notifying } from "./notify.js";
 import { action, palette } from "./palette.js";
+import { partLink } from "./rail.js";
 import { follow } from "./stream.js";
 import "./faults.js";
 import { choices } from "./theme.js";
@@ -21,18 +22,17 @@ export const where = {
 const EVERYWHERE = { group: "Everywhere" };
 /** @param {string} place */
 const go = (place) => () => location.assign(place);
-/** @param {string} name */
-const part = (name) => {
-  const link = document.querySelector(`.rail .part[data-part="${name}"]`);
-  return /** @type {HTMLAnchorElement} */ (link).href;
-};
+const workspace = partLink("main");
 
 key("Ctrl+k", "Go anywhere", palette, EVERYWHERE);
 key("?", "These keys", help, EVERYWHERE);
 key("Escape", "Close, or go back to the list", undefined, EVERYWHERE);
-key("g h", "Workspace", () => location.assign(part("main")), EVERYWHERE);
-key("g v", "Review", () => location.assign(part("review")), EVERYWHERE);
-key("g a", "Apps", () => location.assign(part("dashboard")), EVERYWHERE);
+for (const [keys, label, link] of /** @type {const} */ ([
+  ["g h", "Workspace", workspace],
+  ["g v", "Review", partLink("review")],
+  ["g a", "Apps", partLink("dashboard")],
+]))
+  if (link) key(keys, label, go(link.href), EVERYWHERE);
 
 const next = () => attempt(null, () => nextNeeding(where.chat));
 key("g n", "The next chat that needs you", next, EVERYWHERE);
@@ -55,20 +55,24 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 for (const { label, icon, act } of choices())
   action(`Theme: ${label.toLowerCase()}`, act, { icon, ...EVERYWHERE });
 action("Keys and help", help, { icon: "help", key: "?", ...EVERYWHERE });
-const settings = {
-  label: "Settings of notifications",
-  icon: "out",
-  act: () => location.assign(new URL("settings", part("main"))),
-};
+const settings = workspace
+  ? [
+      {
+        label: "Settings of notifications",
+        icon: "out",
+        act: () => location.assign(new URL("settings", workspace.href)),
+      },
+    ]
+  : [];
 action("Notifications: on or off in this browser", () => notifying().act(), {
   icon: "bell",
   ...EVERYWHERE,
 });
-menu(byId("bell"), () => [notifying(), settings]);
+menu(byId("bell"), () => [notifying(), ...settings]);
 menu(byId("theme"), choices);
 menu(byId("more"), () => [
   notifying(),
-  settings,
+  ...settings,
   "-",
   ...choices(),
   "-",

@@ -4,6 +4,7 @@ import { get, post, query } from "../kit/api.js";
 import { dialog } from "../kit/dialog.js";
 import { button, fill, h } from "../kit/dom.js";
 import { draftOf, keepDraft, offerLeft } from "../kit/drafts.js";
+import { partLink } from "../kit/rail.js";
 import { attempt, toast } from "../kit/toast.js";
 import { plural } from "../kit/words.js";
 import { tilde } from "./paths.js";
@@ -14,11 +15,8 @@ const chatOf = (desk, chat) => JSON.stringify([desk.project, chat]);
 
 /** The URL of a chat's page, on the main port, to which the rail links too. */
 export function chatPage(project, chat) {
-  const main = /** @type {HTMLAnchorElement | null} */ (
-    document.querySelector('.rail a[data-part="main"]')
-  );
   const [slug, id] = [project, chat].map(encodeURIComponent);
-  return new URL(`/projects/${slug}/chats/${id}`, main?.href ?? location.href).href;
+  return new URL(`/projects/${slug}/chats/${id}`, partLink("main")?.href ?? location.href).href;
 }
 
 /**

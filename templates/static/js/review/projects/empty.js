@@ -2,17 +2,18 @@
 
 import { button, h } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";
+import { partLink } from "../../kit/rail.js";
 import { toast } from "../../kit/toast.js";
 
 const LINE = "repos: [{path: ~/src/api, range: main..feature}]";
 
 /** Say that a repository is reviewed in a project, which must be made first. */
 export function lead() {
-  const main = /** @type {HTMLAnchorElement} */ (document.querySelector('[data-part="main"]'));
-  toast("Open its folder as a project first; its page puts it under review.", {
-    action: "Go there",
-    act: () => location.assign(main.href),
-  });
+  const main = partLink("main");
+  toast(
+    "Open its folder as a project first; its page puts it under review.",
+    main ? { action: "Go there", act: () => location.assign(main.href) } : {},
+  );
 }
 
 /** `add()` adds the examples, `open()` leads to opening the user's own repository. */

@@ -3,10 +3,12 @@
 import { get, post } from "../../kit/api.js";
 import { button, h } from "../../kit/dom.js";
 import { command } from "../../kit/parts.js";
+import { partLink } from "../../kit/rail.js";
 import { attempt } from "../../kit/toast.js";
 import { plural } from "../../kit/words.js";
 
 const NAMED = 3; // apps that are named
+const HERE = "Opens only on the machine that runs this service";
 
 /** `form` is the place for the form that `make()` opens. */
 export function welcome(form, { make, opened }) {
@@ -83,39 +85,41 @@ const review = () =>
       {},
       "Read what an agent committed, one commit at a time, and answer on the line. Threads follow a commit when it is rewritten.",
     ),
-    h(
-      "div",
-      { class: "stack center" },
-      leading("review", "Open Review"),
-      h("p", { class: "tiny" }, "Two examples wait there"),
-    ),
-    command(
-      `curl -X POST -H 'Content-Type: application/json' ${location.origin}/review/api/examples`,
-      "the command that adds the examples",
-    ),
+    leading("review", "Open Review", h("p", { class: "tiny" }, "Two examples wait there")),
+    partLink("review") &&
+      command(
+        `curl -X POST -H 'Content-Type: application/json' ${location.origin}/review/api/examples`,
+        "the command that adds the examples",
+      ),
   );
 
 function apps() {
   const now = h("p", { class: "tiny" }, "Start a dev server: it is there within two seconds");
-  running().then(
-    (names) => names && now.replaceChildren(names),
-    () => {}, // the dashboard may be off
-  );
+  if (partLink("dashboard"))
+    running().then(
+      (names) => names && now.replaceChildren(names),
+      () => {}, // the dashboard may be off
+    );
   return lane(
     "apps",
     "See what it started",
     h("p", {}, "Every server on this machine with its address, folder, branch, state and log."),
-    h("div", { class: "stack center" }, leading("dashboard", "Open Apps"), now),
+    leading("dashboard", "Open Apps", now),
     command(".venv/bin/python manage.py dashboard ls", "the command that lists apps"),
   );
 }
 
-const leading = (part, label) => {
-  /** @type {HTMLAnchorElement | null} */
-  const link = document.querySelector(`.rail .part[data-part="${part}"]`);
-  const href = link?.href;
-  return href && h("a", { class: "btn", href }, label);
-};
+/** The link to a part with what it leads to, or why there is none. */
+function leading(part, label, what) {
+  const link = partLink(part);
+  const first = link && h("a", { class: "btn", href: link.href }, label);
+  return h(
+    "div",
+    { class: "stack center" },
+    first ?? h("p", { class: "tiny" }, HERE),
+    link && what,
+  );
+}
 
 /** "12 apps now: shop, api, docs …", as the dashboard reports them; "" if none is up. */
 async function running() {

@@ -3,6 +3,7 @@
 
 import { get, P, post } from "../../kit/api.js";
 import { button, h, icon, keep } from "../../kit/dom.js";
+import { partLink } from "../../kit/rail.js";
 import { attempt } from "../../kit/toast.js";
 
 const ICONS = { changes: "pencil", review: "branch", app: "apps" };
@@ -34,7 +35,7 @@ export function aroundCard(slug) {
     where.textContent = project.workingDir;
     const { places } = await get(P(slug, "around"));
     const stacks = places.some(({ part }) => part === "review");
-    offer.hidden = Boolean(stacks || !project.repository);
+    offer.hidden = Boolean(stacks || !project.repository || !partLink("review"));
     node.hidden = Boolean(places.length === 0 && offer.hidden && where.hidden);
     keep(rows, places, ({ url, label, hint }) => `${url} ${label} ${hint}`, row);
   }
