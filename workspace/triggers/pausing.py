@@ -106,10 +106,17 @@ def switch() -> Path:
 def _read(path: str, _stat: str) -> Pause | None:
     try:
         snapshot = files.read(Path(path), limit=LIMIT)
-        value = yamlio.parse(snapshot.data).value if snapshot else None
+        return _pause("instance", _mapping(snapshot.data).get(FILE_KEY)) if snapshot else None
     except yamlio.YamlError:
         return Pause("instance", None)
-    return _pause("instance", value.get(FILE_KEY)) if isinstance(value, Mapping) else None
+
+
+def _mapping(data: bytes) -> Mapping[str, Any]:
+    """The entries of the instance's file. Raises YamlError if it holds anything else."""
+    value = yamlio.parse(data).value
+    if not isinstance(value, Mapping | None):
+        raise yamlio.YamlError("the file must hold a mapping", 1, 1)
+    return value or {}
 
 
 def _pause(by: Literal["project", "instance"], value: Any) -> Pause | None:
@@ -136,6 +143,7 @@ def pause_instance(*, paused: bool) -> bool:
 
     def edit(data: bytes | None) -> bytes:
         try:
+            _mapping(data or b"")
             return _with_switch(data or b"", key=FILE_KEY, paused=paused)
         except yamlio.YamlError as error:
             raise Conflict(f"{FILE} cannot be changed: {error}; change it by hand") from None

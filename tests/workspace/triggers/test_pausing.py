@@ -200,7 +200,10 @@ def test_a_time_without_a_zone_is_utc_whatever_the_zone_of_the_host(world):
     assert pausing.of(project) == pausing.Pause("project", "2026-06-01T10:00:00.000Z")
 
 
-@pytest.mark.parametrize("data", [b"paused: [", b"\xff\xfe", b"a: &a [*a]", b"x" * 9_000_000])
+@pytest.mark.parametrize(
+    "data",
+    [b"paused: [", b"\xff\xfe", b"a: &a [*a]", b"x" * 9_000_000, b"- paused: true", b"text", b"5"],
+)
 def test_a_switch_that_cannot_be_read_holds_everything_and_is_not_overwritten(world, data):
     pausing.switch().write_bytes(data)
 
