@@ -208,16 +208,20 @@ def test_a_place_that_holds_data_is_not_overwritten(full: backup.Plan, tmp_path:
         restoring.restore(full, tmp_path / "b.tar.gz")
 
 
-def test_an_empty_database_and_a_present_config_are_no_obstacle(full: backup.Plan, tmp_path: Path):
+def test_an_empty_database_and_other_files_are_no_obstacle_and_stay(
+    full: backup.Plan, tmp_path: Path
+):
     backup.write(full, tmp_path / "b.tar.gz", version="1")
     there = plan(tmp_path / "there")
-    (tmp_path / "there").mkdir()
+    (tmp_path / "there/worktrees/a").mkdir(parents=True)
+    (tmp_path / "there/worktrees/a/mine.txt").write_bytes(b"mine\n")
     (tmp_path / "there/svc.sqlite3").touch()
     there.config.write_bytes(b"port: 2\n")
 
     report = restoring.restore(there, tmp_path / "b.tar.gz")
 
     assert there.config.read_bytes() == b"port: 2\n"
+    assert (tmp_path / "there/worktrees/a/mine.txt").read_bytes() == b"mine\n"
     assert report.left_out == [f"svc.config.yaml: {there.config} is there already"]
 
 
