@@ -139,6 +139,9 @@ class DatabaseGone(OperationalError):
     """The database file was removed, or another file is in its place."""
 
 
+FULL = ("disk is full", "No space left on device")  # as SQLite and PostgreSQL say it
+
+
 def translate(error: Exception) -> SvcError:
     """Any exception as a SvcError that discloses no more than a caller may know."""
     match error:
@@ -158,6 +161,10 @@ def translate(error: Exception) -> SvcError:
             return Unavailable(
                 "The database was removed while the service ran; nothing was stored. Put the file "
                 "back, or stop and start the service, which makes a new one from the files"
+            )
+        case OperationalError() if any(text in str(error) for text in FULL):
+            return Unavailable(
+                "The disk of the database is full, so nothing was stored; make room, then try again"
             )
         case OperationalError() | InterfaceError():
             return Unavailable("The database cannot be used at the moment; try again soon")

@@ -41,6 +41,7 @@ from workspace.worktrees import place
 PASSED = ("PATH", "LANG", "LC_ALL", "TZ", "USER")
 NOBODY = ("svc agent", "agent@localhost")
 TRY_S = 60
+GOES_ON = "goes-on"  # removing this file stops the turn, which works on a full disk, too
 # A garbage collection that git starts in the background would be cut off by the end of the turn.
 TIDY = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "gc.auto", "GIT_CONFIG_VALUE_0": "0"}
 
@@ -304,6 +305,15 @@ def run_dir(turn_id: str) -> Path:
     return run_root() / turn_id
 
 
+def stop_without_database(turn_id: str) -> bool:
+    """Ask the worker of this machine that runs the turn to stop it. False if none does."""
+    try:
+        (run_dir(turn_id) / GOES_ON).unlink()
+    except OSError:
+        return False
+    return True
+
+
 def discard(scratch: Path) -> None:
     """Remove the directory of a finished turn, after what the turn may have left elsewhere."""
     obeyed.take_away(str(scratch))
@@ -319,6 +329,7 @@ def surroundings(turn: Turn) -> Surroundings:
     discard(scratch)  # left by an earlier try whose worker was lost
     for folder in (scratch, scratch / "tmp", home, log.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (scratch / GOES_ON).touch()
     environ = {name: os.environ[name] for name in PASSED if name in os.environ}
     environ |= {
         "HOME": str(home),

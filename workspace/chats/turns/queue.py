@@ -8,14 +8,14 @@ delivery.py delivers the rows to the `turns` cluster.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, NotRequired, TypedDict
 
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Q, QuerySet
 
 from config.errors import Conflict, Invalid, NotFound, Problem
@@ -23,7 +23,7 @@ from config.logs import timestamp
 from config.storage import database, homes
 from workspace import ids
 from workspace.chats import files
-from workspace.chats.turns import endings, retries
+from workspace.chats.turns import endings, jobs, retries
 from workspace.chats.turns.delivery import OnChange, announce, deliver, ignore
 from workspace.chats.turns.endings import tell
 from workspace.chats.turns.states import ACTIVE, AT_REST, BUSY, WAITING
@@ -270,8 +270,7 @@ def cancel(turn: Turn, *, on_change: OnChange = ignore) -> bool:
     """End one turn, waiting or running. False if it had ended already."""
     if withdraw(turn, on_change=on_change) or _stop_unstarted(turn.id, on_change):
         return True
-    running = Turn.objects.filter(id=turn.id, state="running")
-    return running.update(stop="user") == 1 and _wait_ended(turn.id)
+    return _stop_running(turn.id)
 
 
 def withdraw(turn: Turn, *, on_change: OnChange) -> bool:
@@ -330,16 +329,21 @@ def resume(*, project: Project, chat: str) -> int:
 
 
 def stop(*, project: Project, chat: str, on_change: OnChange = ignore) -> bool:
-    """End the chat's running or starting turn and hold the queue. False if nothing ran."""
+    """End the chat's running or starting turn and hold the queue. False if nothing ran. A turn of
+    this machine is stopped also while the database takes no write, as on a full disk."""
     files.read(project, chat)
     active = [row for row in active_rows(project.slug, chat) if row.state in ACTIVE]
     turn = min(active, key=lambda row: (row.state not in BUSY, row.id), default=None)
     if turn is None:
         return False
-    if _stop_unstarted(turn.id, on_change):
-        return True
-    Turn.objects.filter(id=turn.id, state="running").update(stop="user")
-    return _wait_ended(turn.id)
+    try:
+        if not _stop_unstarted(turn.id, on_change):
+            _stop_running(turn.id)
+    except DatabaseError:
+        if not jobs.stop_without_database(turn.id):
+            raise
+        _wait_while(jobs.run_dir(turn.id).exists)
+    return True
 
 
 def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
@@ -351,11 +355,16 @@ def _stop_unstarted(turn_id: str, on_change: OnChange) -> bool:
     return True
 
 
-def _wait_ended(turn_id: str) -> bool:
-    """Wait until the turn no longer runs, at most 10 s. Always True."""
+def _stop_running(turn_id: str) -> bool:
+    """Ask the worker of a running turn to stop it. False if it does not run."""
+    running = Turn.objects.filter(id=turn_id, state="running")
+    asked = running.update(stop="user") == 1
+    _wait_while(running.exists)
+    return asked
+
+
+def _wait_while(goes_on: Callable[[], bool]) -> None:
+    """Wait until the turn is over, at most 10 s."""
     deadline = time.monotonic() + STOP_WAIT_S
-    while Turn.objects.filter(id=turn_id, state="running").exists():
-        if time.monotonic() > deadline:
-            break
+    while goes_on() and time.monotonic() < deadline:
         time.sleep(STOP_LOOK_S)
-    return True

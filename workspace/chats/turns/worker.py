@@ -223,6 +223,7 @@ class Watch:
     ) -> None:
         self.turn = turn
         self.why = ""  # why the worker ended the process, if it did
+        self._go_on = around.run_dir / jobs.GOES_ON
         self._answered = 0
         self._waits, self._ask_most, self._asking_s = job.waits, job.ask_most, 0.0
         self._kill_at = float("inf")
@@ -262,6 +263,7 @@ class Watch:
             state = row.values_list("stop", "answers", "asks").first()
         except DatabaseError:
             log.exception("the row of a running turn was not read", extra={"turn": self.turn.id})
+            self._stop_when_due("", now)
             return
         if state is None:  # another process ended the turn
             self._kill()
@@ -302,6 +304,12 @@ class Watch:
         for answer in answers[self._answered :]:
             self._tell(jobs.line({"type": "answer", **answer}))
         self._answered = len(answers)
+        self._stop_when_due(stop, now)
+
+    def _stop_when_due(self, stop: str, now: float) -> None:
+        """Ask the process to stop, and kill it after its grace. Needs no database."""
+        if not stop and not self._go_on.exists():
+            stop = "user"
         if not self.why and (stop or now >= self._late_at):
             self.why = stop or "timeout"
             self._kill_at = now + GRACE_S

@@ -6,13 +6,16 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import OperationalError, connection, connections
 
-from config.errors import Conflict
+from config.errors import Conflict, translate
 from tests.workspace.chats.world import FORK, World, ended, serve, sleeps
 from workspace.chats.turns import answers, jobs, queue, recovery, worker
 from workspace.engines import procs
@@ -186,3 +189,42 @@ def test_twenty_messages_at_once_to_an_idle_chat_run_one_after_the_other_on_two_
     turns = list(Turn.objects.filter(chat=chat).order_by("id").values_list("id", flat=True))
     said = [(r["type"], r["turn"]) for r in world.records(chat) if r["type"].startswith("turn_")]
     assert said == [(kind, turn) for turn in turns for kind in ("turn_start", "turn_end")]
+
+
+def without_room(full: Callable[[], bool]) -> AbstractContextManager[None]:
+    """The database refuses every write of this thread, and of workers made here, while `full`."""
+
+    def write(execute: Callable[..., Any], sql: str, *more: Any) -> Any:
+        if full() and not sql.lstrip().startswith("SELECT"):
+            raise OperationalError("database or disk is full")
+        return execute(sql, *more)
+
+    return connection.execute_wrapper(write)
+
+
+def test_a_stop_needs_no_room_in_the_database(world: World, tmp_path: Path):
+    chat, full = world.chat().chat.id, tmp_path / "full"
+
+    with without_room(full.exists):
+        turn, behind = world.send(chat, sleeps()).turn, world.send(chat).turn
+        work = world.work(turn.id)
+        world.until_record(chat, "tool_use")
+        full.touch()
+
+        assert queue.stop(project=world.project, chat=chat)
+        assert procs.pids_by_turn(str(jobs.run_root())).get(turn.id) is None
+        assert world.records(chat, "turn_end")[0]["status"] == "stopped"
+        full.unlink()
+
+    ended(work)
+    assert Turn.objects.get(id=turn.id).state == "stopped"
+    assert Turn.objects.get(id=behind.id).state == "held"
+
+
+def test_a_stop_that_reaches_no_worker_names_the_full_disk(world: World):
+    chat = world.chat("hi").chat.id
+
+    with without_room(lambda: True), pytest.raises(OperationalError) as refused:
+        queue.stop(project=world.project, chat=chat)
+
+    assert translate(refused.value).text.startswith("The disk of the database is full")
