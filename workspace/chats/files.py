@@ -25,6 +25,9 @@ from workspace.projects.project import Project
 
 VERSION = 1
 LIMIT = 1 << 20
+NOT_A_MAPPING = (
+    "the record of chat {0} cannot be changed: it must hold a mapping; mend .chats/{0}.yaml by hand"
+)
 READ_ONLY = "chat {} was written by a later version and is read-only"
 
 
@@ -335,8 +338,11 @@ def _splice(
     session_id: str, data: bytes, wanted: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> bytes:
     try:
-        present = yamlio.parse(data).value or {}
-        if present.get("v", VERSION) > VERSION:
+        present = yamlio.parse(data).value
+        present = {} if present is None else present
+        if not isinstance(present, dict):
+            raise Conflict(NOT_A_MAPPING.format(session_id))
+        if _number(present, "v") > VERSION:
             raise Conflict(READ_ONLY.format(session_id))
         for key, value in wanted(present).items():
             if value is None and key in present:
@@ -344,5 +350,5 @@ def _splice(
             elif value is not None and present.get(key) != value:
                 data = yamlio.set_entry(data, (key,), value)
         return data
-    except (yamlio.YamlError, AttributeError, TypeError) as error:
+    except yamlio.YamlError as error:
         raise Conflict(f"the record of chat {session_id} cannot be changed: {error}") from None

@@ -184,6 +184,31 @@ def test_a_record_of_a_later_version_is_read_and_not_written(world: World):
     assert index.get(world.project, chat).name == "Old"
 
 
+@pytest.mark.parametrize("record", ["- a\n", "just text\n", "5\n", "[]\n", "false\n"])
+def test_a_record_that_is_no_mapping_is_not_written_and_says_how_to_mend_it(
+    world: World, record: str
+):
+    chat = world.chat().chat.id
+    path = files.record_path(world.project, chat)
+    path.write_text(record)
+
+    with pytest.raises(Conflict) as refused:
+        actions.rename(project=world.project, session_id=chat, name="New")
+
+    assert refused.value.text.endswith(f"it must hold a mapping; mend .chats/{chat}.yaml by hand")
+    assert path.read_text() == record
+
+
+def test_a_record_whose_version_is_no_number_can_be_changed(world: World):
+    chat = world.chat().chat.id
+    path = files.record_path(world.project, chat)
+    path.write_text(path.read_text().replace("v: 1", "v: first"))
+
+    actions.rename(project=world.project, session_id=chat, name="New")
+
+    assert world.record(chat) == world.record(chat) | {"v": "first", "name": "New"}
+
+
 @pytest.mark.parametrize(
     "session_id",
     ["7f8a1c9e-7d6f-4c5b-8f6e-0a1b2c3d4e5f", "../../etc/passwd", "", "x" * 5000, "a\0b", "\ud800"],
