@@ -10,7 +10,7 @@ from review.git import ancestry, patches
 from review.git.commits import Commit
 from review.git.log import history
 from review.git.refs import HEADS
-from review.stacks import assembly, landing, matching, status
+from review.stacks import assembly, landing, matching, states, status
 from review.stacks.assembly import Draft
 from review.stacks.branches import branch
 from review.stacks.landing import Clues, Trunk
@@ -294,4 +294,5 @@ class _Filling:
                 if orphans == 1
                 else f"{orphans} reviews match no commit"
             )
-        return [*told, *self.found.matches.warnings]
+        lost = states.unseen(self.found.states, self.listed)
+        return [*told, *lost, *self.found.matches.warnings]

@@ -6,6 +6,7 @@ the range. Its review, PR record and stack place follow it to the commit that st
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from review.stacks.prs import pr_files
 from review.stacks.prs.pr_files import PrFile
 from review.threads import drafts, reading
 from review.threads.carry.carryover import FIRM, CarriedFrom, Match
+from review.threads.carry.lineage import age_of
 from review.threads.schema import Fingerprint, ReviewFile
 
 
@@ -54,11 +56,13 @@ class Proposal:
 class ReviewStates:
     """All states by sha. `heirs`: by sha, the commits whose PR record was made from its record,
     later than that record itself, and not by mere likeness. `drafts`: the shas of unsent drafts.
+    `passed_over`: review files beside one with a longer name of the same commit.
     """
 
     by_sha: Mapping[str, ReviewState] = field(default_factory=dict)
     heirs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     drafts: frozenset[str] = frozenset()
+    passed_over: tuple[ReviewState, ...] = ()
 
     def get(self, sha: str) -> ReviewState:
         return self.by_sha.get(sha) or ReviewState(sha)
@@ -123,9 +127,13 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> ReviewStates:
     """Every state on disk. `full` maps a file's name to the sha it stands for; any other name
     stands for itself. A file with a full name wins over one with a short name.
     """
-    reviews = {
-        sha: (_review(found, sha), found) for sha, found in _files(slug, "reviews", repo, full)
-    }
+    reviews: dict[str, tuple[ReviewFile, Mirrored]] = {}
+    passed_over: list[ReviewState] = []
+    for sha, found in _files(slug, "reviews", repo, full):
+        if sha in reviews:
+            shorter, before = reviews[sha]
+            passed_over.append(ReviewState(sha, shorter, file=before.path))
+        reviews[sha] = (_review(found, sha), found)
     records = {
         sha: (record, found)
         for sha, found in _files(slug, "prs", repo, full)
@@ -145,7 +153,52 @@ def read(slug: str, repo: str, full: Mapping[str, str]) -> ReviewStates:
             written=_time(reviewed) if reviewed else "",
         )
     heirs = _heirs({sha: record for sha, (record, _) in records.items()})
-    return ReviewStates(by_sha, heirs, drafts.shas(slug, repo))
+    return ReviewStates(by_sha, heirs, drafts.shas(slug, repo), tuple(passed_over))
+
+
+def unseen(known: ReviewStates, listed: Collection[str]) -> list[str]:
+    """A warning for each review file with comments that only this file has and that no commit
+    shows, because another file speaks for its commit. Such comments are written by hand into a file
+    with a short name, or into one that a commit of the range has taken over."""
+    unread = [*_passed_over(known), *_written_late(known, listed)]
+    if not unread:
+        return []
+    count = Counter(name for state in known.by_sha.values() for name in _comment_ids(state))
+    told = []
+    for state, other in unread:
+        own = 1 if known.get(state.sha) is state else 0
+        lost = sum(count[name] == own for name in _comment_ids(state))
+        if lost and state.file and other.file:
+            what = "1 comment that is" if lost == 1 else f"{lost} comments that are"
+            told.append(
+                f"{state.file.name} has {what} shown nowhere, because {other.file.name} is read "
+                "in its place; write it there"
+            )
+    return told
+
+
+def _passed_over(known: ReviewStates) -> Iterator[tuple[ReviewState, ReviewState]]:
+    """Yield each file that is passed over, and the one that is read."""
+    for state in known.passed_over:
+        yield state, known.get(state.sha)
+
+
+def _written_late(
+    known: ReviewStates, listed: Collection[str]
+) -> Iterator[tuple[ReviewState, ReviewState]]:
+    """Yield each file of a gone commit that was written after another file took it over, and that
+    file."""
+    for heir in known.by_sha.values():
+        said = heir.review.carried_from if heir.review else None
+        for state in map(known.get, (said.sha, *said.also) if said else ()):
+            before = state.review.carried_from if state.review else None
+            if state.sha not in listed and age_of(before) < age_of(said) < state.written:
+                yield state, heir
+
+
+def _comment_ids(state: ReviewState) -> set[str]:
+    threads = state.review.conversations if state.review else ()
+    return {comment.id for thread in threads for comment in thread.comments}
 
 
 def stems(slug: str, repo: str) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from review.git import patches
 from review.stacks import details, repo
 from review.stacks.prs import pr_files
-from review.threads import commenting
+from review.threads import commenting, commit_review
 from tests.review.stacks.world import Payments
 
 pytestmark = pytest.mark.django_db
@@ -264,3 +266,49 @@ def test_the_patch_of_another_commit_is_not_believed(pay: Payments, feature: lis
     assert {subject: one["unresolved"] for subject, one in pay.commits().items()} == {
         "First": 0, "Second": 1,
     }  # fmt: skip
+
+
+def test_what_a_hand_writes_beside_the_file_that_is_read_is_warned_of(
+    pay: Payments, feature: list[str]
+):
+    sha = feature[0]
+    pay.review(sha[:9], "Why?")
+    commenting.reply(target(pay, sha), f"t-{sha[:4]}-0", body="Because.", author="me")
+    assert pay.shown()["warnings"] == []
+
+    pay.review(sha[:9], "Why?", "And this?", "And that?")
+    said = (
+        f"{sha[:9]}.yaml has 2 comments that are shown nowhere, because {sha}.yaml is read in its "
+        "place; write it there"
+    )
+    assert pay.shown()["warnings"] == [said]
+    pay.review(sha, "Why?", "And this?", "And that?")
+    assert pay.shown()["warnings"] == []
+    pay.review(sha[:8], "Mine?")
+    assert [text.split(" that")[0] for text in pay.shown()["warnings"]] == [
+        f"{sha[:8]}.yaml has 1 comment"
+    ]
+
+
+def test_what_a_hand_writes_into_a_file_that_was_taken_over_is_warned_of(
+    pay: Payments, feature: list[str]
+):
+    old = feature[0]
+    pay.review(old, "Why?", "Never mind")
+    new = move(pay)[0]
+    commenting.reply(target(pay, new), f"t-{old[:4]}-0", body="Because.", author="me")
+    review = commit_review.of(target(pay, new)).review
+    (mine,) = review.thread(f"t-{old[:4]}-1").comments
+    commenting.delete(target(pay, new), f"t-{old[:4]}-1", mine.id, "ann")
+    assert pay.shown()["warnings"] == []
+
+    file = pay.review(old, "Why?", "Late")
+    later = time.time() + 60
+    os.utime(file, (later, later))
+
+    assert pay.shown()["warnings"] == [
+        f"{old}.yaml has 1 comment that is shown nowhere, because {new}.yaml is read in its place; "
+        "write it there"
+    ]
+    pay.repo.reset(feature[1])
+    assert pay.shown()["warnings"] == []
