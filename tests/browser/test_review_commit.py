@@ -238,7 +238,8 @@ def test_marks_are_sent_one_after_the_other(page: Page, own: Ledger) -> None:
         page.keyboard.press("V")
     page.keyboard.press("V")
     expect(page.locator("#progress")).to_contain_text("0 of 11 viewed")
-    assert [route.request.post_data_json["viewed"] for route in held.routes] == [True]
+    (sent,) = held.routes
+    assert '"viewed":true' in (sent.request.post_data or "")
     with page.expect_response(lambda answer: '"viewed":false' in (answer.request.post_data or "")):
         held.release()
     assert own.viewed() == []
