@@ -10,7 +10,7 @@ import pytest
 
 from tests.service import until
 from tests.workspace.chats.conftest import world  # noqa: F401 - a fixture
-from tests.workspace.chats.world import HELLO, USER, World
+from tests.workspace.chats.world import HELLO, USER, World, ended
 from workspace import trash
 from workspace.background import renames
 from workspace.background.watcher import Background
@@ -110,3 +110,21 @@ def test_a_project_that_is_gone_is_not_looked_at_for_curation(
         passes.consider_all(datetime.now(UTC))
 
     assert "no curation pass" not in caplog.text
+
+
+def test_a_turn_that_runs_meanwhile_ends_under_the_new_name_and_the_next_begins(world: World):  # noqa: F811
+    chat = world.chat().chat.id
+    turn = world.send(chat, "#!runbook\n```Bash\nuntil [ -e go ]; do sleep 0.1; done\n```\n").turn
+    behind = world.send(chat).turn
+    work = world.work(turn.id)
+    world.until_record(chat, "tool_use")
+
+    rename(world)
+    assert renames.follow() == 2
+    (world.folder / "beta" / "go").touch()
+    ended(work)
+
+    assert rows([turn, behind]) == [("beta", "done"), ("beta", "queued")]
+    world.cluster()
+    assert rows([behind]) == [("beta", "done")]
+    assert not (world.folder / "alpha").exists()
