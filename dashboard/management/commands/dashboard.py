@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -18,6 +18,7 @@ from dashboard.management.client import Client, NotReachable, ServiceRefused
 from dashboard.management.verbs import VERBS
 
 REFUSED, USAGE, NOT_REACHABLE = 1, 2, 3
+JSON = "the answer as JSON"  # before or after the verb
 
 
 class Command(BaseCommand):
@@ -25,11 +26,12 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help=JSON)
         verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
 
         def verb(name: str, text: str, *positional: str) -> ArgumentParser:
             made: ArgumentParser = verbs.add_parser(name, help=text, description=text)
-            made.add_argument("--json", action="store_true", help="the answer as JSON")
+            made.add_argument("--json", action="store_true", default=SUPPRESS, help=JSON)
             for one in positional:
                 made.add_argument(one)
             return made

@@ -98,6 +98,15 @@ def terminal(served: Served) -> Iterator[Terminal]:
     found.run("stop", "--all")
 
 
+def test_json_is_asked_for_before_or_after_the_verb(terminal: Terminal):
+    before, after = (
+        json.loads(terminal.run(*words).stdout)["apps"]
+        for words in (("--json", "ls"), ("ls", "--json"))
+    )
+
+    assert {app["slug"] for app in before} == {app["slug"] for app in after} >= set(APPS)
+
+
 def test_apps_are_listed_shown_and_filtered(terminal: Terminal):
     lines = terminal.lines("ls", "--tag", "web")
 
