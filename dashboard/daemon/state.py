@@ -191,7 +191,9 @@ class DaemonState:
         self.census = census(
             self.loaded,
             self.seen if scanning else CompletedScan(),
-            pids=translation.pids(self.services.families(), self.members, self.loaded.apps),
+            pids=translation.pids(self.services.families(), self.members),
+            members=self.members,
+            claimed=before.claimed,
             processes=self.services.running(),
             local_scan=scanning,
             own_ports=self.own_ports,

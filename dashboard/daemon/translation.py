@@ -6,7 +6,7 @@ remembered over a reboot. The rows of the state machine: docs/design/dashboard.m
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import is_not
@@ -57,13 +57,9 @@ def evidence(change: Change, state: ServiceState) -> Evidence | None:
     )
 
 
-def pids(
-    families: Mapping[str, Family], members: Pids, declared: Container[str]
-) -> dict[str, set[int]]:
-    """The processes of each running service: its wrapper, and all that a scan has found. A service
-    that no file declares is known from the scan alone: it stays until a scan finds it gone."""
-    living = {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
-    return {slug: found for slug, found in members.items() if slug not in declared} | living
+def pids(families: Mapping[str, Family], members: Pids) -> dict[str, set[int]]:
+    """The processes of each running service: its wrapper, and all that a scan has found."""
+    return {slug: {family.leader, *members.get(slug, ())} for slug, family in families.items()}
 
 
 def _seconds(state: ServiceState) -> float | None:

@@ -31,6 +31,8 @@ class _Made:
     files: Files
     seen: CompletedScan
     pids: Mapping[str, Set[int]]
+    members: Mapping[str, Set[int]]
+    claimed: Set[str]
     processes: Mapping[str, Process]
     local_scan: bool
     own_ports: frozenset[int]
@@ -59,7 +61,8 @@ class Census:
 
     `observed`: listeners that belong to no declared app, by port; it includes those of `hidden`,
     which clients show on request. `ignored`: those covered by a rule of ignore.yaml. `slugs`: for
-    each listener of both, the slug of its discovered app or a suggestion.
+    each listener of both, the slug of its discovered app or a suggestion. `claimed`: the listeners
+    of declared apps and of services; one that is gone is not found anew when its app leaves it.
     """
 
     apps: Mapping[str, App]
@@ -67,6 +70,7 @@ class Census:
     ignored: tuple[Sighting, ...] = ()
     hidden: frozenset[str] = frozenset()
     slugs: Mapping[str, str] = field(default_factory=dict)
+    claimed: frozenset[str] = frozenset()
     made: _Made | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -80,23 +84,28 @@ def census(
     seen: CompletedScan,
     *,
     pids: Mapping[str, Set[int]],
+    members: Mapping[str, Set[int]] | None = None,
+    claimed: Set[str] = frozenset(),
     processes: Mapping[str, Process] | None = None,
     local_scan: bool,
     own_ports: frozenset[int] = frozenset(),
     before: Census | None = None,
 ) -> Census:
-    """Make a census. `pids`: slug -> all processes of its running service. `processes`: slug ->
-    the main process of the service, which health type `process` checks. `local_scan`: whether the
-    machine's listeners are scanned (scan.enabled). `own_ports`: those of this server, whose
-    listeners no scan reports. `before` only saves time."""
-    made = _Made(files, seen, pids, processes or {}, local_scan, own_ports, {})
+    """Make a census. `pids`: slug -> all processes of its running service. `members`: the same at
+    the last scan, as a service that was stopped since is still what listened then. `claimed`: that
+    of the census before. `processes`: slug -> the main process of the service, which health type
+    `process` checks. `local_scan`: whether the machine's listeners are scanned (scan.enabled).
+    `own_ports`: those of this server, whose listeners no scan reports. `before` only saves time."""
+    of = (pids, members or {}, claimed, processes or {}, local_scan, own_ports)
+    made = _Made(files, seen, *of, {})
     if before is not None and before.made is not None and _unchanged(made, before.made):
         return _seen_again(before, made)
-    listeners = Listeners(seen.sightings, pids)
+    listeners = Listeners(seen.sightings, {**made.members, **pids})
     known = before.apps if before else {}
     apps = _declared_apps(made, listeners, known)
     matched = {app.sighting.id for app in apps.values() if app.sighting}
     matched |= {one for one, slug in listeners.family.items() if slug in apps}
+    matched |= {one.id for one in listeners.all if not one.present} & claimed
     ignoring = _ignoring(made, listeners, matched, before)
     left = [one for one in listeners.all if one.id not in matched]
     observed = tuple(one for one in left if not ignoring[one.id])
@@ -110,6 +119,7 @@ def census(
         ignored=tuple(one for one in left if ignoring[one.id]),
         hidden=seen.hidden & {one.id for one in observed},
         slugs=slugs,
+        claimed=frozenset(matched | listeners.family.keys()),
         made=replace(made, ignoring=ignoring),
     )
 
@@ -212,6 +222,8 @@ def _unchanged(made: _Made, old: _Made) -> bool:
         and made.seen.hidden == old.seen.hidden
         and made.seen.slugs == old.seen.slugs
         and made.pids == old.pids
+        and made.members == old.members
+        and made.claimed == old.claimed
         and made.processes == old.processes
         and _same_entries(made.files, old.files)
         and _same_sightings(made.seen.sightings, old.seen.sightings)

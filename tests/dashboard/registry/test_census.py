@@ -21,7 +21,14 @@ def again(before: Census, now: Files | None = None, *sightings) -> Census:
     """A later census of the same machine, its listeners seen again 2 s later."""
     assert before.made is not None
     later = [replace(one, last_seen=one.last_seen + timedelta(seconds=2)) for one in sightings]
-    return census(now or before.made.files, seen(*later), pids={}, local_scan=True, before=before)
+    return census(
+        now or before.made.files,
+        seen(*later),
+        pids={},
+        claimed=before.claimed,
+        local_scan=True,
+        before=before,
+    )
 
 
 # -- silenced -------------------------------------------------------------------------------------
@@ -234,6 +241,34 @@ def test_an_app_whose_file_is_gone_leaves_its_listener_to_be_discovered():
     after = again(before, files(), one)
 
     assert [(app.slug, app.source) for app in after.apps.values()] == [("shop", "discovered")]
+
+
+def test_what_an_app_listened_on_is_not_found_when_both_are_gone():
+    one = listener(3000)
+    before = look({"web": "port: 3000\n"}, one)
+
+    gone = again(before, files(), replace(one, present=False))
+    later = again(gone, None, replace(one, present=False))
+
+    assert [(found.apps, found.observed) for found in (gone, later)] == [({}, ())] * 2
+    assert list(again(later, None, one).apps) == ["shop"]
+
+
+@pytest.mark.parametrize("slugs", [["shop"], []], ids=["declared", "without a file"])
+def test_what_a_service_listened_on_is_its_own_until_a_scan_finds_it_gone(slugs: list[str]):
+    text = "port: 3000\nservice: {command: x, cwd: /elsewhere}\n"
+    here, beside = listener(3000), listener(3001)
+    now = files(dict.fromkeys(slugs, text))
+    members: dict[str, set[int]] = {"shop": {7}}
+    runs = census(now, seen(here, beside), pids=members, members=members, local_scan=True)
+
+    stopped = census(
+        now, seen(here, beside), pids={}, members=members, local_scan=True, before=runs
+    )
+    gone = again(stopped, None, replace(here, present=False), replace(beside, present=False))
+
+    assert stopped.apps.keys() == runs.apps.keys()
+    assert (list(gone.apps), gone.observed) == (slugs, ())
 
 
 ONE = listener(5173)
