@@ -64,6 +64,10 @@ def invalid_file(file: str, line: int | None, column: int | None, message: str) 
     )
 
 
+def unreadable(file: str, reason: str) -> Conflict:
+    return invalid_file(file, None, None, f"the file cannot be read: {reason}")
+
+
 def not_editable(file: str, line: int, column: int, message: str) -> Conflict:
     """The file is valid, but the change cannot be made without altering other parts of it."""
     return Conflict(

@@ -9,7 +9,7 @@ from pathlib import Path
 from config.storage import files
 from dashboard.files import errors, layout, tags
 from dashboard.files.layout import DashboardFile
-from dashboard.files.writing import Now, Write, keep, keep_link
+from dashboard.files.writing import Now, Write, keep, keep_whole
 
 
 def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
@@ -25,8 +25,8 @@ def remove(place: DashboardFile, condition: tags.Condition | None) -> str:
 
 
 def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
-    if place.path.is_symlink():
-        return _move_link(place, condition)
+    if place.path.is_symlink() or _is_large(place.path):
+        return _move_whole(place, condition)
     copies: dict[bytes, Path] = {}
 
     def change(now: Now) -> Now:
@@ -45,16 +45,28 @@ def _move(place: DashboardFile, condition: tags.Condition | None) -> Path:
     return list(copies.values())[-1]
 
 
-def _move_link(place: DashboardFile, condition: tags.Condition | None) -> Path:
-    link = place.path
+def _move_whole(place: DashboardFile, condition: tags.Condition | None) -> Path:
+    """Move a link, or a file that is too large to be read."""
+    path = place.path
     try:
-        with files.writing(link.name):
-            found = files.read(link) if condition and link.is_file() else None
-            etag = tags.of(found.data if found else b"")
-            if condition and not condition.holds(etag):
+        with files.writing(path.name):
+            if condition and not condition.holds(etag := _etag(path)):
                 raise errors.changed(place.file, etag)
-            kept = keep_link(place)
-            link.unlink()
+            kept = keep_whole(place)
+            path.unlink()
     except files.CannotWrite as error:
         raise errors.read_only(getattr(error.__cause__, "strerror", None) or "") from error
     return kept
+
+
+def _etag(path: Path) -> str:
+    """The tag of the content; that of nothing if it cannot be read, so that only `*` fits it."""
+    try:
+        found = files.read(path)
+    except OSError:
+        found = None
+    return tags.of(found.data if found else b"")
+
+
+def _is_large(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > files.READ

@@ -81,7 +81,10 @@ def _link_back(one: Removed) -> None:
 
 
 def _text(one: Removed) -> str:
-    found = files.read(one.path)
+    try:
+        found = files.read(one.path)
+    except OSError as error:
+        raise errors.unreadable(one.file, error.strerror or "") from error
     if found is None:
         raise NotFound(f'No removed file "{one.file}".')
     try:

@@ -84,8 +84,7 @@ def text(kind: Texts, name: str) -> tuple[str, str]:
     try:
         found = files.read(place.path)
     except OSError as error:
-        detail = f"the file cannot be read: {error.strerror}"
-        raise errors.invalid_file(place.file, None, None, detail) from error
+        raise errors.unreadable(place.file, error.strerror or "") from error
     if found is None:
         if place.single:
             return "", tags.ABSENT

@@ -6,6 +6,7 @@ docs/design/dashboard.md#writing-a-file
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dashboard.files.fields import Issue
 from dashboard.files.layout import MOST, DashboardFile
 
 ROOM = 4 * LIMIT  # a result over LIMIT is refused here, with our own message
+_UNREADABLE = {errno.ELOOP, errno.EFBIG}  # the fault is the file's, not that of the disk
 Now = bytes | None
 Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
@@ -61,7 +63,10 @@ class Write:
             self._make_room(path)
             snapshot = files.change(path, self)
         except files.CannotWrite as error:
-            reason = getattr(error.__cause__, "strerror", None) or str(error)
+            cause = error.__cause__
+            reason = getattr(cause, "strerror", None) or str(error)
+            if getattr(cause, "errno", None) in _UNREADABLE:
+                raise errors.unreadable(self.place.file, reason) from error
             raise errors.read_only(reason) from error
         except Conflict as error:
             if error.code == Conflict.code:  # the kernel's conflict: the file kept changing
@@ -160,9 +165,18 @@ def keep(place: DashboardFile, data: bytes) -> Path:
     return _kept(place, lambda path: files.change(path, lambda now: _fresh(now, data)))
 
 
-def keep_link(place: DashboardFile) -> Path:
-    """Save a link among the removed files as a link that leads to the same place."""
-    return _kept(place, lambda path: path.symlink_to(layout.text_of_link(place.path, path.parent)))
+def keep_whole(place: DashboardFile) -> Path:
+    """Save a file among the removed files without reading it, a link as a link that leads to the
+    same place."""
+    file = place.path
+
+    def save(path: Path) -> None:
+        if file.is_symlink():
+            path.symlink_to(layout.text_of_link(file, path.parent))
+        else:
+            path.hardlink_to(file)
+
+    return _kept(place, save)
 
 
 def _kept(place: DashboardFile, save: Callable[[Path], object]) -> Path:

@@ -142,6 +142,36 @@ def test_a_link_that_names_no_file_can_be_removed(home: Home, target: str):
     assert str((home.path / "apps" / "shop.yaml").readlink()) == target
 
 
+UNREADABLE = r"shop\S*\.yaml is not valid .* cannot be read"
+
+
+def test_a_file_too_large_to_be_read_can_be_removed_and_not_changed(home: Home):
+    file = home.write("apps/shop.yaml", "port: 1\n")
+    os.truncate(file, 2 << 30)
+
+    with pytest.raises(Conflict, match=UNREADABLE) as refused:
+        store.patch("apps", "shop", {"port": 2})
+    assert refused.value.code == "invalid_file"
+    moved = removed.find(store.remove("apps", "shop"))
+    with pytest.raises(Conflict, match=UNREADABLE):
+        removed.put_back(moved)
+
+    assert (file.exists(), moved.size) == (False, 2 << 30)
+
+
+@pytest.mark.parametrize("change", [store.put, store.patch])
+def test_a_link_that_leads_in_a_circle_is_named_where_it_is_changed(
+    home: Home, change: Callable[..., object]
+):
+    (home.path / "apps").mkdir(parents=True)
+    (home.path / "apps" / "shop.yaml").symlink_to("shop.yaml")
+
+    with pytest.raises(Conflict, match=UNREADABLE) as refused:
+        change("apps", "shop", {"port": 1})
+
+    assert refused.value.code == "invalid_file"
+
+
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
 @pytest.mark.parametrize(
     "change",
