@@ -230,6 +230,66 @@ def test_a_chat_that_is_gone_is_what_the_service_says_of_it(
     assert chat.url.endswith(talks.address("Birch"))
 
 
+def test_a_chat_that_another_window_deletes_and_restores_goes_on_in_this_one(
+    chat: Page, talks: Talks, watch: Watch
+) -> None:
+    watch.meant.append("404")  # what an event names may be gone when it is asked for
+    http, amber = talks.service.http, f"{talks.api}/{talks.ids['Amber']}"
+    box = chat.get_by_role("textbox", name="Message")
+    box.fill("Half a ")
+    gone = chat.get_by_role("alert").filter(has_text="This chat is deleted.")
+
+    http.request("DELETE", amber, json={}).raise_for_status()
+    expect(gone).to_be_visible()
+    chat.keyboard.type("message")
+    http.post(f"{amber}/restore").raise_for_status()
+
+    expect(gone).to_have_count(0)
+    expect(box).to_have_value("Half a message")
+    talks.say("Amber", "Amber goes on.")
+    expect(chat.get_by_text("Amber goes on.")).to_be_visible()
+    assert not loaded(chat)
+
+
+@pytest.mark.slow
+def test_a_chat_of_a_deleted_project_goes_on_when_the_project_is_back(
+    chat: Page, talks: Talks, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    http, project = talks.service.http, f"/api/projects/{talks.slug}"
+    gone = chat.get_by_role("alert").filter(has_text="This chat is deleted.")
+
+    http.request("DELETE", project, json={}).raise_for_status()
+    expect(gone).to_be_visible()
+    with chat.context.new_page() as other:  # one more page makes all ask for their streams again
+        other.goto("/")
+        expect(other.get_by_role("img", name="Live")).to_be_visible()
+        expect(chat.get_by_role("img", name="Live")).to_be_visible()
+    http.post(f"{project}/restore").raise_for_status()
+
+    expect(gone).to_have_count(0)
+    talks.say("Amber", "Amber goes on.")
+    expect(chat.get_by_text("Amber goes on.")).to_be_visible()
+    assert not loaded(chat)
+
+
+@pytest.mark.slow
+def test_the_restore_button_of_an_open_chat_brings_it_back_in_place(
+    chat: Page, talks: Talks, watch: Watch
+) -> None:
+    watch.meant.append("404")
+    amber = f"{talks.api}/{talks.ids['Amber']}"
+    talks.service.http.request("DELETE", amber, json={}).raise_for_status()
+    gone = chat.get_by_role("alert").filter(has_text="This chat is deleted.")
+    expect(gone).to_be_visible()
+
+    gone.get_by_role("button", name="Restore").click()
+
+    expect(gone).to_have_count(0)
+    assert talks.service.http.get(amber).status_code == 200
+    assert not loaded(chat)
+
+
 @pytest.mark.slow
 def test_other_windows_other_pages_and_other_browsers_load_as_ever(
     chat: Page, talks: Talks, context: BrowserContext, watch: Watch

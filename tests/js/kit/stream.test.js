@@ -157,11 +157,22 @@ test("a stream that is refused is told as lost, the others live", async () => {
   const source = await connection();
   const gone = source.follows.indexOf("/api/gone");
 
-  source.say(begins(gone, 404), begins(1 - gone));
+  source.say(begins(gone, 503), begins(1 - gone));
 
   assert.ok(await one.hears(({ lost }) => lost));
   assert.ok(await other.hears(event("open")));
   assert.ok(!other.told.some(({ lost }) => lost));
+});
+
+test("a stream of what was deleted is told as gone, not as lost", async () => {
+  const one = page();
+  one.ask({ follow: 1, url: "/api/chats/a", after: "12" });
+  const source = await connection();
+
+  source.say(begins(0, 404));
+
+  assert.deepEqual(await one.hears(event("gone")), { n: 1, event: "gone" });
+  assert.ok(!one.told.some(({ lost }) => lost));
 });
 
 test("what no page follows any more is asked for no more", async () => {

@@ -26,7 +26,8 @@ let left = null; // aborts the page's own hub
 /**
  * follow("/api/events", {project: (data, id) => …}) returns stop(); `signal` stops it too. `open`
  * is called when the page may have missed events: when the stream begins later than what the page
- * has read, and when it begins again after a loss. `after`: the id after which to continue, for a
+ * has read, and when it begins again after a loss; `gone` when there is nothing at the URL, which
+ * is asked for again. `after`: the id after which to continue, for a
  * stream that is not shared with other pages; `open` is then called at every start.
  * @param {string} url
  * @param {Handlers} handlers

@@ -1,6 +1,7 @@
 // One connection for all streams that pages follow: a browser allows six connections to a server
 // for all its windows together. A page is a message port; it sends {follow, url, after, since},
-// {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}.
+// {end}, {bye} and {lives}, and receives {n, event, data, id}, {up} and {lost}. Beside the events of
+// the service there are `open`, and `gone` when there is no such stream, which is asked for again.
 // This file is the shared worker of all pages of an origin; it imports nothing, so that its URL
 // with the version identifies all of its code.
 
@@ -191,11 +192,13 @@ export class Hub {
    * @param {string} status
    */
   beginStream(stream, status) {
+    const gone = status === "404";
     stream.live = status === "200";
-    stream.refused = !stream.live;
-    if (stream.refused) this.soon(REFUSED);
+    stream.refused = !stream.live && !gone;
+    if (!stream.live) this.soon(REFUSED);
     for (const one of stream.follows) {
       this.tell(one.page);
+      if (gone) one.page.port.postMessage({ n: one.n, event: "gone" });
       // A page's own stream sends unfinished text again at each start; others matter after a loss.
       if (stream.live && (stream.own || !one.open)) this.open(one);
     }

@@ -2,7 +2,7 @@
 // They are the same for the open chat and for a row of the list.
 
 import { P, patch, post, remove } from "../../kit/api.js";
-import { h } from "../../kit/dom.js";
+import { button, h, icon } from "../../kit/dom.js";
 import { attempt, toast } from "../../kit/toast.js";
 import { leftWords } from "./worktree.js";
 
@@ -40,6 +40,16 @@ const discard = (chat, after) =>
   });
 
 export const restore = (chat) => post(`${route(chat)}/restore`);
+
+/** Says that a chat is deleted, with a button that restores it and then calls `after`. */
+export const deletedBanner = (chat, after) =>
+  h(
+    "div",
+    { class: "banner warn", role: "alert" },
+    icon("trash"),
+    h("div", {}, "This chat is deleted."),
+    button("Restore", { onclick: (event) => attempt(event, () => restore(chat).then(after)) }),
+  );
 
 const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
 

@@ -2,7 +2,7 @@
 // stopped, also when the user comes back to the chat.
 
 import { call, get, P, patch, post, query, remove } from "../../kit/api.js";
-import { button, fill, h, icon, visible } from "../../kit/dom.js";
+import { button, fill, h, visible } from "../../kit/dom.js";
 import { sheet } from "../../kit/dialog.js";
 import { key } from "../../kit/keys.js";
 import { menu } from "../../kit/menu.js";
@@ -15,7 +15,7 @@ import { plural } from "../../kit/words.js";
 import { answer, keepWaiting } from "../asks.js";
 import { composer } from "../composer.js";
 import { looking } from "../notify/looking.js";
-import { exportOf, forkOf, items, renameHere } from "./actions.js";
+import { deletedBanner, exportOf, forkOf, items, renameHere } from "./actions.js";
 import { drawFacts } from "./facts.js";
 import { modeChoice } from "./mode.js";
 import { here, mostOf, place } from "./place.js";
@@ -27,7 +27,7 @@ import { Worktree } from "./worktree.js";
 const GO_ON = "The plan is approved. Go on with it.";
 
 export class ChatPage {
-  over = false; // true once the chat is deleted
+  over = false; // whether the chat is deleted
   /** @type {any} */
   read = null; // the reading place when the user left
   life = AbortSignal.abort(); // aborts when the user goes to another page
@@ -73,6 +73,7 @@ export class ChatPage {
       onclick: (event) => attempt(event, () => post(`${route}/stop`)),
     });
     this.status = h("p", { class: "sr", role: "status" });
+    this.deleted = deletedBanner(this.about(), () => this.showRestored());
     this.archived = h("span", { class: "badge line", id: "archived", hidden: true }, "Archived");
     this.latest = button("Latest", {
       icon: "down",
@@ -139,7 +140,10 @@ export class ChatPage {
   follow() {
     const { route } = this;
     const handlers = {
-      open: () => this.transcript.restart(),
+      open: () => {
+        this.transcript.restart();
+        this.showRestored();
+      },
       line: (data) => this.line(data),
       delta: (data) => this.transcript.delta(data),
       thinking: (data) => this.transcript.thinking(data),
@@ -159,13 +163,12 @@ export class ChatPage {
         this.draw();
       },
       resync: () => this.transcript.clear(),
-      deleted: () => {
-        end();
-        this.showDeleted();
-      },
+      deleted: () => this.showDeleted(),
+      gone: () => this.showDeleted(),
+      restored: () => this.showRestored(),
     };
     const after = String(Math.max(0, ...this.transcript.seen));
-    const end = follow(`${route}/events`, handlers, { after, signal: this.life });
+    follow(`${route}/events`, handlers, { after, signal: this.life });
     const onChatEvent = ({ sessionId }) => sessionId === this.id && this.reload().catch(() => {});
     follow("/api/events", { chat: onChatEvent }, { signal: this.life });
   }
@@ -175,7 +178,7 @@ export class ChatPage {
     return this.state.chat ?? { project: this.slug, sessionId: this.id, name: this.name };
   }
 
-  about(asked) {
+  about(asked = undefined) {
     return { project: this.slug, sessionId: this.id, call: asked };
   }
 
@@ -368,23 +371,17 @@ export class ChatPage {
     this.status.textContent = words;
   }
 
+  /** Say that the chat is deleted, above the message box, whose text and focus stay. */
   showDeleted() {
     this.over = true;
-    fill(
-      this.place.dock,
-      h(
-        "div",
-        { class: "banner warn", role: "alert" },
-        icon("trash"),
-        h("div", {}, "This chat is deleted."),
-        button("Restore", {
-          onclick: (event) =>
-            attempt(event, async () => {
-              await post(`${this.route}/restore`);
-              location.reload();
-            }),
-        }),
-      ),
-    );
+    if (!this.deleted.isConnected) this.place.dock.prepend(this.deleted);
+  }
+
+  /** The chat is back, also when another window restored it. */
+  showRestored() {
+    if (!this.over) return;
+    this.over = false;
+    this.deleted.remove();
+    this.reload().catch(() => {}); // the connection bar says it
   }
 }
