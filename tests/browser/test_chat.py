@@ -444,6 +444,23 @@ def test_a_fork_from_an_earlier_turn_ends_there(page: Page, told: str) -> None:
 
 
 @pytest.mark.slow
+def test_a_text_that_is_too_long_is_refused_and_kept_whole(
+    page: Page, told: str, watch: Watch
+) -> None:
+    watch.meant.append("400")
+    page.goto(told)
+    box = page.get_by_role("textbox", name="Message")
+    box.click()
+    text = "#!runbook\n" + "long " * 20_100
+
+    page.keyboard.insert_text(text)
+    box.press("Control+Enter")
+
+    expect(page.locator(".toast")).to_contain_text("100000 characters")
+    expect(box).to_have_value(text)
+
+
+@pytest.mark.slow
 def test_a_deleted_chat_leaves_the_list_and_comes_back_with_undo(page: Page, told: str) -> None:
     page.goto(told)
     row = page.get_by_role("navigation", name=re.compile("^Chats of")).locator(f'a[href="{told}"]')

@@ -20,7 +20,8 @@ const NO_MODEL = "No model is set up, so plain text gets no answer.";
  * resolves to the answer of the service; its second argument has a key that makes it idempotent.
  */
 export function composer({ key, project, send, label = "Send" }) {
-  const box = h("textarea", { id: "say", rows: String(ROWS.least), maxlength: "100000" });
+  // Without a limit of its own, which would cut what is pasted: the service refuses, and it stays.
+  const box = h("textarea", { id: "say", rows: String(ROWS.least) });
   const kept = draft(box, `message.${key}`);
   const models = h(
     "select",
