@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Watch
+from tests.promises.rings import few
 from tests.service import Service, until
 from tests.workspace.chats.sessions import kept
 
@@ -166,6 +167,23 @@ def test_messages_of_all_projects_are_searched(page: Page) -> None:
     box.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Transcript")).to_contain_text("vat_total")
+
+
+@pytest.mark.parametrize("name", few(["/triggers", "", "/settings", "/runs", "/chats"], 1))
+def test_an_open_page_of_a_project_says_that_the_project_was_deleted_and_restores_it(
+    page: Page, shared_service: Service, watch: Watch, name: str
+) -> None:
+    watch.meant.append("404")
+    page.goto(f"/projects/marl{name}")
+    expect(page.get_by_role("img", name="Live")).to_be_visible()
+
+    shared_service.http.request("DELETE", "/api/projects/marl", json={}).raise_for_status()
+    bar = page.get_by_role("alert").filter(has_text="This project is deleted")
+    expect(bar).to_be_visible()
+    bar.get_by_role("button", name="Restore").click()
+
+    expect(bar).to_have_count(0)
+    shared_service.http.get("/api/projects/marl").raise_for_status()
 
 
 def test_settings_say_what_is_inherited_and_a_save_can_be_undone(

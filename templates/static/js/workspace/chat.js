@@ -8,6 +8,7 @@ import { frame } from "../kit/swap.js";
 import { FreshPage } from "./chat/fresh.js";
 import { chatList } from "./chat/list.js";
 import { ChatPage } from "./chat/page.js";
+import "./project/gone.js";
 
 const slug = where.project;
 const chats = `/projects/${slug}/chats`;

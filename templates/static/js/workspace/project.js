@@ -16,6 +16,7 @@ import { projectChats } from "./project/chats.js";
 import { documents } from "./project/documents.js";
 import { doubt, waitingFile } from "./project/doubt.js";
 import { runsCard, triggersCard } from "./project/triggers.js";
+import "./project/gone.js";
 import { pausedBanner } from "./triggers/head.js";
 
 const slug = where.project;

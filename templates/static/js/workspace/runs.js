@@ -8,6 +8,7 @@ import { attempt, toast } from "../kit/toast.js";
 import { span, time } from "../kit/words.js";
 import { choice, facts, ledger, subjectCell, text, unfolding, within } from "./ledger.js";
 import { tabs } from "./parts.js";
+import "./project/gone.js";
 import { stateOf } from "./words.js";
 
 const slug = where.project;

@@ -8,6 +8,7 @@ import { page, problem } from "../kit/parts.js";
 import { tabs } from "./parts.js";
 import { doubtLink } from "./project/doubt.js";
 import { deletion } from "./project/deletion.js";
+import "./project/gone.js";
 import { servers } from "./project/servers.js";
 import { where } from "../kit/shell.js";
 import { isUnconfirmed } from "./words.js";

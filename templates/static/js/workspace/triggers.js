@@ -16,6 +16,7 @@ import { pause, isBySwitch } from "./pausing.js";
 import { whenAndZone } from "./schedule.js";
 import { Editor } from "./triggers/editor.js";
 import { overWords } from "./triggers/head.js";
+import "./project/gone.js";
 import { isKept } from "./triggers/keeping.js";
 import { overview } from "./triggers/overview.js";
 import { stateOf, triggerState } from "./words.js";
