@@ -599,6 +599,23 @@ def test_an_event_says_what_its_turn_is_told_and_keeps_what_counts(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+def test_a_long_name_in_one_word_stays_within_a_narrow_window(
+    triggers: Page, shared_service: Service
+) -> None:
+    name = "summarise_all_new_issues_of_the_week_" * 2
+    entry = {"trigger": {"type": "schedule", "cron": "0 3 * * *"}, "run": {"prompt": "x"}}
+    route = f"/api/projects/hand-made/triggers/{name[:64]}"
+    shared_service.http.put(route, json=entry).raise_for_status()
+    triggers.set_viewport_size({"width": 390, "height": 844})
+
+    triggers.goto(f"/projects/hand-made/triggers?name={name[:64]}")
+
+    expect(triggers.get_by_role("heading", name=name[:64])).to_be_visible()
+    editor = triggers.locator(".editor")
+    assert editor.evaluate("(node) => node.scrollWidth - node.clientWidth") <= 0
+
+
 @pytest.mark.parametrize("width", few([360, 1100, 1280, 1440], 2))
 def test_every_choice_of_how_it_starts_is_seen_whole(triggers: Page, width: int) -> None:
     triggers.set_viewport_size({"width": width, "height": 800})
