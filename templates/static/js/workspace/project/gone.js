@@ -1,4 +1,5 @@
-// Says on every open page of a project that the project is deleted, and restores it.
+// Says on every open page of a project that the project is deleted, and restores it. The pages of
+// all projects have no use for it.
 
 import { get, P, post } from "../../kit/api.js";
 import { button, h, icon, settle } from "../../kit/dom.js";
@@ -27,7 +28,8 @@ async function look() {
 }
 
 const soon = settle(150, look); // the folder is moved in more than one step
-follow("/api/events", {
-  open: soon,
-  project: (event) => event.slug === slug && soon(),
-});
+if (slug)
+  follow("/api/events", {
+    open: soon,
+    project: (event) => event.slug === slug && soon(),
+  });
