@@ -14,10 +14,10 @@ from workspace.access.principals import User
 
 
 class Api:
-    """The routes of the main surface, asked as the guard's admitted user."""
+    """The routes of the main surface, asked on this machine as the guard's admitted user."""
 
     def __init__(self, user: User) -> None:
-        self.client = Client(raise_request_exception=False)
+        self.client = Client(raise_request_exception=False, headers={"host": "localhost"})
         self.user = user
 
     def ask(
