@@ -59,7 +59,8 @@ class Index:
             there[entries.is_stored(entries.mode_at(root, path))].append(path)
         for how, some in (("--force-remove", there[False]), ("--remove", there[True])):
             told = b"".join(os.fsencode(path) + b"\0" for path in some)
-            self.run("update-index", "--add", "--replace", how, "-z", "--stdin", stdin=told)
+            if told:
+                self.run("update-index", "--add", "--replace", how, "-z", "--stdin", stdin=told)
 
     def set(self, wanted: Mapping[str, Entry | None]) -> None:
         """Set these entries; a path whose entry is None is removed."""
