@@ -83,4 +83,5 @@ def test_a_project_offers_no_review_of_its_folder(
 
     expect(page.get_by_text(str(tmp_path)).first).to_be_visible()
     expect(page.get_by_text("Review its commits and changes")).to_be_hidden()
+    page.goto("about:blank")  # an open page would say that it is deleted
     fresh.http.delete("/api/projects/shop").raise_for_status()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
 from tests.review.repos import Repo
-from tests.service import Service
+from tests.service import Service, until
 
 WRITES = "#!runbook\nMend the till\n\n```Write file_path=till.txt\nmended\n```\n"
 
@@ -20,6 +20,12 @@ Mend the drawer
 echo mended > drawer.txt; git add -A; git -c user.name=A -c user.email=a@b commit -qm Drawer
 ```
 """
+
+
+def has_ended(service: Service, project: str) -> bool:
+    """Whether the one chat of the project has ended a turn."""
+    (chat,) = service.http.get(f"/api/projects/{project}/chats").json()["chats"]
+    return bool(chat["lastTurn"])
 
 
 @pytest.fixture
@@ -43,6 +49,7 @@ def test_a_chat_works_in_a_worktree_of_its_own_and_is_brought_over(
     expect(tree).to_contain_text("svc/mend-the-till")
     expect(tree).to_contain_text("till.txt")
     assert not (repo.path / "till.txt").exists()
+    until(lambda: has_ended(shared_service, "till"), what="the turn has ended")
 
     tree.get_by_role("button", name="Bring it over").click()
     dialog = page.get_by_role("dialog")
