@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 
 from config.errors import NotFound
 from config.process import prctl
@@ -105,6 +105,8 @@ class Background:
     def _follow_renames(self) -> None:
         try:
             renames.follow()
+        except (OperationalError, InterfaceError):  # the database is down: that is logged by itself
+            log.warning("messages of a renamed project wait for the next change of one")
         except Exception:
             log.exception("messages of a renamed project wait for the next start")
 

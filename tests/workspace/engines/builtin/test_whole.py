@@ -5,6 +5,7 @@ around it.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_a_service_with_a_local_server_answers_plain_messages(alpha, stub):
 @pytest.mark.timeout(180)
 def test_servers_of_a_projects_own_file_act_only_once_a_person_agreed(alpha, stub):
     project = alpha.projects / "alpha"
-    program = {"command": "python3", "args": [brought(project)]}
+    program = {"command": sys.executable, "args": [brought(project)]}
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"mine": program}}))
     body = {"permissionMode": "bypassPermissions"}
     alpha.http.patch("/api/projects/alpha", json=body).raise_for_status()
